@@ -1,0 +1,44 @@
+# `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 or newer.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types coverage lit clean
+
+demo: .venv/installed
+	@echo "== before: examples/sequential.mlir"
+	@cat examples/sequential.mlir
+	@echo
+	@echo "== after: passline-opt examples/sequential.mlir -O3"
+	@$(BIN)/passline-opt examples/sequential.mlir -O3
+
+test: lint types
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-test
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+coverage: .venv/installed-test
+	$(BIN)/python -m pytest -n auto -q --cov=passmanager --cov-branch --cov-report=term-missing:skip-covered
+
+lit: .venv/installed-test
+	$(BIN)/lit tests/filecheck
+
+.venv/created:
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/installed: pyproject.toml setup.py | .venv/created
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-test: pyproject.toml setup.py | .venv/created
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ .venv/installed
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache
