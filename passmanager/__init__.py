@@ -1,0 +1,55 @@
+"""The pass infrastructure: passes, contexts, pipelines, instruments, analyses and diagnostics over
+xDSL's IR.
+"""
+
+from .analysis import AnalysisManager
+from .base import FunctionPass, ModulePass, Pass, info_of
+from .config import register_config_option
+from .context import PassContext
+from .decorators import function_pass, module_pass
+from .diagnostics import Diagnostic, DiagnosticContext, Severity
+from .errors import (
+    ConfigError,
+    DiagnosticError,
+    InvalidIRError,
+    PassContractError,
+    PassDependencyError,
+    PasslineError,
+    PassNotFoundError,
+    PipelineSyntaxError,
+)
+from .info import PassInfo
+from .instrument import PassInstrument, pass_instrument
+from .registry import find_pass, register_pass
+from .sequential import Fixpoint, Plan, Sequential
+
+__all__ = [
+    "AnalysisManager",
+    "ConfigError",
+    "Diagnostic",
+    "DiagnosticContext",
+    "DiagnosticError",
+    "Fixpoint",
+    "FunctionPass",
+    "InvalidIRError",
+    "ModulePass",
+    "Pass",
+    "PassContext",
+    "PassContractError",
+    "PassDependencyError",
+    "PassInfo",
+    "PassInstrument",
+    "PassNotFoundError",
+    "PasslineError",
+    "PipelineSyntaxError",
+    "Plan",
+    "Sequential",
+    "Severity",
+    "find_pass",
+    "function_pass",
+    "info_of",
+    "module_pass",
+    "pass_instrument",
+    "register_config_option",
+    "register_pass",
+]

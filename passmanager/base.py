@@ -1,0 +1,361 @@
+"""Passes: what they are, what they may return, and how one is run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_origin
+
+from typing_extensions import TypeVar
+from xdsl import passes as xdsl_passes
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+
+from .context import PassContext
+from .errors import PassContractError
+from .info import PassInfo, check_level, check_name, check_names, did_you_mean, name_key
+from .instrument import PassInstrument
+from .ir.verifying import verify_changes
+from .options import pass_text
+from .registry import installed
+from .run import Frame, Run
+
+__all__ = ["FunctionPass", "ModulePass", "Pass", "info_of", "nested_passes", "run_pass"]
+
+AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
+
+
+def _fields_of(cls: type) -> set[str]:
+    """The names annotated in the body of `cls`, class variables left out."""
+    annotations: dict[str, object] = cls.__dict__.get("__annotations__", {})
+    return {name for name, type_ in annotations.items() if "ClassVar" not in str(type_)}
+
+
+class Pass(xdsl_passes.ModulePass):
+    """What all passes are: a transformation of a module, with a name, a level, requirements and
+    options.
+
+    `name`, `opt_level`, `required` (names of passes) and `preserves` (names of passes and analysis
+    classes that stay true when this pass changes something) are plain class attributes. Options are
+    the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
+    `apply` works in place, and makes every pass one of xDSL's. Derive from ModulePass or
+    FunctionPass.
+    """
+
+    name: ClassVar[str] = "pass"
+    opt_level: ClassVar[int] = 0
+    required: ClassVar[Sequence[str]] = ()
+    preserves: ClassVar[Sequence[str | type]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for annotated in _fields_of(cls).intersection(
+            ("name", "opt_level", "required", "preserves")
+        ):
+            raise TypeError(
+                f"{cls.__name__}.{annotated} has an annotation and would become an option: "
+                f"write `{annotated} = ...`"
+            )
+        check_name(cls.name)
+        check_level(cls.opt_level)
+        check_names(f"{cls.__name__}.required", cls.required)
+
+    if not TYPE_CHECKING:  # pyright would hold the constructor of every pass against it
+
+        def __new__(cls, *args: object, **kwargs: object) -> Self:
+            check_options(cls)
+            return super().__new__(cls)
+
+    # Identity, unless a subclass is a dataclass, which compares its options.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        """Name, level, requirements, and the pass with its options as text."""
+        return PassInfo(self.name, self.opt_level, tuple(self.required), pass_text(self))
+
+    def __str__(self) -> str:
+        return self.info.text
+
+    @property
+    def children(self) -> tuple[xdsl_passes.ModulePass, ...]:
+        """The passes that a composite is made of."""
+        return ()
+
+    @abstractmethod
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        """Transform `module` in place: the body of the pass, without instruments and checks."""
+
+    @final
+    def __call__(self, module: ModuleOp) -> ModuleOp:
+        """A transformed copy of `module`, which is left alone, also when the pass fails."""
+        if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"pass '{self.info.name}' is called with a module, not with {module!r}")
+        result = module.clone()
+        with Run.on(result) as run:
+            run_pass(self, run)
+        return result
+
+    @final
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Transform `op` in place: xDSL's protocol."""
+        with Run.on(op, ctx) as run:
+            run_pass(self, run)
+
+
+class ModulePass(Pass):
+    """A pass that sees the whole module and may add, delete and rename functions.
+
+    Source: `tvm.transform.ModulePass`.
+    """
+
+    @abstractmethod
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> ModuleOp | None:
+        """Transform `module` in place and return None, or return another module, a clone of which
+        replaces it.
+        """
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        result = self.transform_module(module, ctx)
+        if result is None or result is module:
+            return
+        if not isinstance(result, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"transform_module of pass '{self.info.name}' returned {result!r}; "
+                "a module pass returns None or a module"
+            )
+        _become(module, result.clone())
+
+
+class FunctionPass(Pass, Generic[AnchorT]):
+    """A pass that sees one function at a time and may not add, delete or rename any.
+
+    It visits the ops of class `anchor` that have a body, directly in the module and in order, and
+    leaves out those with the attribute `passline.skip_optimization`. `FunctionPass[llvm.FuncOp]`
+    sets the anchor. Errors: PassContractError, which names the pass and the functions. Source:
+    `tvm.relax.transform.FunctionPass`.
+    """
+
+    anchor: ClassVar[type[Operation]] = FuncOp
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            origin, arguments = get_origin(base), get_args(base)
+            if isinstance(origin, type) and issubclass(origin, FunctionPass):
+                if isinstance(arguments[0], type) and "anchor" not in cls.__dict__:
+                    cls.anchor = arguments[0]
+
+    @abstractmethod
+    def transform_function(
+        self, func: AnchorT, module: ModuleOp, ctx: PassContext
+    ) -> AnchorT | None:
+        """Transform `func` in place and return None, or return another function, a clone of which
+        replaces it.
+        """
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        frame = Run.current().frames[-1]
+        block = module.body.block
+        symbols = _symbols(block)
+        for func in [op for op in block.ops if self.visits(op)]:
+            frame.function = func
+            name = _symbol(func)
+            if func.parent is block:
+                result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
+                if result is not None and result is not func:
+                    func = _replace_function(func, self._checked(result))
+            self._check_function(func, name, block)
+        frame.function = None
+        self._check_symbols(symbols, _symbols(block))
+
+    def visits(self, op: Operation) -> bool:
+        """Whether this pass visits `op`: a function with a body that nobody has asked to be left
+        alone.
+        """
+        return (
+            isinstance(op, self.anchor)
+            and any(region.blocks for region in op.regions)
+            and "passline.skip_optimization" not in op.attributes
+        )
+
+    def _checked(self, result: Operation) -> Operation:
+        if not isinstance(result, self.anchor):
+            raise TypeError(
+                f"transform_function of pass '{self.info.name}' returned {result!r}; "
+                f"it returns None or a {self.anchor.name}"
+            )
+        return result
+
+    def _check_function(self, func: Operation, name: str, block: Block) -> None:
+        if func.parent is not block:
+            self._break_contract(f"deleted @{name}")
+        if (now := _symbol(func)) != name:
+            self._break_contract(f"renamed @{name} to @{now}")
+
+    def _check_symbols(self, before: list[str], after: list[str]) -> None:
+        if before == after:
+            return
+        added = [f"added @{name}" for name in after if name not in before]
+        deleted = [f"deleted @{name}" for name in before if name not in after]
+        self._break_contract(", ".join(added + deleted) or "changed the order of the functions")
+
+    def _break_contract(self, what: str) -> None:
+        raise PassContractError(
+            f"function pass '{self.info.name}' {what}: a function pass may not "
+            "add, delete or rename functions; "
+            "derive from ModulePass to do so"
+        )
+
+
+@cache
+def check_options(cls: type[Pass]) -> None:
+    """Raise TypeError if a pass class has annotated fields that no `@dataclass` made options of."""
+    for base in cls.__mro__:
+        if issubclass(base, Pass) and "__dataclass_fields__" not in base.__dict__:
+            if fields := sorted(_fields_of(base)):
+                raise TypeError(
+                    f"{base.__name__} has the option {fields[0]} but is no dataclass: "
+                    "write @dataclass(frozen=True) above the class"
+                )
+
+
+# What a pass may return
+
+
+def _become(module: ModuleOp, new: ModuleOp) -> None:
+    """Give `module`, which keeps its identity, the body and attributes of `new`."""
+    module.detach_region(0)
+    module.add_region(new.detach_region(0))
+    module.attributes, module.properties = new.attributes, new.properties
+
+
+def _replace_function(func: Operation, result: Operation) -> Operation:
+    """Put a clone of `result` where `func` is, under its symbol name and visibility; returns the
+    clone.
+    """
+    new = result.clone()
+    for key in ("sym_name", "sym_visibility"):
+        for old, fresh in ((func.properties, new.properties), (func.attributes, new.attributes)):
+            fresh.pop(key, None)
+            if key in old:
+                fresh[key] = old[key]
+    block = func.parent
+    assert block is not None
+    block.insert_op_before(new, func)
+    func.detach()
+    return new
+
+
+def _symbol(op: Operation) -> str:
+    """The symbol name of `op`, empty if it has none."""
+    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
+
+
+def _symbols(block: Block) -> list[str]:
+    return [name for op in block.ops if (name := _symbol(op))]
+
+
+# How a pass is run
+
+
+def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
+    """The PassInfo of any pass; a pass of xDSL's or another project has level 0 and requires
+    nothing.
+    """
+    return pass_.info if isinstance(pass_, Pass) else PassInfo(pass_.name, text=pass_text(pass_))
+
+
+def run_pass(pass_: xdsl_passes.ModulePass, run: Run, place: str = "") -> bool:
+    """Run one pass on the module of `run` under the present context; False if an instrument kept it
+    from running.
+
+    In this order: should_run, run_before_pass, the body, diagnostics, verification, run_after_pass.
+    `place` says where the pass stands in its pipeline. An exception keeps its type and gains one
+    note a level.
+    """
+    ctx = PassContext.current()
+    if ctx.config:
+        pass_ = ctx.config.apply(pass_, pass_.name)
+    info = info_of(pass_)
+    module = run.module
+    if ctx.instruments and (blocker := ctx.blocked_by(module, info)) is not None:
+        ctx.report_skip(module, info, f"should_run of {blocker}")
+        return False
+    run.frames.append(frame := Frame(info, place))
+    if len(run.frames) == 1:
+        _warn_about_names(ctx, pass_, run)
+    opened: list[PassInstrument] = []
+    try:
+        for instrument in ctx.instruments:
+            instrument.run_before_pass(module, info)
+            opened.append(instrument)
+        try:
+            _transform(pass_, info, run, ctx)
+        except BaseException as error:
+            frame.fail(error, ctx.renderer)
+            ctx.report_failure(opened, module, info, error)
+            raise
+        for instrument in ctx.instruments:
+            instrument.run_after_pass(module, info)
+    finally:
+        run.frames.pop()
+    return True
+
+
+def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: PassContext) -> None:
+    """The body of a pass, then what it reported, then the verification of what it changed."""
+    watched = not info.composite and run.watch(ctx.verify_each)
+    backup = run.module.clone() if ctx.rollback and not info.composite else None
+    try:
+        if isinstance(pass_, Pass):
+            pass_.transform(run.module, ctx)
+        else:
+            pass_.apply(run.ir_context, run.module)
+        run.frames[-1].flush(ctx.renderer)
+        changes = run.changes() if watched else None
+        if changes and ctx.verify_each:
+            verify_changes(run.module, changes)
+    except BaseException:
+        if backup is not None:
+            _become(run.module, backup)
+            run.forget()
+        raise
+    run.settle(info, pass_.preserves if isinstance(pass_, Pass) else (), changes)
+
+
+def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:
+    """Report, once a context, names in it that are no pass of the pipeline and none that is
+    installed.
+    """
+    if ctx.names_checked or not (ctx.required_pass or ctx.disabled_pass):
+        return
+    ctx.names_checked = True
+    pipeline = {info_of(p).name for p in nested_passes(pass_)}
+    known = {name_key(name) for name in pipeline}.union(installed().names)
+    for setting in ("required_pass", "disabled_pass"):
+        names: Sequence[str] = getattr(ctx, setting)
+        for name in names:
+            if name_key(name) not in known:
+                hint = did_you_mean(name, [*pipeline, *installed().passes])
+                run.diagnostics.warning(None, f"{setting} names '{name}', which is no pass{hint}")
+
+
+def nested_passes(
+    pass_: xdsl_passes.ModulePass, ctx: PassContext | None = None
+) -> Iterator[xdsl_passes.ModulePass]:
+    """`pass_` and the passes that it is made of, at any depth; with `ctx` only those that it
+    enables.
+    """
+    yield pass_
+    for child in pass_.children if isinstance(pass_, Pass) else ():
+        if ctx is None or ctx.pass_enabled(info_of(child)):
+            yield from nested_passes(child, ctx)

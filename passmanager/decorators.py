@@ -1,0 +1,184 @@
+"""Passes from plain functions and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import new_class
+from typing import Protocol, TypeVar, cast, overload
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from .base import FunctionPass, ModulePass, Pass
+from .context import PassContext
+from .info import check_names, kebab_case
+
+__all__ = ["function_pass", "module_pass"]
+
+C = TypeVar("C")
+OpT = TypeVar("OpT", bound=Operation)
+
+ModuleFunction = Callable[[ModuleOp, PassContext], ModuleOp | None]
+FunctionFunction = Callable[[OpT, ModuleOp, PassContext], OpT | None]
+
+
+class ModuleDecorator(Protocol):
+    """What `module_pass` with only keyword arguments gives."""
+
+    @overload
+    def __call__(self, decorated: type[C], /) -> type[C]: ...
+    @overload
+    def __call__(self, decorated: ModuleFunction, /) -> ModulePass: ...
+
+
+class FunctionDecorator(Protocol):
+    """What `function_pass` with only keyword arguments gives."""
+
+    @overload
+    def __call__(self, decorated: type[C], /) -> type[C]: ...
+    @overload
+    def __call__(self, decorated: FunctionFunction[OpT], /) -> FunctionPass[OpT]: ...
+
+
+@overload
+def module_pass(
+    pass_func: type[C],
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> type[C]: ...
+@overload
+def module_pass(
+    pass_func: ModuleFunction,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> ModulePass: ...
+@overload
+def module_pass(
+    pass_func: None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> ModuleDecorator: ...
+def module_pass(
+    pass_func: object = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> object:
+    """Make a module pass of a function `(module, ctx)`, or of a class that has
+    `transform_module(module, ctx)`.
+
+    Of a function it makes a pass, of a class a subclass of it and of ModulePass; a class that is a
+    ModulePass already only gets the metadata. The default name is the kebab-case of the function's
+    or class's. Source: `tvm.transform.module_pass`.
+    """
+    metadata = _metadata(opt_level, required)
+
+    def decorate(decorated: object) -> object:
+        return _decorate(decorated, ModulePass, "transform_module", name, metadata)
+
+    return decorate if pass_func is None else decorate(pass_func)
+
+
+@overload
+def function_pass(
+    pass_func: type[C],
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    anchor: type[Operation] = FuncOp,
+) -> type[C]: ...
+@overload
+def function_pass(
+    pass_func: FunctionFunction[OpT],
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    anchor: type[Operation] = FuncOp,
+) -> FunctionPass[OpT]: ...
+@overload
+def function_pass(
+    pass_func: None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    anchor: type[Operation] = FuncOp,
+) -> FunctionDecorator: ...
+def function_pass(
+    pass_func: object = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+    anchor: type[Operation] | None = None,
+) -> object:
+    """Make a function pass of a function `(func, module, ctx)`, or of a class that has
+    `transform_function`.
+
+    As `module_pass`; `anchor` is the class of the functions to visit, `func.FuncOp` by default.
+    Source: `tvm.relax.transform.function_pass`.
+    """
+    metadata = _metadata(opt_level, required)
+    if anchor is not None:
+        metadata["anchor"] = anchor
+
+    def decorate(decorated: object) -> object:
+        return _decorate(decorated, FunctionPass, "transform_function", name, metadata)
+
+    return decorate if pass_func is None else decorate(pass_func)
+
+
+def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str, object]:
+    """The class attributes that a decorator was asked to set."""
+    given: dict[str, object] = {}
+    if opt_level is not None:
+        given["opt_level"] = opt_level
+    if required is not None:
+        given["required"] = check_names("required", required)
+    return given
+
+
+def _decorate(
+    decorated: object, base: type[Pass], method: str, name: str | None, metadata: dict[str, object]
+) -> object:
+    """A pass of kind `base` from a function, a pass class from a class."""
+    own: dict[str, object] = {"name": name or _default_name(decorated), **metadata}
+    if isinstance(decorated, type):
+        return _decorate_class(cast(type[object], decorated), base, method, own, keep_name=name is None)
+    if not callable(decorated):
+        raise TypeError(f"{base.__name__} is made of a function or a class, not of {decorated!r}")
+    return _subclass(decorated, (base,), {**own, method: staticmethod(decorated)})()
+
+
+def _decorate_class(
+    cls: type[object], base: type[Pass], method: str, own: dict[str, object], *, keep_name: bool
+) -> type[object]:
+    """`cls` with the metadata if it is a pass class already, else a subclass of it and `base`."""
+    if not issubclass(cls, base):
+        if not callable(getattr(cls, method, None)):
+            raise TypeError(f"{cls.__name__} has no method {method}, which a {base.__name__} needs")
+        return _subclass(cls, (cls, base), own)
+    if keep_name and "name" in cls.__dict__:
+        del own["name"]
+    for attribute, value in own.items():
+        setattr(cls, attribute, value)
+    cls.__init_subclass__()  # checks what was set
+    return cls
+
+
+def _default_name(decorated: object) -> str:
+    name: object = getattr(decorated, "__name__", None)
+    if not isinstance(name, str) or name == "<lambda>":
+        raise TypeError(f"{decorated!r} has no name that a pass could have: give name=...")
+    return kebab_case(name)
+
+
+def _subclass(like: object, bases: tuple[type, ...], attributes: dict[str, object]) -> type[Pass]:
+    """A class named, placed and documented like a decorated function or class."""
+    for attribute in ("__module__", "__qualname__", "__doc__"):
+        attributes.setdefault(attribute, getattr(like, attribute, None))
+    attributes["__qualname__"] = attributes["__qualname__"] or str(attributes["name"])
+    name = str(attributes["__qualname__"]).rpartition(".")[2]
+    return new_class(name, bases, exec_body=lambda body: body.update(attributes))

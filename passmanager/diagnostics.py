@@ -1,0 +1,185 @@
+"""Messages about the user's IR, with the place that they are about."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TextIO
+
+from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from .errors import DiagnosticError
+from .ir.location import file_location, location_of
+
+__all__ = [
+    "Diagnostic",
+    "DiagnosticContext",
+    "Renderer",
+    "Severity",
+    "print_diagnostics",
+    "render",
+]
+
+Where = Operation | SSAValue | LocationAttr | None
+"""What a message may be about."""
+
+
+class Severity(Enum):
+    """How bad it is; only errors make a pass fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    REMARK = "remark"
+    NOTE = "note"
+    HELP = "help"
+
+
+@dataclass
+class Diagnostic:
+    """One message: how bad, what, where, and the notes that belong to it."""
+
+    severity: Severity
+    message: str
+    location: FileLineColLoc | None = None
+    notes: list[Diagnostic] = field(default_factory=list["Diagnostic"])
+
+    def note(self, where: Where, message: str) -> Diagnostic:
+        """Add a note, which may be about another place; returns this diagnostic."""
+        self.notes.append(make(Severity.NOTE, where, message))
+        return self
+
+    def help(self, message: str) -> Diagnostic:
+        """Add what to do about it; returns this diagnostic."""
+        self.notes.append(make(Severity.HELP, None, message))
+        return self
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+Renderer = Callable[[Sequence[Diagnostic]], None]
+"""Shows diagnostics to the user; called once a pass, with all of the pass's."""
+
+
+def make(severity: Severity, where: Where, message: str) -> Diagnostic:
+    """A diagnostic about `where`, whose message names the op if `where` is one."""
+    if isinstance(where, LocationAttr):
+        return Diagnostic(severity, message, file_location(where))
+    if isinstance(where, Operation):
+        return Diagnostic(severity, f"'{where.name}' op {message}", location_of(where))
+    if isinstance(where, SSAValue):
+        owner = where.owner
+        op = owner.parent_op() if isinstance(owner, Block) else owner
+        return Diagnostic(severity, message, None if op is None else location_of(op))
+    return Diagnostic(severity, message)
+
+
+class DiagnosticContext:
+    """Collects what is reported while a pass runs."""
+
+    def __init__(self) -> None:
+        self._collected: list[Diagnostic] = []
+
+    def emit(self, severity: Severity, where: Where, message: str) -> Diagnostic:
+        """Collect a diagnostic; it is rendered when the pass ends."""
+        diagnostic = make(severity, where, message)
+        self._collected.append(diagnostic)
+        return diagnostic
+
+    def error(self, where: Where, message: str) -> Diagnostic:
+        """Report an error: the pass runs on, and fails at its end."""
+        return self.emit(Severity.ERROR, where, message)
+
+    def warning(self, where: Where, message: str) -> Diagnostic:
+        """Report what is probably wrong."""
+        return self.emit(Severity.WARNING, where, message)
+
+    def remark(self, where: Where, message: str) -> Diagnostic:
+        """Report what a pass did or could not do."""
+        return self.emit(Severity.REMARK, where, message)
+
+    def note(self, where: Where, message: str) -> Diagnostic:
+        """Report something that is nobody's fault."""
+        return self.emit(Severity.NOTE, where, message)
+
+    def help(self, where: Where, message: str) -> Diagnostic:
+        """Report what the user may do."""
+        return self.emit(Severity.HELP, where, message)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(tuple(self._collected))
+
+    def __len__(self) -> int:
+        return len(self._collected)
+
+    def flush(self, renderer: Renderer) -> None:
+        """Render what was collected; raise DiagnosticError if an error is among it."""
+        if not self._collected:
+            return
+        collected, self._collected = tuple(self._collected), []
+        renderer(collected)
+        errors = [d for d in collected if d.severity is Severity.ERROR]
+        if errors:
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            raise DiagnosticError(headline(errors[0]) + more, collected)
+
+
+_COLOURS = {
+    Severity.ERROR: "\x1b[1;31m",
+    Severity.WARNING: "\x1b[1;35m",
+    Severity.REMARK: "\x1b[1;34m",
+    Severity.NOTE: "\x1b[1;36m",
+    Severity.HELP: "\x1b[1;32m",
+}
+
+
+def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
+    """The first line: `file:line:col: error: message`."""
+    severity = f"{diagnostic.severity.value}:"
+    if colour:
+        severity = f"{_COLOURS[diagnostic.severity]}{severity}\x1b[0m"
+    loc = diagnostic.location
+    place = f"{loc.filename.data}:{loc.line.data}:{loc.column.data}: " if loc else ""
+    return f"{place}{severity} {diagnostic.message}"
+
+
+def render(diagnostic: Diagnostic, colour: bool = False) -> str:
+    """A diagnostic and its notes as text, each with its source line and a caret where the file is
+    at hand.
+    """
+    lines = [headline(diagnostic, colour)]
+    if diagnostic.location is not None:
+        lines += excerpt(diagnostic.location)
+    lines += [render(note, colour) for note in diagnostic.notes]
+    return "\n".join(lines)
+
+
+def excerpt(location: FileLineColLoc) -> list[str]:
+    """The source line at `location` and a caret under its column; nothing if the line cannot be
+    had.
+    """
+    line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
+    if not line.strip():
+        return []
+    before = line[: location.column.data - 1]
+    return [line, "".join("\t" if c == "\t" else " " for c in before) + "^"]
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether text on `stream` may be coloured: a terminal, and NO_COLOR is not set."""
+    import os
+
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """Print diagnostics to stderr, in colour on a terminal: the renderer of a context that sets
+    none.
+    """
+    colour = wants_colour(sys.stderr)
+    for diagnostic in diagnostics:
+        print(render(diagnostic, colour), file=sys.stderr)

@@ -1,0 +1,93 @@
+"""What a pass says about itself, and how the names of passes are spelled and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
+
+__all__ = ["PassInfo", "closest_name", "did_you_mean", "kebab_case", "name_key"]
+
+
+@lru_cache(maxsize=4096)
+def name_key(name: str) -> str:
+    """What two spellings of one pass share: `tir.UnrollLoop` and `tir-unroll-loop` are the same."""
+    return re.sub(r"[-._]", "", name).casefold()
+
+
+def kebab_case(name: str) -> str:
+    """TVM's spelling or a Python name in kebab-case: `FoldConstant` -> `fold-constant`."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
+    return re.sub(r"[-._\s]+", "-", words).strip("-").lower()
+
+
+def closest_name(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `name` was probably meant to be."""
+    from difflib import get_close_matches
+
+    keys = {name_key(candidate): candidate for candidate in candidates}
+    found = get_close_matches(name_key(name), keys, n=1, cutoff=0.6)
+    return keys[found[0]] if found else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """The end of a message about an unknown name: `, did you mean 'x'?`, or nothing."""
+    closest = closest_name(name, candidates)
+    return f", did you mean '{closest}'?" if closest else ""
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """Name, level and requirements of a pass.
+
+    `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
+    names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
+    them, `composite` tells a pass made of passes from a leaf; neither counts when two infos are
+    compared.
+    """
+
+    name: str
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+    text: str = field(default="", compare=False)
+    composite: bool = field(default=False, compare=False)
+    key: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        check_level(self.opt_level)
+        object.__setattr__(self, "required", check_names("required", self.required))
+        object.__setattr__(self, "text", self.text or self.name)
+        object.__setattr__(self, "key", name_key(self.name))
+
+
+def check_name(name: object) -> None:
+    """Raise if `name` cannot be the name of a pass."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a pass is a string, not {name!r}")
+    if not name_key(name):
+        raise ValueError(f"the name of a pass has at least one letter or digit, {name!r} has none")
+
+
+def check_level(opt_level: object) -> None:
+    """Raise if `opt_level` is no whole number from 0 upwards."""
+    if not isinstance(opt_level, int) or isinstance(opt_level, bool):
+        raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
+    if opt_level < 0:
+        raise ValueError(f"opt_level is 0 or more, not {opt_level}")
+
+
+def check_names(what: str, names: object) -> tuple[str, ...]:
+    """The names of passes in `names`; a lone string, a sequence of letters, is an error."""
+    if isinstance(names, str):
+        raise TypeError(f"{what} is a list of names: write [{names!r}] instead of {names!r}")
+    if not isinstance(names, Iterable):
+        raise TypeError(f"{what} is a list of names, not {names!r}")
+    checked: list[str] = []
+    for name in cast(Iterable[object], names):
+        if not isinstance(name, str):
+            raise TypeError(f"{what} is a list of names, but holds {name!r}")
+        checked.append(name)
+    return tuple(checked)

@@ -1,0 +1,71 @@
+"""Where in which file an operation comes from."""
+
+from __future__ import annotations
+
+import linecache
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    NameLoc,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.lexer import Span
+
+__all__ = [
+    "file_location",
+    "location_of",
+    "place_of",
+    "remember_source",
+    "span_location",
+]
+
+
+def span_location(span: Span[str] | Span[bytes]) -> FileLineColLoc:
+    """Where a span begins."""
+    file, line, column = span.get_location()
+    return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
+
+
+def remember_source(name: str, content: bytes) -> None:
+    """Keep the text of an input that is no file, so that messages can show its lines."""
+    lines = content.decode(errors="replace").splitlines(keepends=True)
+    linecache.cache[name] = (len(content), None, lines, name)
+
+
+def file_location(location: Attribute) -> FileLineColLoc | None:
+    """The first place in a file that `location` speaks of."""
+    match location:
+        case FileLineColLoc():
+            return location
+        case NameLoc():
+            return file_location(location.location)
+        case CallSiteLoc():
+            return file_location(location.callee) or file_location(location.caller)
+        case FusedLoc():
+            return file_location(location.locations)
+        case ArrayAttr():
+            found = (file_location(part) for part in location)
+            return next((place for place in found if place is not None), None)
+        case _:
+            return None
+
+
+def location_of(op: Operation) -> FileLineColLoc | None:
+    """The place in a file of the nearest op, from `op` outwards, that knows one."""
+    current: Operation | None = op
+    while current is not None:
+        if (place := file_location(current.location)) is not None:
+            return place
+        current = current.parent_op()
+    return None
+
+
+def place_of(op: Operation) -> str:
+    """` at file:line:col` for a message, or nothing if no place is known."""
+    loc = location_of(op)
+    return f" at {loc.filename.data}:{loc.line.data}:{loc.column.data}" if loc else ""

@@ -1,0 +1,146 @@
+# pyright: reportPrivateUsage=false
+"""Reading IR from text, with what xDSL's parser leaves out: locations, and where an error is.
+
+A subclass may use the parser's protected members; those used here are the tokens, and the methods
+that are called where an op's name, a block argument or an operand starts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.parser import ForwardDeclaredValue, Parser, UnresolvedOperand
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+__all__ = ["LocatingParser", "parse_module"]
+
+
+def parse_module(
+    ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True
+) -> ModuleOp:
+    """The module in `text`; if `implicit_module`, one is put around what is not just a module.
+
+    `line_offset` is how many lines of the file `name` come before `text`.
+    """
+    try:
+        return LocatingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+    except ParseError as error:
+        error.span = replace(error.span, line_offset=line_offset)
+        raise
+
+
+class LocatingParser(Parser):
+    """A parser that gives ops and block arguments their place in the file, as mlir-opt does.
+
+    The place of an op is that of its name. A `loc(...)` in the text has precedence.
+    """
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        self._lines = _Lines(text, name, line_offset)
+        self._names: list[int] = []  # where the names of the ops that are being parsed start
+        self._first_uses: dict[SSAValue, Span] = {}  # of values that are not defined yet
+        super().__init__(ctx, text, name)
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """The whole input, which may be empty; an error if a value is used, but not defined."""
+        ops = self._parse_top_level()
+        self._check_defined()
+        if len(ops) == 1 and isinstance(module := ops[0], ModuleOp):
+            return module
+        if not allow_implicit_module:
+            self.raise_error("builtin.module operation expected", 0)
+        module = ModuleOp(ops)
+        module.location = self._lines.start_of_file
+        return module
+
+    def _parse_top_level(self) -> list[Operation]:
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
+            if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error("Could not parse entire input!")
+        return ops
+
+    def _check_defined(self) -> None:
+        undefined = [
+            self._first_uses[value]
+            for values in self.forward_ssa_references.values()
+            for value in values.values()
+        ]
+        if undefined:
+            span = min(undefined, key=lambda span: span.start)
+            self.raise_error(f"use of undeclared SSA value name {span.text}", span)
+
+    def parse_operation(self) -> Operation:
+        op = super().parse_operation()
+        name_start = self._names.pop()
+        if op.location is UNKNOWN_LOC:
+            op.location = self._lines.location(name_start)
+        return op
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._names.append(self.pos)
+        return results
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for value in values:
+            if type(value) is BlockArgument and value.location is UNKNOWN_LOC:
+                value.location = self._lines.location(span.start)
+
+    def resolve_operand(
+        self, operand: UnresolvedOperand, type: AttributeInvT
+    ) -> SSAValue[AttributeInvT]:
+        value = super().resolve_operand(operand, type)
+        if value.__class__ is ForwardDeclaredValue:
+            self._first_uses.setdefault(value, operand.span)
+        return value
+
+
+class _Lines:
+    """Turns positions in a text into locations."""
+
+    def __init__(self, text: str, name: str, offset: int) -> None:
+        self._file = StringAttr(name)
+        self._offset = offset
+        self._starts = [0]
+        while (end := text.find("\n", self._starts[-1])) >= 0:
+            self._starts.append(end + 1)
+        self._numbers: dict[int, IntAttr] = {}
+
+    @property
+    def start_of_file(self) -> FileLineColLoc:
+        """What mlir-opt gives to a module that is not in the text."""
+        return FileLineColLoc(self._file, IntAttr(0), IntAttr(0))
+
+    def location(self, position: int) -> FileLineColLoc:
+        line = bisect_right(self._starts, position)
+        column = position - self._starts[line - 1] + 1
+        return _location(self._file, self._number(line + self._offset), self._number(column))
+
+    def _number(self, number: int) -> IntAttr:
+        if (attr := self._numbers.get(number)) is None:
+            attr = self._numbers[number] = IntAttr(number)
+        return attr
+
+
+def _location(file: StringAttr, line: IntAttr, column: IntAttr) -> FileLineColLoc:
+    """As the constructor, which takes 4 us to verify the types that are known here."""
+    location = FileLineColLoc.__new__(FileLineColLoc)
+    object.__setattr__(location, "filename", file)
+    object.__setattr__(location, "line", line)
+    object.__setattr__(location, "column", column)
+    return location

@@ -1,0 +1,253 @@
+"""Pipelines as text, both ways: `a,b{x=1}`, `func.func(a,b)`, `sequential{name="x"}(a,b)`,
+`fixpoint(a)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.passes import ModulePass
+
+from .base import FunctionPass, info_of, nested_passes
+from .errors import PipelineSyntaxError
+from .info import did_you_mean, name_key
+from .options import OptionText, find_option, from_text, pass_options
+from .registry import installed
+from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
+
+__all__ = ["parse_pipeline", "pipeline_text"]
+
+PassFactory = Callable[[], type[ModulePass]]
+
+
+def pipeline_text(pipeline: ModulePass) -> str:
+    """The text that `parse_pipeline` reads back as the same pipeline."""
+    if isinstance(pipeline, Sequential) and pipeline.options == SequentialOptions():
+        return ",".join(info_of(child).text for child in pipeline.passes)
+    return info_of(pipeline).text
+
+
+def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -> Sequential:
+    """The pipeline that `text` spells, of the passes in `passes`, by default all that are
+    installed.
+
+    Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups;
+    another anchor, as `func.func(...)`, holds only function passes that visit such ops. Errors:
+    PipelineSyntaxError, with the text and a caret.
+    """
+    return _Parser(text, installed().passes if passes is None else passes).parse()
+
+
+def anchor_of(pass_: ModulePass) -> str:
+    """The name of the ops that the pass visits."""
+    cls: type = type(pass_)
+    return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
+
+
+class _Given(NamedTuple):
+    """One option as it stands in the text."""
+
+    name: str
+    values: list[OptionText]
+    start: int
+    end: int
+
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
+_VALUE = re.compile(r'"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<bare>[^\s,{}"]+)', re.DOTALL)
+_NEXT_OPTION = re.compile(r",?\s*(?=[A-Za-z_][A-Za-z0-9_\-]*\s*[=}])")
+_BLANKS = re.compile(r"\s*")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+
+
+class _Parser:
+    """A recursive descent over the text; `at` is where it has come to."""
+
+    def __init__(self, text: str, available: Mapping[str, PassFactory]) -> None:
+        self.text, self.at = text, 0
+        self.available = available
+        self.names = {name_key(name): name for name in available}
+
+    # Characters
+
+    def fail(self, message: str, start: int | None = None, end: int | None = None):
+        return PipelineSyntaxError(message, self.text, self.at if start is None else start, end)
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Take what the pattern matches here, if it does."""
+        if (match := pattern.match(self.text, self.at)) is not None:
+            self.at = match.end()
+        return match
+
+    def peek(self) -> str:
+        """The next character that is no blank; empty at the end."""
+        self.match(_BLANKS)
+        return self.text[self.at : self.at + 1]
+
+    def take(self, character: str) -> bool:
+        if self.peek() != character:
+            return False
+        self.at += 1
+        return True
+
+    def expect(self, character: str, where: str) -> None:
+        if not self.take(character):
+            got = f"'{self.peek()}'" if self.peek() else "the end"
+            raise self.fail(f"expected '{character}' {where}, got {got}")
+
+    # Pipelines
+
+    def parse(self) -> Sequential:
+        passes = self.elements()
+        if self.peek() == ")":
+            raise self.fail("this ')' closes nothing")
+        if self.peek():
+            raise self.fail("expected ',' or the end after a pass")
+        return Sequential(passes)
+
+    def elements(self) -> list[ModulePass]:
+        """Passes up to the end or a closing parenthesis."""
+        passes: list[ModulePass] = []
+        if self.peek() in ("", ")"):
+            return passes
+        passes += self.element()
+        while self.take(","):
+            passes += self.element()
+        return passes
+
+    def element(self) -> Sequence[ModulePass]:
+        self.peek()
+        start = self.at
+        if (match := self.match(_NAME)) is None:
+            raise self.fail("expected the name of a pass")
+        name = match.group()
+        if name == "mlir-opt" and self.peek() == "[":
+            return [self.mlir_opt(start)]
+        options = self.options() if self.peek() == "{" else []
+        if self.take("("):
+            children = self.elements()
+            self.expect(")", f"at the end of '{name}(...)'")
+            return self.composite(name, start, options, children)
+        cls = self.find(name, start)
+        return [cls(**self.fields(cls, name, start, options))]
+
+    def composite(
+        self, name: str, start: int, given: list[_Given], children: list[ModulePass]
+    ) -> Sequence[ModulePass]:
+        end = start + len(name)
+        if name_key(name) == Sequential.name:
+            fields = self.fields(SequentialOptions, name, start, given)
+            return [Sequential(children, **fields)]  # pyright: ignore[reportArgumentType]
+        if name_key(name) == Fixpoint.name:
+            fields = self.fields(FixpointOptions, name, start, given)
+            body = children[0] if len(children) == 1 else Sequential(children)
+            return [Fixpoint(body, **fields)]  # pyright: ignore[reportArgumentType]
+        if given:
+            raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
+        if "." not in name:
+            raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
+        if name != "builtin.module":
+            self.check_anchor(name, start, children)
+        return children
+
+    def check_anchor(self, anchor: str, start: int, children: list[ModulePass]) -> None:
+        """Raise unless every pass in `children` is a function pass that visits `anchor` ops."""
+        for child in children:
+            for pass_ in nested_passes(child):
+                if info_of(pass_).composite:
+                    continue
+                visited = anchor_of(pass_)
+                if visited != anchor:
+                    name = info_of(pass_).name
+                    raise self.fail(
+                        f"'{name}' runs on '{visited}', not on '{anchor}': "
+                        f"did you mean {visited}({name})?",
+                        start,
+                        start + len(anchor),
+                    )
+
+    def mlir_opt(self, start: int) -> ModulePass:
+        """`mlir-opt[...]`: a pipeline for MLIR's tool, as xDSL spells it."""
+        opening, depth = self.at, 0
+        for at in range(opening, len(self.text)):
+            depth += {"[": 1, "]": -1}.get(self.text[at], 0)
+            if depth == 0:
+                self.at = at + 1
+                break
+        else:
+            raise self.fail("this '[' is never closed", opening)
+        arguments = (
+            "--mlir-print-op-generic",
+            "--allow-unregistered-dialect",
+            "-p",
+            f"builtin.module({self.text[opening + 1 : self.at - 1]})",
+        )
+        cls = self.find("mlir-opt", start)
+        return cls(**{"arguments": arguments})
+
+    def find(self, name: str, start: int) -> type[ModulePass]:
+        if (found := self.names.get(name_key(name))) is not None:
+            return self.available[found]()
+        hint = did_you_mean(name, [*self.available, Sequential.name, Fixpoint.name])
+        raise self.fail(f"there is no pass '{name}'{hint}", start, start + len(name))
+
+    # Options
+
+    def options(self) -> list[_Given]:
+        opening = self.at
+        self.expect("{", "before options")
+        given: list[_Given] = []
+        while not self.take("}"):
+            if not self.peek():
+                raise self.fail("this '{' is never closed", opening)
+            given.append(self.option())
+            self.match(_NEXT_OPTION)
+        return given
+
+    def option(self) -> _Given:
+        start = self.at
+        if (match := self.match(_NAME)) is None:
+            raise self.fail("expected the name of an option, or '}'")
+        values: list[OptionText] = []
+        if self.take("="):
+            values.append(self.value())
+            while self.peek() == "," and _NEXT_OPTION.match(self.text, self.at) is None:
+                self.take(",")
+                values.append(self.value())
+        return _Given(match.group(), values, start, self.at)
+
+    def value(self) -> OptionText:
+        self.peek()
+        if (match := self.match(_VALUE)) is None:
+            raise self.fail("expected a value")
+        if (quoted := match["quoted"]) is None:
+            return OptionText(match["bare"])
+        text = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), quoted, flags=re.DOTALL)
+        return OptionText(text, quoted=True)
+
+    def fields(self, cls: type, name: str, start: int, given: list[_Given]) -> dict[str, object]:
+        """The constructor arguments that the options spell."""
+        fields: dict[str, object] = {}
+        for option in given:
+            try:
+                known = find_option(cls, option.name, name)
+            except ValueError as error:
+                raise self.fail(str(error), option.start, option.start + len(option.name)) from None
+            if known.field in fields:
+                raise self.fail(
+                    f"option '{option.name}' of '{name}' is given twice", option.start, option.end
+                )
+            try:
+                fields[known.field] = from_text(option.values, known.type)
+            except ValueError as error:
+                message = f"option '{option.name}' of '{name}': {error}"
+                raise self.fail(message, option.start, option.end) from None
+        for known in pass_options(cls):
+            if known.default is dataclasses.MISSING and known.field not in fields:
+                raise self.fail(
+                    f"'{name}' needs the option '{known.name}'", start, start + len(name)
+                )
+        return fields

@@ -1,0 +1,115 @@
+"""The passes and dialects that are installed: name -> pass, over every `xdsl.universe`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+from xdsl.utils.target import Target
+
+from .errors import PassNotFoundError
+from .info import did_you_mean, name_key
+
+__all__ = ["Installed", "find_pass", "installed", "make_ir_context", "register_pass"]
+
+_log = logging.getLogger(__name__)
+
+PassFactory = Callable[[], type[ModulePass]]
+
+
+@dataclass
+class Installed:
+    """What the environment and `register_pass` offer; factories, called when a thing is used."""
+
+    passes: dict[str, PassFactory] = field(default_factory=dict[str, PassFactory])
+    dialects: dict[str, Callable[[], Dialect]] = field(
+        default_factory=dict[str, Callable[[], Dialect]]
+    )
+    targets: dict[str, Callable[[], type[Target]]] = field(
+        default_factory=dict[str, Callable[[], type[Target]]]
+    )
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    """The key of a pass name -> the name."""
+
+    def add_pass(self, name: str, factory: PassFactory) -> None:
+        """Offer a pass under `name`, in place of one of the same name."""
+        self.passes.pop(self.names.get(name_key(name), ""), None)
+        self.passes[name] = factory
+        self.names[name_key(name)] = name
+
+
+@cache
+def installed() -> Installed:
+    """Everything that the `xdsl.universe` entry points of the environment offer; read once.
+
+    Where two plugins offer a pass, dialect or target of one name, the one that comes first in the
+    order of the plugins' names, and always xDSL's own, is kept, with a warning: xDSL's
+    `Universe.get_multiverse` raises.
+    """
+    from importlib.metadata import entry_points
+
+    found = Installed()
+    plugins = sorted(entry_points(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
+    for plugin in plugins:
+        universe = plugin.load()
+        if not isinstance(universe, Universe):
+            _log.warning("plugin '%s' is no xdsl.universe.Universe and is left out", plugin.name)
+            continue
+        for name, factory in universe.all_passes.items():
+            if _is_free(name_key(name), found.names, plugin.name, "pass"):
+                found.add_pass(name, factory)
+        for name, dialect in universe.all_dialects.items():
+            if _is_free(name, found.dialects, plugin.name, "dialect"):
+                found.dialects[name] = dialect
+        for name, target in universe.all_targets.items():
+            if _is_free(name, found.targets, plugin.name, "target"):
+                found.targets[name] = target
+    return found
+
+
+def _is_free(name: str, taken: Mapping[str, object], plugin: str, what: str) -> bool:
+    """Whether no plugin before has this name; a clash is a warning."""
+    if name not in taken:
+        return True
+    _log.warning("%s '%s' of plugin '%s' is left out: another plugin has it", what, name, plugin)
+    return False
+
+
+def find_pass(name: str) -> type[ModulePass]:
+    """The class of the pass called `name`, in any spelling.
+
+    Errors: PassNotFoundError with the nearest name.
+    """
+    offer = installed()
+    if (found := offer.names.get(name_key(name))) is None:
+        raise PassNotFoundError(f"there is no pass '{name}'{did_you_mean(name, offer.passes)}")
+    return offer.passes[found]()
+
+
+def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None) -> None:
+    """Offer a pass class, or a factory of one with its `name`, for this process.
+
+    The pass can then be required, named in pipelines and configured. A second one of a name
+    replaces the first.
+    """
+    if isinstance(pass_, type):
+        cls: type[ModulePass] = pass_
+        installed().add_pass(name or cls.name, lambda: cls)
+    elif name is None:
+        raise TypeError("register_pass needs the name of the pass that a factory makes")
+    else:
+        installed().add_pass(name, pass_)
+
+
+def make_ir_context(allow_unregistered: bool = False) -> Context:
+    """An xDSL context in which every installed dialect is registered and none is loaded yet."""
+    context = Context(allow_unregistered)
+    for name, dialect in installed().dialects.items():
+        context.register_dialect(name, dialect)
+    return context

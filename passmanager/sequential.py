@@ -1,0 +1,237 @@
+"""Passes made of passes: one after the other with what they require, or one again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+
+from .base import Pass, info_of, run_pass
+from .context import PassContext
+from .info import PassInfo, check_names, name_key
+from .options import options_text
+from .requirements import Scope, Step
+from .run import Run
+
+__all__ = ["Fixpoint", "Plan", "Sequential"]
+
+
+@dataclass(frozen=True)
+class SequentialOptions:
+    """What a Sequential has beside its passes."""
+
+    name: str = "sequential"
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+
+
+class Sequential(Pass):
+    """Passes that run in order: those that the context enables, each after the passes that it
+    requires.
+
+    A required pass runs unless it still holds, that is, ran in this call and nothing that does not
+    preserve it has changed the module since. It is looked up in the pipeline first, then among the
+    installed passes. Errors: TypeError for what is no pass; PassDependencyError, before anything
+    runs, for requirements that are unknown, form a cycle or cannot be built, and later for two that
+    undo each other. Source: `tvm.transform.Sequential`.
+    """
+
+    name = "sequential"
+
+    def __init__(
+        self,
+        passes: Iterable[ModulePass] = (),
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Iterable[str] = (),
+    ) -> None:
+        self.passes = check_passes(passes)
+        self.options = SequentialOptions(name, opt_level, check_names("required", required))
+
+    @cached_property
+    def info(self) -> PassInfo:
+        own = self.options
+        children = ",".join(info.text for info in self._infos)
+        text = f"{Sequential.name}{options_text(own)}({children})"
+        return PassInfo(own.name, own.opt_level, own.required, text, composite=True)
+
+    @property
+    def children(self) -> tuple[ModulePass, ...]:
+        return self.passes
+
+    @cached_property
+    def _infos(self) -> tuple[PassInfo, ...]:
+        return tuple(map(info_of, self.passes))
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        run = Run.current()
+        scope = Scope(run.passes)
+        run.want(scope.enter(self, ctx))
+        waived: set[str] = set()
+        skipped: list[Step] = []
+        ran = False
+        for step in self._steps(
+            ctx, scope, lambda name: name_key(name) in waived or run.holds(name)
+        ):
+            if step.action == "skip":
+                ctx.report_skip(module, step.info, step.reason)
+                skipped.append(step)
+                continue
+            if step.action == "ensure":
+                _warn_about_requirement(step, ctx, run)
+            if run_pass(step.pass_, run, step.place):
+                ran = True
+            elif step.action == "ensure":
+                waived.add(step.info.key)
+            if step.action == "run":
+                waived.clear()
+        if skipped and not ran:
+            _warn_about_levels(self.info, skipped, ctx, run)
+
+    def plan(self, ctx: PassContext | None = None) -> Plan:
+        """What would run under `ctx`, or the present context, and what not, and why; nothing is
+        run.
+        """
+        ctx = ctx or PassContext.current()
+        scope = Scope({})
+        scope.enter(self, ctx)
+        return Plan(tuple(self._planned(ctx, scope, 0, set())))
+
+    def _planned(
+        self, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+    ) -> Iterator[Step]:
+        """The steps, and below each nested pipeline its own; what is ensured counts as holding for
+        one child.
+        """
+        assumed: set[str] = set()
+        for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
+            again = step.action == "ensure" and step.info.key in seen
+            reason = f"{step.reason}, unless it still holds" if again else step.reason
+            yield replace(step, depth=depth, reason=reason)
+            if step.action == "ensure":
+                assumed.add(step.info.key)
+            else:
+                assumed.clear()
+            if step.action != "skip":
+                seen.add(step.info.key)
+                if isinstance(step.pass_, Sequential):
+                    yield from step.pass_._planned(ctx, scope, depth + 1, seen)
+
+    def _steps(
+        self, ctx: PassContext, scope: Scope, holds: Callable[[str], bool]
+    ) -> Iterator[Step]:
+        """What is to be done next; `holds` is asked as the steps are done."""
+        count = len(self.passes)
+        for index, (child, info) in enumerate(zip(self.passes, self._infos), 1):
+            if (reason := ctx.why_not(info)) is not None:
+                yield Step(child, info, "skip", reason)
+                continue
+            if info.required:
+                yield from scope.ensure(info, holds)
+            yield Step(child, info, "run", place=f" ({index} of {count})")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a pipeline would run, and what not, and why; `str` gives it as text, a line a pass."""
+
+    steps: tuple[Step, ...]
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.steps))
+
+
+@dataclass(frozen=True)
+class FixpointOptions:
+    """What a Fixpoint has beside its pass."""
+
+    max_iterations: int = 10
+
+
+class Fixpoint(Pass):
+    """A pass that runs another again and again until it changes nothing more.
+
+    A warning says so if that is still not the case after `max_iterations`.
+    """
+
+    name = "fixpoint"
+
+    def __init__(self, pass_: ModulePass, max_iterations: int = 10) -> None:
+        (self.pass_,) = check_passes([pass_])
+        if max_iterations < 1:
+            raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
+        self.options = FixpointOptions(max_iterations)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        child = info_of(self.pass_)
+        text = f"{self.name}{options_text(self.options)}({child.text})"
+        return PassInfo(self.name, child.opt_level, child.required, text, composite=True)
+
+    @property
+    def children(self) -> tuple[ModulePass, ...]:
+        return (self.pass_,)
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        run = Run.current()
+        run.watch(True)
+        limit = self.options.max_iterations
+        for iteration in range(1, limit + 1):
+            version = run.version
+            run_pass(self.pass_, run, f" (iteration {iteration})")
+            if run.version == version:
+                return
+        run.diagnostics.warning(
+            None,
+            f"pass '{self.info.text}' still changed the module in the last of {limit} iterations",
+        )
+
+
+def check_passes(passes: object) -> tuple[ModulePass, ...]:
+    """The passes in `passes`; TypeError that says what to write for anything else."""
+    if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
+        raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
+    checked: list[ModulePass] = []
+    for pass_ in cast(Iterable[object], passes):
+        if not isinstance(pass_, ModulePass):
+            raise TypeError(f"{pass_!r} is no pass{_instead(pass_)}")
+        checked.append(pass_)
+    return tuple(checked)
+
+
+def _instead(given: object) -> str:
+    """What to write instead of something that is no pass."""
+    if isinstance(given, type) and issubclass(given, ModulePass):
+        return f" but the class of one: write {given.__name__}()"
+    if isinstance(given, str):
+        return f" but a string: write parse_pipeline({given!r}), or an instance of its class"
+    if isinstance(given, PassPipeline):
+        return ": write Sequential(pipeline.passes) for a PassPipeline"
+    return ""
+
+
+def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
+    """Report, once a run, a requirement that runs although the context leaves it out."""
+    if (reason := ctx.why_not(step.info)) is not None and step.info.key not in run.warned:
+        run.warned.add(step.info.key)
+        run.diagnostics.warning(
+            None, f"pass '{step.info.name}' runs although it is left out ({reason}): {step.reason}"
+        )
+
+
+def _warn_about_levels(info: PassInfo, skipped: list[Step], ctx: PassContext, run: Run) -> None:
+    """Report a pipeline that did nothing because all of its passes are of a higher level."""
+    if not any(ctx.is_disabled(step.info) for step in skipped):
+        names = ", ".join(f"{step.info.name} ({step.info.opt_level})" for step in skipped)
+        run.diagnostics.warning(
+            None,
+            f"pipeline '{info.name}' ran none of its passes: "
+            f"opt_level {ctx.opt_level} is below {names}",
+        )
