@@ -1,0 +1,63 @@
+"""TVM's "Python Sequential Example": build a small program, make a pipeline, run it under a context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    ModuleOp,
+    TensorType,
+    f32,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.rewriter import InsertPoint
+
+from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.elementwise import AddOp, MultiplyOp
+from passline.passes.builtin.print_ir import PrintIR
+from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.relax.fold_constant import FoldConstant
+from passline.passes.relax.infer_type import InferType
+from passline.passmanager import PassContext, Sequential
+
+
+def constant(shape: Sequence[int]) -> ConstantOp:
+    """A constant whose elements are the sizes in `shape`, repeated."""
+    data = np.resize(np.array(shape, np.float32), tuple(shape))
+    return ConstantOp(DenseIntOrFPElementsAttr(TensorType(f32, shape), BytesAttr(data.tobytes())))
+
+
+def program() -> ModuleOp:
+    """y = (c + c) * 2; y = x + y; z = y + c; z1 = y + c; return z + z1"""
+    type_ = TensorType(f32, [1, 2, 3])
+    func = FuncOp("main", ([type_], [type_]))
+    build = Builder(InsertPoint.at_end(func.body.block))
+    (x,) = func.args
+    c = build.insert(constant((1, 2, 3))).result
+    two = build.insert(FullOp(FloatAttr(2.0, f32), TensorType(f32, []))).result
+    y = build.insert(AddOp(c, c)).result
+    y = build.insert(MultiplyOp(y, two)).result
+    y = build.insert(AddOp(x, y)).result
+    z = build.insert(AddOp(y, c)).result
+    z1 = build.insert(AddOp(y, c)).result
+    z2 = build.insert(AddOp(z, z1)).result
+    build.insert(ReturnOp(z2))
+    return ModuleOp([func])
+
+
+pipeline = Sequential([InferType(), FoldConstant(), PrintIR(), EliminateCommonSubexpr()])
+
+
+def main() -> ModuleOp:
+    """The optimized program; a pass is left out with e.g. `disabled_pass=["EliminateCommonSubexpr"]`."""
+    with PassContext(opt_level=3):
+        return pipeline(program())
+
+
+if __name__ == "__main__":
+    print(main())

@@ -1,0 +1,42 @@
+"""The passes of Passline, name -> `module:Class`, imported when used; and the pipelines made of
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+from ..dialects import DIALECTS
+
+__all__ = ["OPTIMIZE", "PASSES", "UNIVERSE"]
+
+PASSES = {
+    "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
+    "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "fold-constant": "relax.fold_constant:FoldConstant",
+    "infer-type": "relax.infer_type:InferType",
+    "print-ir": "builtin.print_ir:PrintIR",
+}
+
+OPTIMIZE = (
+    "infer-type",
+    "fold-constant",
+    "eliminate-common-subexpr",
+    "dead-code-elimination",  # last: the passes before it leave what they replaced
+)
+"""The pipeline of `-O0` to `-O3`: the level decides which of these run."""
+
+
+def _factory(place: str) -> Callable[[], type[ModulePass]]:
+    """A function that imports a pass class."""
+    module, _, name = place.partition(":")
+    return lambda: getattr(import_module(f".{module}", __package__), name)
+
+
+UNIVERSE = Universe(
+    all_dialects=DIALECTS, all_passes={name: _factory(place) for name, place in PASSES.items()}
+)
