@@ -1,0 +1,50 @@
+"""Every `.mlir` file here is a test of its RUN lines, and one of a pass is also a test of the laws
+of passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from inprocess import run_line, run_lines
+from laws import check_laws, pipeline_of
+
+
+class RunLine(pytest.Item):
+    """One check of a `.mlir` file."""
+
+    def __init__(self, *, check: Callable[[], object], **kwargs: object) -> None:
+        super().__init__(**kwargs)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+        self.check = check
+
+    def runtest(self) -> None:
+        self.check()
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
+
+
+class MLIRFile(pytest.File):
+    """A `.mlir` file with RUN lines."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        lines = run_lines(self.path)
+        if not lines:
+            raise pytest.Collector.CollectError(f"{self.path} has no RUN line")
+        for index, line in enumerate(lines, 1):
+            yield self.item(f"run{index}", lambda line=line: run_line(line, self.path))
+        if "passes" in self.path.parts:
+            pipelines = dict.fromkeys(p for line in lines if (p := pipeline_of(line)) is not None)
+            for pipeline in pipelines:
+                yield self.item(f"laws[{pipeline}]", lambda p=pipeline: check_laws(self.path, p))
+
+    def item(self, name: str, check: Callable[[], object]) -> pytest.Item:
+        return RunLine.from_parent(self, name=name, check=check)  # pyright: ignore[reportUnknownMemberType]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    if file_path.suffix == ".mlir" and "Inputs" not in file_path.parts:
+        return MLIRFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]
+    return None

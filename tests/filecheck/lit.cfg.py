@@ -1,0 +1,23 @@
+# pyright: basic
+"""`lit tests/filecheck` runs the RUN lines as they stand, in processes of their own."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import lit.formats
+from lit.TestingConfig import TestingConfig
+
+suite: TestingConfig = globals()["config"]
+suite.name = "Passline"
+suite.test_format = lit.formats.ShTest(execute_external=False)
+suite.suffixes = {".mlir"}
+suite.excludes = {"Inputs"}
+suite.test_source_root = str(Path(__file__).parent)
+suite.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+mlir_opt = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
+if mlir_opt:
+    suite.available_features.add("mlir-opt")
+    suite.substitutions.append((r"\bmlir-opt\b", mlir_opt))

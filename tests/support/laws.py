@@ -1,0 +1,116 @@
+"""What holds of every pass on every case of its file: the result is valid, a second run changes
+nothing, and the functions compute what they did before, as far as their ops have semantics.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
+from xdsl.interpreters import register_implementations
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError, ParseError
+
+from passline.passmanager import PassContext, PasslineError
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import make_ir_context
+from passline.tools.opt import split_chunks
+
+__all__ = ["check_laws", "pipeline_of"]
+
+
+def pipeline_of(line: str) -> str | None:
+    """The pipeline that a RUN line gives to passline-opt, None if it gives none or expects a
+    failure.
+    """
+    words = shlex.split(line.split("|")[0])
+    if "passline-opt" not in words or words[0] == "not" or "-p" not in words:
+        return None
+    return words[words.index("-p") + 1]
+
+
+def check_laws(path: Path, pipeline: str) -> int:
+    """Check the laws on each chunk of the file; returns how many functions were run before and
+    after.
+    """
+    compared = 0
+    for chunk, line in split_chunks(path.read_bytes()):
+        ctx = make_ir_context(allow_unregistered=True)
+        try:
+            module = parse_module(ctx, chunk.decode(), str(path), line_offset=line)
+        except ParseError as error:
+            raise AssertionError(str(error)) from error
+        before = module.clone()
+        with PassContext(opt_level=9):
+            sequential = parse_pipeline(pipeline)
+            try:
+                sequential.apply(ctx, module)
+            except PasslineError:
+                continue  # a case that shows an error; its CHECK lines say which
+            verify(module)
+            snapshot = Snapshot(module)
+            sequential.apply(ctx, module)
+        assert not snapshot.update(), f"a second run of {pipeline} changes the result of\n{before}"
+        compared += compare(before, module)
+    return compared
+
+
+def compare(before: ModuleOp, after: ModuleOp) -> int:
+    """Run the functions that both modules have on the same random inputs; how many could be run."""
+    compared = 0
+    for func in before.ops:
+        if not isinstance(func, FuncOp) or func.is_declaration:
+            continue
+        arguments = random_arguments(func.function_type.inputs.data)
+        if arguments is None or not any(
+            isinstance(op, FuncOp) and op.sym_name == func.sym_name for op in after.ops
+        ):
+            continue
+        try:
+            expected = run(before, func.sym_name.data, arguments)
+        except InterpretationError:
+            continue  # an op without semantics
+        actual = run(after, func.sym_name.data, arguments)
+        assert len(actual) == len(expected)
+        for a, e in zip(actual, expected):
+            np.testing.assert_allclose(np.asarray(a), np.asarray(e), rtol=1e-6)
+        compared += 1
+    return compared
+
+
+def random_arguments(types: Sequence[Attribute]) -> tuple[object, ...] | None:
+    """Numpy arrays for tensor types, 2 for a size that is not known; None for other types."""
+    rng = np.random.default_rng(0)
+    arguments: list[object] = []
+    for type_ in types:
+        match = re.fullmatch(r"tensor<((?:[0-9?]+x)*)([fi])(\d+)>", str(type_))
+        if match is None:
+            return None
+        shape = [2 if size == "?" else int(size) for size in match[1].split("x") if size]
+        if match[2] == "f":
+            arguments.append(rng.uniform(0.5, 2, shape).astype(f"f{int(match[3]) // 8}"))
+        elif match[3] == "1":
+            arguments.append(rng.integers(0, 2, shape).astype(bool))
+        else:
+            arguments.append(rng.integers(0, 5, shape).astype(f"i{int(match[3]) // 8}"))
+    return tuple(arguments)
+
+
+def run(module: ModuleOp, name: str, arguments: tuple[object, ...]) -> tuple[object, ...]:
+    """Call a function of the module in xDSL's interpreter, with the numpy semantics of relax."""
+    from passline.dialects.relax.semantics import RelaxFunctions
+
+    interpreter = Interpreter(module, file=StringIO())
+    register_implementations(interpreter, make_ir_context())
+    interpreter.register_implementations(RelaxFunctions())
+    return interpreter.call_op(name, arguments)

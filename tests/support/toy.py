@@ -1,0 +1,172 @@
+"""Toy IR, toy passes and a recording instrument: what the infrastructure is tested on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
+from xdsl.dialects.func import Func, FuncOp
+from xdsl.dialects.test import Test, TestOp
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+
+from passline.passmanager import (
+    Diagnostic,
+    FunctionPass,
+    ModulePass,
+    PassContext,
+    PassInfo,
+    PassInstrument,
+)
+
+__all__ = [
+    "Append",
+    "Fail",
+    "Nothing",
+    "Recorder",
+    "Tag",
+    "collect",
+    "function_names",
+    "module",
+    "named",
+    "tags",
+    "toy_context",
+]
+
+
+def toy_context() -> Context:
+    """An xDSL context with the dialects of toy IR."""
+    context = Context()
+    for dialect in (Builtin, Func, Test):
+        context.load_dialect(dialect)
+    return context
+
+
+def module(*names: str) -> ModuleOp:
+    """A module with empty functions of these names."""
+    bodies = "".join(f"func.func @{name}() {{ func.return }}\n" for name in names)
+    text = f"builtin.module {{\n{bodies}}}"
+    return Parser(toy_context(), text, "toy.mlir").parse_module()
+
+
+def function_names(op: ModuleOp) -> list[str]:
+    """The names of the functions in the module."""
+    return [func.sym_name.data for func in op.ops if isinstance(func, FuncOp)]
+
+
+def tags(op: Operation) -> list[str]:
+    """What Append passes have left below `op`, in order."""
+    found = (nested.attributes.get("tag") for nested in op.walk())
+    return [tag.data for tag in found if isinstance(tag, StringAttr)]
+
+
+@dataclass(frozen=True)
+class Append(ModulePass):
+    """Append an op with a tag to the module: it shows which passes ran, in which order."""
+
+    name = "toy-append"
+
+    tag: str = "x"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        module.body.block.add_op(TestOp(attributes={"tag": StringAttr(self.tag)}))
+
+
+class Nothing(ModulePass):
+    """Change nothing."""
+
+    name = "toy-nothing"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Fail(ModulePass):
+    """Raise ValueError."""
+
+    name = "toy-fail"
+
+    message: str = "boom"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        raise ValueError(self.message)
+
+
+class Tag(FunctionPass):
+    """Set the attribute `seen` on each function."""
+
+    name = "toy-tag"
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        func.attributes["seen"] = StringAttr("yes")
+
+
+def collect(found: list[str]) -> Callable[[Sequence[Diagnostic]], None]:
+    """A renderer that puts diagnostics, as text, into `found`."""
+    return lambda diagnostics: found.extend(map(str, diagnostics))
+
+
+def named(
+    pass_name: str,
+    *,
+    level: int = 0,
+    requires: Iterable[str] = (),
+    keeps: Iterable[str | type] = (),
+    body: Callable[[ModuleOp, PassContext], None] | None = None,
+    changes: bool = True,
+) -> ModulePass:
+    """A module pass made to order; its body by default appends an op tagged with its name."""
+
+    class Named(ModulePass):
+        name = pass_name
+        opt_level = level
+        required = tuple(requires)
+        preserves = tuple(keeps)
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            if body is not None:
+                body(module, ctx)
+            elif changes:
+                Append(pass_name).transform_module(module, ctx)
+
+    return Named()
+
+
+@dataclass
+class Recorder(PassInstrument):
+    """Writes down every event, as `label hook pass`; raises RuntimeError in the hooks `fail_in`."""
+
+    label: str = "%1"
+    events: list[str] = field(default_factory=list[str])
+    fail_in: frozenset[str] = frozenset()
+    blocks: frozenset[str] = frozenset()
+
+    def record(self, hook: str, info: PassInfo | None = None, more: str = "") -> None:
+        self.events.append(" ".join(filter(None, (self.label, hook, info and info.name, more))))
+        if hook in self.fail_in:
+            raise RuntimeError(f"{self.label} {hook}")
+
+    def enter_pass_ctx(self) -> None:
+        self.record("enter")
+
+    def exit_pass_ctx(self) -> None:
+        self.record("exit")
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        self.record("should_run", info)
+        return info.name not in self.blocks
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self.record("before", info)
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self.record("after", info)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        self.record("failed", info, type(error).__name__)
+
+    def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
+        self.record("skipped", info, f"({reason})")

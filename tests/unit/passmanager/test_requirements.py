@@ -1,0 +1,286 @@
+"""Requirements: transitive, ordered, not repeated while they hold, checked before the run."""
+
+from __future__ import annotations
+
+import pytest
+from toy import Append, Nothing, Recorder, collect, module, named, tags
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.passmanager import (
+    Fixpoint,
+    Pass,
+    PassContext,
+    PassDependencyError,
+    Sequential,
+    register_pass,
+)
+from passline.passmanager.registry import installed
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes that a test registers are gone after it."""
+    offer = installed()
+    monkeypatch.setattr(offer, "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
+
+
+def ran(pipeline: Pass, ctx: PassContext | None = None, silent: bool = True) -> list[str]:
+    """The leaves that ran, in order."""
+    recorder = Recorder()
+    ctx = ctx or PassContext()
+    ctx.instruments = (*ctx.instruments, recorder)
+    if silent:
+        ctx.renderer = collect([])
+    with ctx:
+        pipeline(module("f"))
+    return [e.split()[2] for e in recorder.events if "after" in e and "sequential" not in e]
+
+
+def registered(pass_: Pass) -> Pass:
+    register_pass(type(pass_))
+    return pass_
+
+
+# What runs
+
+
+def test_requirement_runs_before_its_dependent() -> None:
+    registered(named("base"))
+    assert ran(Sequential([named("a", requires=["base"])])) == ["base", "a"]
+
+
+def test_requirements_are_transitive_and_in_order() -> None:
+    registered(named("c"))
+    registered(named("b", requires=["c"], keeps=["c"]))
+    registered(named("d", keeps=["b", "c"]))
+    assert ran(Sequential([named("a", requires=["b", "d"])])) == ["c", "b", "d", "a"]
+
+
+def test_requirement_is_not_repeated_while_nothing_changes() -> None:
+    base = named("base", changes=False)
+    needs = [named(n, requires=["base"], changes=False) for n in ("a", "b", "c")]
+    assert ran(Sequential([base, *needs])) == ["base", "a", "b", "c"]
+
+
+def test_requirement_is_repeated_after_a_pass_that_changes_the_module() -> None:
+    registered(named("base"))
+    needs = [named(n, requires=["base"]) for n in ("a", "b")]
+    assert ran(Sequential(needs)) == ["base", "a", "base", "b"]
+
+
+def test_requirement_is_not_repeated_after_a_pass_that_preserves_it() -> None:
+    registered(named("base"))
+    needs = [named(n, requires=["base"], keeps=["base"]) for n in ("a", "b")]
+    assert ran(Sequential(needs)) == ["base", "a", "b"]
+
+
+def test_what_holds_does_not_depend_on_verification() -> None:
+    registered(named("base"))
+    needs = [named(n, requires=["base"]) for n in ("a", "b")]
+    assert ran(Sequential(needs), PassContext(verify_each=False)) == ["base", "a", "base", "b"]
+
+
+def test_pass_that_changed_nothing_breaks_nothing_whatever_it_preserves() -> None:
+    registered(named("base"))
+    passes = [
+        named("a", requires=["base"], changes=False),
+        Nothing(),
+        named("b", requires=["base"]),
+    ]
+    assert ran(Sequential(passes)) == ["base", "a", "toy-nothing", "b"]
+
+
+def test_what_holds_is_shared_with_nested_pipelines() -> None:
+    registered(named("base"))
+    inner = Sequential([named("a", requires=["base"], changes=False)])
+    assert ran(Sequential([named("base"), inner, Sequential([inner])])) == ["base", "a", "a"]
+
+
+def test_what_ran_in_a_nested_pipeline_holds_outside() -> None:
+    inner = Sequential([named("base")], name="inner")
+    needs = named("a", requires=["base"])
+    names = ran(Sequential([inner, needs]))
+    assert names == ["base", "inner", "a"]
+
+
+def test_what_holds_ends_with_the_call() -> None:
+    pipeline = Sequential([registered(named("base", changes=False)), named("a", requires=["base"])])
+    assert ran(pipeline) == ran(pipeline) == ["base", "a"]
+
+
+def test_pass_of_the_pipeline_is_used_with_its_options() -> None:
+    needs = named("a", requires=["toy-append"])
+    result = Sequential([needs, Append("mine")])(module())
+    assert tags(result) == ["mine", "a", "mine"]
+
+
+def test_pass_of_an_outer_pipeline_is_used_in_a_nested_one() -> None:
+    inner = Sequential([named("a", requires=["toy-append"])])
+    assert tags(Sequential([Append("mine"), Append("b"), inner])(module()))[-1] == "a"
+
+
+def test_installed_pass_is_used_where_the_pipeline_has_none() -> None:
+    assert ran(Sequential([named("a", requires=["Canonicalize"])])) == ["canonicalize", "a"]
+
+
+def test_requirement_of_a_nested_sequential() -> None:
+    registered(named("base"))
+    inner = Sequential([Nothing()], name="inner", required=["base"])
+    assert ran(Sequential([inner])) == ["base", "toy-nothing", "inner"]
+
+
+def test_requirement_of_the_outermost_sequential_is_not_run() -> None:
+    registered(named("base"))
+    assert ran(Sequential([Nothing()], required=["base"])) == ["toy-nothing"]
+
+
+def test_composite_can_be_required() -> None:
+    inner = Sequential([Nothing()], name="inner")
+    needs = [named(n, requires=["inner"], changes=False) for n in ("a", "b")]
+    assert ran(Sequential([*needs, inner])) == [
+        "toy-nothing",
+        "inner",
+        "a",
+        "b",
+        "toy-nothing",
+        "inner",
+    ]
+
+
+def test_requirement_inside_a_fixpoint() -> None:
+    registered(named("base", changes=False))
+    body = Sequential([named("a", requires=["base"], changes=False)])
+    assert ran(Fixpoint(body)) == ["base", "a", "fixpoint"]
+
+
+# Filtering
+
+
+def test_skipped_child_brings_no_requirements() -> None:
+    registered(named("base"))
+    needs = named("a", level=3, requires=["base"])
+    assert ran(Sequential([needs, Nothing()]), PassContext(opt_level=2)) == ["toy-nothing"]
+
+
+@pytest.mark.parametrize(
+    ("ctx", "reason"),
+    [
+        (PassContext(disabled_pass=["base"]), "disabled"),
+        (PassContext(opt_level=0), "opt_level 2 > 0"),
+    ],
+)
+def test_requirement_that_the_context_leaves_out_runs_with_one_warning(
+    ctx: PassContext, reason: str
+) -> None:
+    base = registered(named("base", level=2))
+    needs = [named(n, requires=["base"]) for n in ("a", "b")]
+    found: list[str] = []
+    ctx.renderer = collect(found)
+    assert ran(Sequential([*needs, base]), ctx, silent=False) == ["base", "a", "base", "b"]
+    assert found == [f"warning: pass 'base' runs although it is left out ({reason}): required by a"]
+
+
+def test_requirement_that_an_instrument_blocks_does_not_keep_the_dependent_from_running() -> None:
+    registered(named("base"))
+    ctx = PassContext(instruments=[Recorder("%0", blocks=frozenset(["base"]))])
+    assert ran(Sequential([named("a", requires=["base"])]), ctx) == ["a"]
+
+
+def test_should_run_is_asked_of_requirements() -> None:
+    registered(named("base"))
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]):
+        Sequential([named("a", requires=["base"])])(module())
+    assert "%1 should_run base" in recorder.events
+
+
+# Before anything runs
+
+
+def fails(*passes: Pass) -> str:
+    """The message of the PassDependencyError, after which nothing has run."""
+    begun: list[object] = []
+    probe = named("probe", body=lambda m, ctx: begun.append(m))
+    with pytest.raises(PassDependencyError) as caught:
+        Sequential([probe, *passes])(module())
+    assert begun == []
+    return str(caught.value)
+
+
+def test_unknown_requirement_is_an_error_with_the_chain_and_the_nearest_name() -> None:
+    registered(named("middle", requires=["canonicalise"]))
+    message = fails(named("a", requires=["middle"]))
+    assert "pass 'middle' requires 'canonicalise', which is no pass" in message
+    assert "did you mean 'canonicalize'?" in message and "a -> middle -> canonicalise" in message
+
+
+def test_cycle_is_an_error_with_the_chain() -> None:
+    message = fails(
+        named("a", requires=["b"]), named("b", requires=["c"]), named("c", requires=["a"])
+    )
+    assert message == "requirements form a cycle: a -> b -> c -> a"
+
+
+def test_pass_that_requires_itself_is_an_error() -> None:
+    assert "a -> a" in fails(named("a", requires=["a"]))
+
+
+def test_requirement_in_another_spelling_is_seen_in_a_cycle() -> None:
+    assert "cycle" in fails(named("fold-it", requires=["FoldIt"]))
+
+
+def test_error_in_a_nested_pipeline_is_found_before_anything_runs() -> None:
+    assert "'zzz', which is no pass" in fails(Sequential([named("a", requires=["zzz"])]))
+
+
+def test_requirement_that_needs_arguments_is_an_error() -> None:
+    class NeedsArgument(Nothing):
+        name = "needs-argument"
+
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+    register_pass(NeedsArgument)
+    message = fails(named("a", requires=["needs-argument"]))
+    assert "cannot be built without arguments (a -> needs-argument)" in message
+
+
+def test_requirements_of_filtered_children_are_not_checked() -> None:
+    with PassContext(opt_level=0):
+        assert tags(Sequential([named("a", level=1, requires=["zzz"]), Append()])(module())) == [
+            "x"
+        ]
+
+
+def test_plan_finds_the_same_errors() -> None:
+    with pytest.raises(PassDependencyError, match="zzz"):
+        Sequential([named("a", requires=["zzz"])]).plan()
+
+
+# Requirements that undo each other
+
+
+def test_two_requirements_that_undo_each_other_are_named() -> None:
+    registered(named("x1"))
+    registered(named("x2"))
+    with pytest.raises(PassDependencyError) as caught:
+        Sequential([named("a", requires=["x1", "x2"])])(module())
+    message = str(caught.value)
+    assert "pass 'a' requires 'x1' and 'x2', but 'x2' undoes 'x1'" in message
+    assert "`preserves`" in message
+
+
+def test_second_requirement_that_undoes_the_first_only_once_is_run_around() -> None:
+    registered(named("x1"))
+    state: list[int] = []
+
+    def settles(m: ModuleOp, ctx: PassContext) -> None:
+        if not state:
+            Append("x2").transform_module(m, ctx)
+        state.append(1)
+
+    registered(named("x1", keeps=["x2"]))
+    register_pass(type(x2 := named("x2", body=settles)))
+    assert ran(Sequential([named("a", requires=["x1", "x2"])])) == ["x1", "x2", "x1", "a"]
+    assert x2.info.name == "x2"

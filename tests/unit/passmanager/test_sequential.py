@@ -1,0 +1,292 @@
+"""Sequential and Fixpoint: order, filtering, nesting, plans."""
+
+from __future__ import annotations
+
+import pytest
+from toy import Append, Nothing, Recorder, Tag, collect, module, named, tags, toy_context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass as XDSLModulePass
+from xdsl.passes import PassPipeline
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+from passline.passmanager import Fixpoint, ModulePass, Pass, PassContext, Sequential
+
+
+def reported(ctx: PassContext, pass_: Pass, m: ModuleOp | None = None) -> list[str]:
+    """The diagnostics of a run."""
+    found: list[str] = []
+    ctx.renderer = collect(found)
+    with ctx:
+        pass_(m or module())
+    return found
+
+
+# Construction
+
+
+def test_passes_run_in_order() -> None:
+    assert tags(Sequential([Append("a"), Append("b"), Append("c")])(module())) == ["a", "b", "c"]
+
+
+def test_no_passes_change_nothing() -> None:
+    m = module("f")
+    assert str(Sequential([])(m)) == str(Sequential()(m)) == str(m)
+
+
+def test_passes_name_level_and_required_read_back() -> None:
+    nothing = Nothing()
+    sequential = Sequential([nothing], 1, "mine", ["other"])
+    info = sequential.info
+    assert sequential.passes == (nothing,) and sequential.children == (nothing,)
+    assert (info.name, info.opt_level, info.required, info.composite) == (
+        "mine",
+        1,
+        ("other",),
+        True,
+    )
+
+
+def test_level_is_0_by_default() -> None:
+    assert Sequential([]).info.opt_level == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ([Nothing], r"the class of one: write Nothing\(\)"),
+        (["cse"], r"a string: write parse_pipeline\('cse'\)"),
+        ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
+        ([3], "3 is no pass"),
+        ("cse", "made of a list of passes, not of 'cse'"),
+        (Nothing(), "made of a list of passes"),
+        (3, "made of a list of passes, not of 3"),
+    ],
+)
+def test_what_is_no_pass_is_an_error_that_says_what_to_write(given: object, instead: str) -> None:
+    with pytest.raises(TypeError, match=instead):
+        Sequential(given)  # pyright: ignore[reportArgumentType]
+
+
+def test_required_string_is_an_error() -> None:
+    with pytest.raises(TypeError, match="required is a list of names"):
+        Sequential([], required="abc")
+
+
+def test_foreign_passes_may_stand_in_it() -> None:
+    passes: list[XDSLModulePass] = [
+        CommonSubexpressionElimination(),
+        DeadCodeElimination(),
+        Append(),
+    ]
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]):
+        assert tags(Sequential(passes)(module("f"))) == ["x"]
+    assert [e for e in recorder.events if "after" in e] == [
+        "%1 after cse",
+        "%1 after dce",
+        "%1 after toy-append",
+        "%1 after sequential",
+    ]
+
+
+def test_the_module_is_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clones: list[object] = []
+    clone = ModuleOp.clone
+
+    def counted(op: ModuleOp) -> ModuleOp:
+        clones.append(op)
+        return clone(op)
+
+    monkeypatch.setattr(ModuleOp, "clone", counted)
+    Sequential([Append(), Sequential([Append(), Nothing()]), Tag()])(module("f"))
+    assert len(clones) == 1
+
+
+# Filtering: what is run is a child of a Sequential, called directly, or required
+
+
+def test_child_above_the_level_is_left_out() -> None:
+    with PassContext(opt_level=2):
+        assert tags(Sequential([named("low", level=2), named("high", level=3)])(module())) == [
+            "low"
+        ]
+
+
+def test_disabled_child_is_left_out() -> None:
+    with PassContext(disabled_pass=["toy-append"]):
+        assert tags(Sequential([Append(), named("b")])(module())) == ["b"]
+
+
+def test_required_list_forces_a_child() -> None:
+    with PassContext(opt_level=1, required_pass=["high"]):
+        assert tags(Sequential([named("high", level=3)])(module())) == ["high"]
+
+
+def test_level_of_a_nested_sequential_counts() -> None:
+    nested = Sequential([Append()], opt_level=3)
+    with PassContext(opt_level=2):
+        assert tags(Sequential([nested, named("b")])(module())) == ["b"]
+
+
+def test_nested_sequential_of_default_level_runs_at_level_1() -> None:
+    with PassContext(opt_level=1):
+        assert tags(Sequential([Sequential([named("a", level=1)])])(module())) == ["a"]
+
+
+def test_level_of_a_nested_sequential_does_not_cap_its_children() -> None:
+    with PassContext(opt_level=1):
+        assert tags(Sequential([Sequential([named("a", level=2)], opt_level=0)])(module())) == []
+
+
+def test_level_of_the_outermost_sequential_does_not_count() -> None:
+    with PassContext(opt_level=0):
+        assert tags(Sequential([Append()], opt_level=3)(module())) == ["x"]
+
+
+def test_composite_whose_children_are_all_above_the_level_says_so() -> None:
+    fold = Sequential([named("a", level=3), named("b", level=4)], name="fold-scale-axis")
+    (warning,) = reported(PassContext(opt_level=2), Sequential([fold, Nothing()]))
+    assert "pipeline 'fold-scale-axis' ran none of its passes" in warning
+    assert "opt_level 2 is below a (3), b (4)" in warning
+
+
+def test_composite_whose_children_are_disabled_by_name_says_nothing() -> None:
+    fold = Sequential([Append()], name="inner")
+    assert reported(PassContext(disabled_pass=["toy-append"]), Sequential([fold])) == []
+
+
+# Fixpoint
+
+
+def counting(limit: int) -> tuple[ModulePass, list[int]]:
+    """A pass that changes the module in its first `limit` runs, and the list of its runs."""
+    runs: list[int] = []
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        runs.append(len(runs))
+        if len(runs) <= limit:
+            Append(str(len(runs))).transform_module(m, ctx)
+
+    return named("counting", body=body), runs
+
+
+def test_fixpoint_runs_until_nothing_changes() -> None:
+    pass_, runs = counting(3)
+    assert tags(Fixpoint(pass_)(module())) == ["1", "2", "3"] and len(runs) == 4
+
+
+def test_fixpoint_needs_no_verification_to_see_changes() -> None:
+    pass_, runs = counting(3)
+    with PassContext(verify_each=False):
+        Fixpoint(pass_)(module())
+    assert len(runs) == 4
+
+
+def test_fixpoint_that_does_not_converge_warns() -> None:
+    pass_, runs = counting(100)
+    (warning,) = reported(PassContext(), Fixpoint(pass_, max_iterations=5))
+    assert len(runs) == 5
+    assert warning.startswith("warning: pass 'fixpoint{max-iterations=5}(counting)' still changed")
+
+
+def test_fixpoint_that_converges_says_nothing() -> None:
+    assert reported(PassContext(), Fixpoint(counting(2)[0])) == []
+
+
+def test_fixpoint_of_a_sequential() -> None:
+    pass_, runs = counting(2)
+    assert tags(Fixpoint(Sequential([pass_, Nothing()]))(module())) == ["1", "2"]
+    assert len(runs) == 3
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_fixpoint_without_iterations_is_an_error(limit: int) -> None:
+    with pytest.raises(ValueError, match=f"1 or more, not {limit}"):
+        Fixpoint(Nothing(), limit)
+
+
+def test_fixpoint_of_a_class_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"write Nothing\(\)"):
+        Fixpoint(Nothing)  # pyright: ignore[reportArgumentType]
+
+
+# Plans
+
+
+def test_plan_says_what_runs_and_what_not_and_why() -> None:
+    pipeline = Sequential([Append("a"), named("low"), named("high", level=3), Nothing()])
+    plan = pipeline.plan(PassContext(opt_level=2, disabled_pass=["low"]))
+    assert str(plan).splitlines() == [
+        'run  toy-append{tag="a"}',
+        "skip low  # disabled",
+        "skip high  # opt_level 3 > 2",
+        "run  toy-nothing",
+    ]
+
+
+def test_plan_of_nested_pipelines_is_indented() -> None:
+    pipeline = Sequential([Sequential([Nothing(), Sequential([Append()])], name="inner")])
+    assert str(pipeline.plan()).splitlines() == [
+        "run  inner",
+        "run    toy-nothing",
+        "run    sequential",
+        "run      toy-append",
+    ]
+
+
+def test_plan_has_requirements_and_says_when_they_may_still_hold() -> None:
+    needs = [named(name, requires=["base"]) for name in ("a", "b")]
+    plan = Sequential([*needs, named("base")]).plan()
+    assert [(step.info.name, step.action, step.reason) for step in plan] == [
+        ("base", "ensure", "required by a"),
+        ("a", "run", ""),
+        ("base", "ensure", "required by b, unless it still holds"),
+        ("b", "run", ""),
+        ("base", "run", ""),
+    ]
+
+
+def test_plan_uses_the_present_context_and_runs_nothing() -> None:
+    ran: list[object] = []
+    pipeline = Sequential([named("a", level=1, body=lambda m, ctx: ran.append(m))])
+    with PassContext(opt_level=0):
+        assert [step.action for step in pipeline.plan()] == ["skip"]
+    with PassContext(opt_level=1):
+        assert [step.action for step in pipeline.plan()] == ["run"]
+    assert ran == []
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_plan_is_what_runs(level: int) -> None:
+    pipeline = Sequential(
+        [
+            named("a", level=1),
+            Sequential([named("b", level=2, requires=["c"]), named("d", level=3)], opt_level=1),
+            named("c", level=3),
+            Nothing(),
+        ]
+    )
+    recorder = Recorder()
+    with PassContext(opt_level=level, instruments=[recorder], renderer=collect([])) as ctx:
+        planned = [step.info.name for step in pipeline.plan(ctx) if step.action != "skip"]
+        pipeline(module())
+    ran = [e.split()[2] for e in recorder.events if "before" in e]
+    assert ran == ["sequential", *planned]
+
+
+# In place and nested in a pass
+
+
+def test_nested_call_in_a_pass_belongs_to_the_same_run() -> None:
+    versions: list[int] = []
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        from passline.passmanager.run import Run
+
+        run = Run.current()
+        Sequential([Append("inner")]).apply(ctx.ir_context, m)
+        versions.append(Run.current() is run)
+
+    named("outer", body=body).apply(toy_context(), m := module())
+    assert tags(m) == ["inner"] and versions == [True]
