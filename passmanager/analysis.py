@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 from xdsl.ir import Operation
 
+from .errors import PassDependencyError
 from .ir.snapshot import Changes
 
 __all__ = ["AnalysisManager"]
@@ -48,7 +49,7 @@ class AnalysisManager:
     def get(self, analysis: type[A], op: Operation) -> A:
         """The analysis of `op`, computed if it is not at hand.
 
-        Errors: RecursionError if analyses need each other in a circle.
+        Errors: PassDependencyError if analyses need each other in a circle.
         """
         key = (analysis, op)
         if self._computing:
@@ -66,7 +67,7 @@ class AnalysisManager:
         key = (analysis, op)
         if key in self._pending:
             names = " -> ".join(cls.__name__ for cls, _ in (*self._pending, key))
-            raise RecursionError(f"analyses need each other in a circle: {names}")
+            raise PassDependencyError(f"analyses need each other in a circle: {names}")
         self._watch()
         entry = _Entry(None, _top_level(op))
         self._pending.append(key)

@@ -1,0 +1,7 @@
+"""The analyses that come with the infrastructure; each is a plain class, made from an op."""
+
+from .call_graph import CallGraph
+from .liveness import Liveness
+from .use_counts import UseCounts
+
+__all__ = ["CallGraph", "Liveness", "UseCounts"]
