@@ -47,7 +47,6 @@ def _status(error: BaseException) -> int:
         DiagnosticException,
         PasslineError,
         OSError,
-        UnicodeError,
         RecursionError,
     )
     return BAD_INPUT if isinstance(error, expected) else BUG
@@ -69,7 +68,7 @@ def _diagnostic(error: BaseException) -> Diagnostic:
         case OSError() if error.strerror:
             name = f"'{error.filename}': " if error.filename else ""
             return Diagnostic(Severity.ERROR, f"{name}{error.strerror}")
-        case DiagnosticException() | PasslineError() | UnicodeError():
+        case DiagnosticException() | PasslineError():
             return Diagnostic(Severity.ERROR, str(error) or type(error).__name__)
         case _:
             diagnostic = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")

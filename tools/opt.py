@@ -321,10 +321,17 @@ class PasslineOptMain(xDSLOptMain):
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Read MLIR text; every op knows its line."""
+        name, content = self.get_input_name(), stream.read()
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            byte = content[error.start]
+            message = f"'{name}' is no UTF-8 text: byte {byte:#x} at offset {error.start}"
+            raise PasslineError(message) from None
         return parse_module(
             self.ctx,
-            stream.read().decode(),
-            self.get_input_name(),
+            text,
+            name,
             line_offset=self.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )

@@ -1,0 +1,499 @@
+"""passline-opt: input, output, pipelines, listing; what a user's mistakes say and how they end."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from inprocess import Result, passline_opt
+from toy import Append, Fail, Nothing
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.passmanager import ModulePass, PassContext, register_pass
+from passline.passmanager.registry import installed
+
+OPT = Path(sys.executable).with_name("passline-opt")
+
+MODULE = """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = relax.constant dense<2.0> : tensor<4xf32>
+  %k = relax.add %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = relax.add %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes that a test registers are gone after it."""
+    offer = installed()
+    monkeypatch.setattr(offer, "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "x.mlir"
+    path.write_text(MODULE)
+    return str(path)
+
+
+def failing(status: int, *args: str, stdin: str = "") -> str:
+    """What a run that ends with `status` says on stderr; never a traceback, and no result."""
+    result = passline_opt(*args, stdin=stdin)
+    assert result.status == status, result
+    assert "Traceback" not in result.stderr and result.stdout == ""
+    return result.stderr
+
+
+# Input
+
+
+def test_without_options_the_module_is_printed(file: str) -> None:
+    result = passline_opt(file)
+    assert result.status == 0 and result.stderr == ""
+    assert result.stdout.count("relax.add") == 2
+
+
+@pytest.mark.parametrize("args", [[], ["-"]])
+def test_stdin(args: list[str]) -> None:
+    assert "relax.add" in passline_opt(*args, stdin=MODULE).stdout
+
+
+def test_empty_input_is_an_empty_module() -> None:
+    assert passline_opt(stdin="").stdout == "builtin.module {\n}\n\n"
+
+
+def test_file_of_an_unknown_kind_is_read_as_mlir(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text(MODULE)
+    assert "relax.add" in passline_opt(str(path)).stdout
+
+
+def test_missing_file() -> None:
+    assert failing(1, "nofile.mlir") == "error: 'nofile.mlir': No such file or directory\n"
+
+
+def test_directory(tmp_path: Path) -> None:
+    assert failing(1, str(tmp_path)) == f"error: '{tmp_path}': Is a directory\n"
+
+
+def test_binary_input(tmp_path: Path) -> None:
+    path = tmp_path / "x.mlir"
+    path.write_bytes(b"func.func \xff\xfe")
+    message = failing(1, str(path))
+    assert message == f"error: '{path}' is no UTF-8 text: byte 0xff at offset 10\n"
+
+
+def test_text_that_does_not_parse_has_place_line_and_caret(tmp_path: Path) -> None:
+    path = tmp_path / "x.mlir"
+    path.write_text("func.func @f() {\n  func.retur\n}\n")
+    assert failing(1, str(path)).splitlines() == [
+        f"{path}:2:3: error: operation 'func.retur' is not registered, did you mean 'func.return'?",
+        "  func.retur",
+        "  ^",
+    ]
+
+
+def test_error_in_stdin_shows_the_line() -> None:
+    message = failing(1, stdin="func.func @f() {\n  func.retur\n}\n")
+    assert message.startswith("<stdin>:2:3: error: ") and "  func.retur\n  ^" in message
+
+
+def test_shape_mismatch_has_place_line_and_shapes() -> None:
+    text = MODULE.replace("%x: tensor<4xf32>", "%x: tensor<3xf32>")
+    message = failing(1, stdin=text.replace("%x, %k : (tensor<4xf32>,", "%x, %k : (tensor<3xf32>,"))
+    assert message.startswith("<stdin>:4:8: error: 'relax.add' op ")
+    assert "shapes 3 and 4" in message and "%y = relax.add" in message
+
+
+def test_use_before_definition(tmp_path: Path) -> None:
+    path = tmp_path / "x.mlir"
+    path.write_text(
+        'func.func @f() {\n  "test.op"(%a) : (i32) -> ()\n'
+        '  %a = "test.op"() : () -> i32\n  func.return\n}\n'
+    )
+    assert failing(1, str(path)).startswith(f"{path}:2:3: error: 'test.op' op operand #0 does not")
+
+
+def test_disable_verify_lets_invalid_ir_through() -> None:
+    text = """func.func @f() {
+      "test.op"(%a) : (i32) -> ()
+      %a = "test.op"() : () -> i32
+      func.return
+    }"""
+    assert passline_opt(stdin=text).status == 1
+    assert passline_opt("--disable-verify", stdin=text).status == 0
+
+
+# Output
+
+
+def test_result_goes_to_a_file(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.mlir"
+    assert passline_opt(file, "-o", str(out)) == Result(0, "", "")
+    assert "relax.add" in out.read_text()
+
+
+def test_dash_is_stdout(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "relax.add" in passline_opt(file, "-o", "-").stdout
+    assert os.listdir(tmp_path) == ["x.mlir"]
+
+
+def test_output_over_the_input(file: str) -> None:
+    assert passline_opt(file, "-p", "fold-constant", "-o", file).status == 0
+    assert "relax.add %x" in Path(file).read_text()
+
+
+def test_output_keeps_its_content_when_a_pass_fails(file: str) -> None:
+    register_pass(Fail)
+    assert passline_opt(file, "-p", "toy-fail", "-o", file).status == 3
+    assert Path(file).read_text() == MODULE
+    assert os.listdir(Path(file).parent) == ["x.mlir"]
+
+
+def test_output_into_a_missing_directory(file: str, tmp_path: Path) -> None:
+    assert "No such file or directory" in failing(1, file, "-o", str(tmp_path / "no" / "out.mlir"))
+
+
+def test_output_through_a_link_replaces_what_it_points_to(file: str, tmp_path: Path) -> None:
+    target = tmp_path / "target.mlir"
+    target.write_text("old")
+    target.chmod(0o640)
+    link = tmp_path / "link.mlir"
+    link.symlink_to(target)
+    assert passline_opt(file, "-o", str(link)).status == 0
+    assert link.is_symlink() and "relax.add" in target.read_text()
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_a_pass_prints_is_in_the_way_of_nobody(file: str) -> None:
+    result = passline_opt(file, "-p", "print-ir{header=here}")
+    assert result.stderr.startswith("PrintIR(here):\nbuiltin.module {")
+    assert result.stdout.startswith("builtin.module {")
+
+
+def test_generic_format(file: str) -> None:
+    assert '"relax.add"(' in passline_opt(file, "--print-op-generic").stdout
+
+
+# Pipelines
+
+
+def run(*args: str) -> list[str]:
+    """The tags that a pipeline leaves in an empty module."""
+    return re.findall(r'tag = "(\w+)"', passline_opt(*args, stdin="").stdout)
+
+
+@pytest.fixture
+def passes() -> None:
+    for pass_ in (Append, Fail, Nothing, High):
+        register_pass(pass_)
+
+
+class High(ModulePass):
+    """A pass of level 3."""
+
+    name = "toy-high"
+    opt_level = 3
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        Append("high").transform_module(module, ctx)
+
+
+@pytest.mark.usefixtures("passes")
+def test_pipeline_runs_whatever_the_levels() -> None:
+    assert run("-p", "toy-append{tag=a},toy-high") == ["a", "high"]
+
+
+@pytest.mark.usefixtures("passes")
+def test_repeated_pipelines_append() -> None:
+    assert run("-p", "toy-append{tag=a}", "-p", "toy-append{tag=b}") == ["a", "b"]
+
+
+@pytest.mark.usefixtures("passes")
+def test_level_filters_the_pipeline_and_says_so_in_one_warning() -> None:
+    result = passline_opt("-p", "toy-append,toy-high,toy-high", "-O2", stdin="")
+    assert "high" not in result.stdout and result.status == 0
+    assert result.stderr.count("warning") == 1
+    assert "not run: toy-high (opt_level 3 > 2), toy-high" in result.stderr
+
+
+@pytest.mark.usefixtures("passes")
+def test_level_that_filters_nothing_says_nothing() -> None:
+    assert passline_opt("-p", "toy-high", "-O3", stdin="").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("level", "adds", "constants"), [(0, 2, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)]
+)
+def test_levels_of_the_default_pipeline(file: str, level: int, adds: int, constants: int) -> None:
+    result = passline_opt(file, f"-O{level}")
+    assert result.stderr == ""
+    assert result.stdout.count("relax.add") == adds
+    assert result.stdout.count("relax.constant") + result.stdout.count("relax.full") == constants
+
+
+def test_unknown_level() -> None:
+    assert "argument -O: invalid choice: 4" in failing(2, "-O4", stdin="")
+
+
+@pytest.mark.parametrize("pipeline", ["cse", "canonicalize,dce", "cse , canonicalize"])
+def test_passes_of_xdsl_run(file: str, pipeline: str) -> None:
+    assert passline_opt(file, "-p", pipeline).status == 0
+
+
+def test_unknown_pass_gets_the_nearest_name_and_a_caret(file: str) -> None:
+    first, *excerpt, _ = failing(2, file, "-p", "infer-type,fold-constnat").splitlines()
+    assert first.endswith(
+        ": error: there is no pass 'fold-constnat', did you mean 'fold-constant'?"
+    )
+    assert excerpt == ["  infer-type,fold-constnat", "             ^^^^^^^^^^^^^"]
+
+
+def test_unknown_pass_option(file: str) -> None:
+    message = failing(2, file, "-p", "fold-constant{max-element=3}")
+    assert "'fold-constant' has no option 'max-element', did you mean 'max-elements'?" in message
+
+
+def test_wrong_type_of_an_option(file: str) -> None:
+    message = failing(2, file, "-p", "fold-constant{max-elements=many}")
+    assert "'max-elements' of 'fold-constant': expected a whole number, got many" in message
+
+
+def test_unknown_option_gets_the_nearest() -> None:
+    assert "--list-passess (did you mean '--list-passes'?)" in failing(2, "--list-passess")
+
+
+def test_unknown_target_gets_the_nearest() -> None:
+    assert "there is no target 'mlri'; did you mean 'mlir'?" in failing(2, "-t", "mlri", stdin="")
+
+
+def test_explain_pipeline_says_what_would_run() -> None:
+    result = passline_opt("-O1", "--explain-pipeline", "nofile.mlir")
+    assert result.status == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "run  infer-type"
+    assert "skip fold-constant  # opt_level 2 > 1" in lines
+
+
+def test_dump_pass_pipeline_goes_to_stderr(file: str) -> None:
+    result = passline_opt(file, "-p", "FoldConstant{max-elements=3}, cse", "--dump-pass-pipeline")
+    assert result.stderr == "fold-constant{max-elements=3},cse\n" and "relax.add" in result.stdout
+
+
+# Failing passes
+
+
+@pytest.mark.usefixtures("passes")
+def test_pass_with_a_bug_is_named_and_ends_with_3(file: str) -> None:
+    message = failing(3, file, "-p", "toy-nothing,toy-fail")
+    assert message.splitlines()[0] == "error: ValueError: boom"
+    assert "note: in pass 'toy-fail' (2 of 2)" in message and "--debug" in message
+
+
+@pytest.mark.usefixtures("passes")
+def test_debug_shows_the_traceback(file: str) -> None:
+    result = passline_opt(file, "-p", "toy-fail", "--debug")
+    assert (
+        result.status == 3
+        and "Traceback" in result.stderr
+        and "in pass 'toy-fail'" in result.stderr
+    )
+
+
+def raising(error: BaseException) -> None:
+    """Register the pass `toy-raise`, which raises `error`."""
+
+    class Raise(ModulePass):
+        name = "toy-raise"
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            raise error
+
+    register_pass(Raise)
+
+
+def test_pass_that_fails_on_purpose_ends_with_1(file: str) -> None:
+    from xdsl.utils.exceptions import PassFailedException
+
+    raising(PassFailedException("cannot do this"))
+    assert failing(1, file, "-p", "toy-raise").splitlines() == [
+        "error: cannot do this",
+        "note: in pass 'toy-raise' (1 of 1)",
+        "note: in pass 'sequential(toy-raise)'",
+    ]
+
+
+def test_sys_exit_in_a_pass_is_no_success(file: str) -> None:
+    raising(SystemExit(0))
+    message = failing(3, file, "-p", "toy-raise")
+    assert "sys.exit(0)" in message and "in pass 'toy-raise'" in message
+
+
+def test_interrupt_ends_with_130(file: str) -> None:
+    raising(KeyboardInterrupt())
+    message = failing(130, file, "-p", "toy-raise")
+    assert message.startswith("error: interrupted\nnote: in pass 'toy-raise'")
+
+
+def test_errors_that_a_pass_reports_end_with_1(file: str) -> None:
+    class Report(ModulePass):
+        name = "toy-report"
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            ctx.diagnostics.error(next(iter(module.ops)), "is not wanted")
+
+    register_pass(Report)
+    message = failing(1, file, "-p", "toy-report")
+    assert message.startswith(f"{file}:1:1: error: 'func.func' op is not wanted\nfunc.func @f(")
+    assert message.count("is not wanted") == 1 and "in pass 'toy-report'" in message
+
+
+def test_pass_that_leaves_invalid_ir_is_named(file: str) -> None:
+    class Break(ModulePass):
+        name = "toy-break"
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            (func,) = module.ops
+            end = func.regions[0].block.last_op
+            assert end is not None
+            end.detach()
+            end.erase()
+
+    register_pass(Break)
+    message = failing(1, file, "-p", "toy-break")
+    assert "terminator" in message.splitlines()[0]
+    assert "in pass 'toy-break' (1 of 1) on function @f" in message
+
+
+# Split input
+
+SPLIT = """\
+func.func @a() { func.return }
+// -----
+func.func @b() {
+// -----
+// comment
+func.func @c() { func.return }
+"""
+
+
+def test_failing_chunk_does_not_stop_the_others() -> None:
+    result = passline_opt("--split-input-file", stdin=SPLIT)
+    first, second, third = result.stdout.split("// -----\n")
+    assert result.status == 1
+    assert "@a" in first and second == "" and "@c" in third
+
+
+def test_places_in_chunks_are_those_of_the_file() -> None:
+    text = "func.func @a() { func.return }\n// -----\n\n  no.such\n"
+    assert passline_opt("--split-input-file", stdin=text).stderr.startswith("<stdin>:4:3: error: ")
+
+
+def test_marker_inside_other_text_does_not_split() -> None:
+    text = "func.func @a() { func.return }\n// ----- hello\nfunc.func @b() { func.return }\n"
+    assert passline_opt("--split-input-file", stdin=text).stdout.count("builtin.module") == 1
+
+
+# What xdsl-opt has
+
+
+def test_parsing_diagnostics_are_a_result() -> None:
+    result = passline_opt("--parsing-diagnostics", stdin="no.such")
+    assert result.status == 0 and "'no.such' is not registered" in result.stdout
+
+
+def test_verify_diagnostics_are_a_result(file: str) -> None:
+    from xdsl.utils.exceptions import PassFailedException
+
+    raising(PassFailedException("cannot do this"))
+    result = passline_opt(file, "-p", "toy-raise", "--verify-diagnostics")
+    assert result.status == 0 and "cannot do this" in result.stdout
+
+
+@pytest.mark.usefixtures("passes")
+def test_times_and_dumps_go_to_stderr(file: str) -> None:
+    result = passline_opt(file, "-p", "toy-nothing,cse", "--time-passes", "--print-between-passes")
+    assert "\ttoy-nothing: " in result.stderr and "IR Dump After cse" in result.stderr
+    assert result.stdout.count("builtin.module") == 1
+
+
+def test_shrink(file: str) -> None:
+    from xdsl.utils.exceptions import ShrinkException
+
+    raising(ShrinkException())
+    assert passline_opt(file, "-p", "toy-raise", "--shrink") == Result(
+        0, "Success, can shrink\n", ""
+    )
+    assert passline_opt(file, "--shrink").stdout.endswith("Failure, can't shrink\n")
+
+
+def test_unregistered_dialects(file: str) -> None:
+    assert passline_opt("--allow-unregistered-dialect", stdin='"a.b"() : () -> ()').status == 0
+    assert "is not registered" in failing(1, stdin='"a.b"() : () -> ()')
+
+
+# Listing
+
+
+def test_list_passes_has_level_requirements_help_and_options() -> None:
+    lines = passline_opt("--list-passes").stdout.splitlines()
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("fold-constant ")]
+    assert re.fullmatch(r"fold-constant +level 2  requires infer-type", lines[at])
+    assert lines[at + 1].startswith("    ") and lines[at + 1].strip()
+    assert "    max-elements: int = 16777216" in "\n".join(lines[at + 2 : at + 4])
+    assert any(line.startswith("canonicalize") for line in lines)
+
+
+def test_version() -> None:
+    assert passline_opt("--version").stdout == "passline-opt 0.1.0, built on xDSL 0.74.0\n"
+
+
+# As a process
+
+
+def process(*args: str, stdin: str = MODULE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([OPT, *args], input=stdin, capture_output=True, text=True)
+
+
+def test_installed_command_runs() -> None:
+    done = process("-O3")
+    assert done.returncode == 0 and done.stdout.count("relax.add") == 1 and done.stderr == ""
+
+
+def test_closed_pipe_is_silent(tmp_path: Path) -> None:
+    path = tmp_path / "big.mlir"
+    path.write_text("\n".join(f"func.func @f{i}() {{ func.return }}" for i in range(5000)))
+    done = subprocess.run(
+        ["bash", "-c", f"{OPT} {path} | true; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (141, "", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_full_disk_is_one_line() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{OPT} > /dev/full"], input=MODULE, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and done.stderr == "error: No space left on device\n"
+
+
+def test_numpy_is_not_imported_where_nothing_is_computed() -> None:
+    code = (
+        "import sys; from passline.tools.opt import PasslineOptMain; import passline.passmanager;"
+        "PasslineOptMain(args=['-p', 'dead-code-elimination,eliminate-common-subexpr']).run();"
+        "sys.exit('numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=MODULE, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
