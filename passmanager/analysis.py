@@ -16,7 +16,7 @@ from .ir.snapshot import Changes
 __all__ = ["AnalysisManager"]
 
 A = TypeVar("A")
-Key = tuple[type, Operation]
+Key = tuple[type[object], Operation]
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_origin
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeIs, TypeVar
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -20,6 +20,7 @@ from .info import PassInfo, check_level, check_name, check_names, did_you_mean, 
 from .instrument import PassInstrument
 from .ir.verifying import verify_changes
 from .options import pass_text
+from .preserves import check_preserved
 from .registry import installed
 from .run import Frame, Run
 
@@ -100,14 +101,14 @@ class Pass(xdsl_passes.ModulePass):
             raise TypeError(f"pass '{self.info.name}' is called with a module, not with {module!r}")
         result = module.clone()
         with Run.on(result) as run:
-            run_pass(self, run)
+            run_pass(self, run, PassContext.current())
         return result
 
     @final
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Transform `op` in place: xDSL's protocol."""
         with Run.on(op, ctx) as run:
-            run_pass(self, run)
+            run_pass(self, run, PassContext.current())
 
 
 class ModulePass(Pass):
@@ -267,22 +268,32 @@ def _symbols(block: Block) -> list[str]:
 # How a pass is run
 
 
+def is_own(pass_: xdsl_passes.ModulePass) -> TypeIs[Pass]:
+    """Whether a pass is one of ours: `isinstance` of an abstract class takes three times as long.
+    """
+    return _is_own_class(type(pass_))
+
+
+@cache
+def _is_own_class(cls: type[xdsl_passes.ModulePass]) -> bool:
+    return issubclass(cls, Pass)
+
+
 def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
     """The PassInfo of any pass; a pass of xDSL's or another project has level 0 and requires
     nothing.
     """
-    return pass_.info if isinstance(pass_, Pass) else PassInfo(pass_.name, text=pass_text(pass_))
+    return pass_.info if is_own(pass_) else PassInfo(pass_.name, text=pass_text(pass_))
 
 
-def run_pass(pass_: xdsl_passes.ModulePass, run: Run, place: str = "") -> bool:
-    """Run one pass on the module of `run` under the present context; False if an instrument kept it
-    from running.
+def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: str = "") -> bool:
+    """Run one pass on the module of `run` under `ctx`, the present context; False if an instrument
+    kept it from running.
 
     In this order: should_run, run_before_pass, the body, diagnostics, verification, run_after_pass.
     `place` says where the pass stands in its pipeline. An exception keeps its type and gains one
     note a level.
     """
-    ctx = PassContext.current()
     if ctx.config:
         pass_ = ctx.config.apply(pass_, pass_.name)
     info = info_of(pass_)
@@ -313,10 +324,10 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, place: str = "") -> bool:
 
 def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: PassContext) -> None:
     """The body of a pass, then what it reported, then the verification of what it changed."""
-    watched = not info.composite and run.watch(ctx.verify_each)
+    watched = not info.composite and run.watch(ctx.verify_each or ctx.verify_preserves)
     backup = run.module.clone() if ctx.rollback and not info.composite else None
     try:
-        if isinstance(pass_, Pass):
+        if is_own(pass_):
             pass_.transform(run.module, ctx)
         else:
             pass_.apply(run.ir_context, run.module)
@@ -324,12 +335,15 @@ def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: Pas
         changes = run.changes() if watched else None
         if changes and ctx.verify_each:
             verify_changes(run.module, changes)
+        preserves = pass_.preserves if is_own(pass_) else ()
+        if changes and ctx.verify_preserves:
+            check_preserved(info, preserves, changes, run)
     except BaseException:
         if backup is not None:
             _become(run.module, backup)
             run.forget()
         raise
-    run.settle(info, pass_.preserves if isinstance(pass_, Pass) else (), changes)
+    run.settle(info, preserves, changes)
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:
@@ -356,6 +370,6 @@ def nested_passes(
     enables.
     """
     yield pass_
-    for child in pass_.children if isinstance(pass_, Pass) else ():
+    for child in pass_.children if is_own(pass_) else ():
         if ctx is None or ctx.pass_enabled(info_of(child)):
             yield from nested_passes(child, ctx)

@@ -14,7 +14,7 @@ from .info import closest_name, name_key
 from .options import find_option, from_value, pass_options
 from .registry import find_pass, installed
 
-__all__ = ["Config", "ConfigValue", "config_types", "register_config_option"]
+__all__ = ["Config", "ConfigValue", "config_types", "option_type", "register_config_option"]
 
 ConfigValue = object
 """A number, a string, a tuple, a dict of these, or an instance of a registered dataclass."""
@@ -36,7 +36,8 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
     """Let contexts hold `key` with a value of `type_`, a plain type or a frozen dataclass.
 
     A dataclass takes a dict too; fields that the dict leaves out keep their defaults.
-    Errors: ValueError if the key is registered already or names a pass.
+    Errors: ValueError if the key is registered already or names a pass, or if the default is of
+    another type.
     """
     if name_key(key) in _registered:
         raise ValueError(f"config option '{key}' is registered already")
@@ -44,20 +45,25 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
         raise ValueError(
             f"config option '{key}' is the name of a pass, whose fields are its options"
         )
-    if default is None and dataclasses.is_dataclass(cast(object, type_)):
+    if default is not None:
+        default = _checked(key, default, type_)
+    elif dataclasses.is_dataclass(cast(object, type_)):
         default = type_()
     _registered[name_key(key)] = _Registered(key, type_, default)
 
 
 class Config:
-    """The legalised options of one context."""
+    """The legalised options of one context.
+
+    A key is a registered option, or a pass with a dict of its fields; `key.field` sets one field.
+    """
 
     def __init__(self, values: Mapping[str, ConfigValue] | None = None) -> None:
         self._values: dict[str, ConfigValue] = {}
         self._fields: dict[str, dict[str, object]] = {}
         if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"config is a dict of options, not {values!r}")
-        for key, value in (values or {}).items():
+        for key, value in _gather_fields(values or {}).items():
             self._add(key, value)
 
     def __bool__(self) -> bool:
@@ -68,7 +74,9 @@ class Config:
 
     def _add(self, key: str, value: ConfigValue) -> None:
         if value is None:
-            raise ConfigError(f"config option '{key}' is None")
+            raise ConfigError(f"config option '{key}' is None: leave it out for its default")
+        if name_key(key) in map(name_key, self._values):
+            raise ConfigError(f"config option '{key}' is given twice, in two spellings")
         if (option := _registered.get(name_key(key))) is not None:
             self._values[option.key] = _legalise(option, value)
             return
@@ -80,13 +88,17 @@ class Config:
         self._values[key] = fields
 
     def get(self, key: str) -> ConfigValue | None:
-        """The value of a key; else the registered default, for a pass its fields' defaults, else
-        None.
+        """The value of a key, for a pass a dict of its fields; what is not set is at its default.
+        None if there is no such key.
         """
-        option = _registered.get(name_key(key))
-        if option is not None:
+        if (option := _registered.get(name_key(key))) is not None:
             return self._values.get(option.key, option.default)
-        return self._fields.get(name_key(key))
+        try:
+            options = pass_options(find_pass(key))
+        except PassNotFoundError:
+            return None
+        defaults = {o.field: o.default for o in options if o.default is not dataclasses.MISSING}
+        return defaults | self._fields.get(name_key(key), {})
 
     def apply(self, pass_: ModulePass, name: str) -> ModulePass:
         """The pass with the fields that were left at their defaults filled from the key that names
@@ -103,12 +115,61 @@ class Config:
         return dataclasses.replace(pass_, **new) if new else pass_
 
 
+# Keys
+
+
+def _is_key(key: str) -> bool:
+    """Whether a key is a registered option or names a pass."""
+    return name_key(key) in _registered or name_key(key) in installed().names
+
+
+def option_type(key: str) -> object | None:
+    """The type of the values of a key, or of the field of `key.field`; None for passes and
+    dataclasses, which have fields.
+
+    Errors: ConfigError if there is no such key or field.
+    """
+    if (option := _registered.get(name_key(key))) is not None:
+        return None if dataclasses.is_dataclass(cast(object, option.type)) else option.type
+    if _is_key(key):
+        return None
+    owner, _, field = key.rpartition(".")
+    if not _is_key(owner):
+        raise ConfigError(_unknown_key(key))
+    registered = _registered.get(name_key(owner))
+    cls = find_pass(owner) if registered is None else registered.type
+    try:
+        return find_option(cls, field, owner).type
+    except ValueError as error:
+        raise ConfigError(f"config option {error}") from None
+
+
+def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
+    """The options with all `key.field` gathered into a dict of fields under `key`."""
+    gathered: dict[str, ConfigValue] = {}
+    for key, value in values.items():
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigError(f"the key of a config option is a string, not {key!r}")
+        owner, _, field = key.rpartition(".")
+        if _is_key(key) or not _is_key(owner):
+            gathered[key] = value
+            continue
+        fields = gathered.setdefault(owner, {})
+        if not isinstance(fields, Mapping):
+            raise ConfigError(f"config option '{key}' is a field of '{owner}', which is set whole")
+        gathered[owner] = {**cast(Mapping[str, object], fields), field: value}
+    return gathered
+
+
 def _unknown_key(key: str) -> str:
     candidates = [*(o.key for o in _registered.values()), *installed().passes]
     closest = closest_name(key, candidates)
     registered = ", ".join(sorted(o.key for o in _registered.values())) or "none"
     hint = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
     return f"there is no config option and no pass '{key}'; {hint}"
+
+
+# Values
 
 
 def _pass_fields(key: str, cls: type[ModulePass], value: ConfigValue) -> dict[str, object]:
@@ -126,7 +187,11 @@ def _pass_fields(key: str, cls: type[ModulePass], value: ConfigValue) -> dict[st
 def _legalise(option: _Registered, value: ConfigValue) -> ConfigValue:
     """`value` as the registered type has it; a dict becomes the dataclass."""
     if dataclasses.is_dataclass(cast(object, option.type)) and isinstance(value, Mapping):
-        return option.type(**_fields(option.key, option.type, cast(Mapping[str, object], value)))
+        fields = _fields(option.key, option.type, cast(Mapping[str, object], value))
+        try:
+            return option.type(**fields)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"config option '{option.key}': {error}") from error
     return _checked(option.key, value, option.type)
 
 
@@ -150,12 +215,17 @@ def _checked(key: str, value: object, type_: object) -> object:
 
 
 def config_types() -> dict[str, dict[str, str]]:
-    """Every key that a context's `config` takes: a registered one with its type, a pass with those
-    of its fields.
-    """
-    found = {o.key: {"type": o.type.__name__} for o in _registered.values()}
+    """Every key that a context's `config` takes, a pass as `pass.field`, with its type as text."""
+    found: dict[str, dict[str, str]] = {}
+    for option in _registered.values():
+        if dataclasses.is_dataclass(cast(object, option.type)):
+            found |= _field_types(option.key, option.type)
+        else:
+            found[option.key] = {"type": option.type.__name__}
     for name, factory in installed().passes.items():
-        options = pass_options(factory())
-        for option in options:
-            found[f"{name}.{option.field}"] = {"type": option.type_text}
+        found |= _field_types(name, factory())
     return dict(sorted(found.items()))
+
+
+def _field_types(key: str, cls: type) -> dict[str, dict[str, str]]:
+    return {f"{key}.{o.field}": {"type": o.type_text} for o in pass_options(cls)}

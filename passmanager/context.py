@@ -30,9 +30,11 @@ class PassContext:
     `opt_level`: a Sequential runs the passes of this level and below. `required_pass` and
     `disabled_pass` name passes to run whatever their level, and never to run; disabled wins.
     `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
-    told what happens. `verify_each` verifies what each pass changed; `rollback` restores the module
-    when a pass fails; `renderer` shows diagnostics. Contexts nest and nothing is inherited from the
-    outer one. Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
+    told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
+    says to preserve; `rollback` restores the module when a pass fails; `renderer` shows
+    diagnostics. Contexts nest and nothing is inherited from the outer one.
+
+    Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
     Source: `tvm.transform.PassContext`.
     """
 
@@ -45,6 +47,7 @@ class PassContext:
         config: Mapping[str, ConfigValue] | None = None,
         *,
         verify_each: bool = True,
+        verify_preserves: bool = False,
         rollback: bool = False,
         renderer: Renderer = print_diagnostics,
     ) -> None:
@@ -55,6 +58,7 @@ class PassContext:
         self.instruments = check_instruments(instruments)
         self.config = Config(config)
         self.verify_each = verify_each
+        self.verify_preserves = verify_preserves
         self.rollback = rollback
         self.renderer = renderer
         self.names_checked = False

@@ -5,8 +5,7 @@ needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from xdsl.passes import ModulePass
 
@@ -20,8 +19,7 @@ from .run import Run
 __all__ = ["Scope", "Step"]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One pass that a pipeline comes to, and what is done about it.
 
     `action`: `run`; `ensure`, which runs it because it does not hold; `skip`. `reason` says why it

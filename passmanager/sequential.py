@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
-from .base import Pass, info_of, run_pass
+from .base import Pass, info_of, nested_passes, run_pass
 from .context import PassContext
 from .info import PassInfo, check_names, name_key
 from .options import options_text
@@ -55,7 +55,7 @@ class Sequential(Pass):
     @cached_property
     def info(self) -> PassInfo:
         own = self.options
-        children = ",".join(info.text for info in self._infos)
+        children = ",".join(info_of(child).text for child in self.passes)
         text = f"{Sequential.name}{options_text(own)}({children})"
         return PassInfo(own.name, own.opt_level, own.required, text, composite=True)
 
@@ -64,13 +64,24 @@ class Sequential(Pass):
         return self.passes
 
     @cached_property
-    def _infos(self) -> tuple[PassInfo, ...]:
-        return tuple(map(info_of, self.passes))
+    def _own_steps(self) -> tuple[Step, ...]:
+        """The steps if every pass runs and requires nothing."""
+        count = len(self.passes)
+        return tuple(
+            Step(child, info_of(child), "run", place=f" ({index} of {count})")
+            for index, child in enumerate(self.passes, 1)
+        )
+
+    @cached_property
+    def _requires_any(self) -> bool:
+        """Whether any pass in here requires another."""
+        return any(info_of(pass_).required for pass_ in nested_passes(self))
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
         scope = Scope(run.passes)
-        run.want(scope.enter(self, ctx))
+        if self._requires_any:
+            run.want(scope.enter(self, ctx))
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False
@@ -83,7 +94,7 @@ class Sequential(Pass):
                 continue
             if step.action == "ensure":
                 _warn_about_requirement(step, ctx, run)
-            if run_pass(step.pass_, run, step.place):
+            if run_pass(step.pass_, run, ctx, step.place):
                 ran = True
             elif step.action == "ensure":
                 waived.add(step.info.key)
@@ -111,7 +122,7 @@ class Sequential(Pass):
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
             again = step.action == "ensure" and step.info.key in seen
             reason = f"{step.reason}, unless it still holds" if again else step.reason
-            yield replace(step, depth=depth, reason=reason)
+            yield step._replace(depth=depth, reason=reason)
             if step.action == "ensure":
                 assumed.add(step.info.key)
             else:
@@ -125,14 +136,14 @@ class Sequential(Pass):
         self, ctx: PassContext, scope: Scope, holds: Callable[[str], bool]
     ) -> Iterator[Step]:
         """What is to be done next; `holds` is asked as the steps are done."""
-        count = len(self.passes)
-        for index, (child, info) in enumerate(zip(self.passes, self._infos), 1):
+        for step in self._own_steps:
+            info = step.info
             if (reason := ctx.why_not(info)) is not None:
-                yield Step(child, info, "skip", reason)
+                yield step._replace(action="skip", reason=reason)
                 continue
             if info.required:
                 yield from scope.ensure(info, holds)
-            yield Step(child, info, "run", place=f" ({index} of {count})")
+            yield step
 
 
 @dataclass(frozen=True)
@@ -185,7 +196,7 @@ class Fixpoint(Pass):
         limit = self.options.max_iterations
         for iteration in range(1, limit + 1):
             version = run.version
-            run_pass(self.pass_, run, f" (iteration {iteration})")
+            run_pass(self.pass_, run, ctx, f" (iteration {iteration})")
             if run.version == version:
                 return
         run.diagnostics.warning(

@@ -1,4 +1,4 @@
-"""What `--list-passes` prints."""
+"""What `--list-passes` and `--list-configs` print."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from xdsl.passes import ModulePass
 
 from ..passmanager.base import Pass
+from ..passmanager.config import config_types
 from ..passmanager.options import PassOption, pass_options, to_text
 
-__all__ = ["list_passes", "summary"]
+__all__ = ["list_configs", "list_passes", "summary"]
 
 
 def list_passes(passes: Mapping[str, Callable[[], type[ModulePass]]]) -> Iterator[str]:
@@ -49,3 +50,11 @@ def _describe(option: PassOption) -> str:
     return f"{option.name}: {option.type_text}{default}" + (
         f"  {option.help}" if option.help else ""
     )
+
+
+def list_configs() -> Iterator[str]:
+    """A line for each key of `--config` and its type."""
+    types = config_types()
+    width = max(map(len, types), default=0)
+    for key, description in types.items():
+        yield f"{key:{width}}  {description['type']}"

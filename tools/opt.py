@@ -34,29 +34,15 @@ from ..passmanager.ir.verifying import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
-from .failures import USAGE, report
-from .listing import list_passes
+from .arguments import ArgumentParser, add_arguments
+from .configuration import read_config
+from .failures import report
+from .listing import list_configs, list_passes
 from .output import ResultFile
 
 __all__ = ["PasslineOptMain", "main"]
 
 RESULT_SEPARATOR = "// -----\n"
-
-
-class ArgumentParser(argparse.ArgumentParser):
-    """xDSL's options can be replaced, none is abbreviated, and an unknown one gets the nearest that
-    exists.
-    """
-
-    def __init__(self, description: str) -> None:
-        super().__init__(description=description, allow_abbrev=False, conflict_handler="resolve")
-
-    def error(self, message: str) -> NoReturn:
-        known = [name for action in self._actions for name in action.option_strings]
-        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
-        if message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
-            message += f" (did you mean '{closest}'?)"
-        self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
 
 
 class PasslineOptMain(xDSLOptMain):
@@ -90,6 +76,8 @@ class PasslineOptMain(xDSLOptMain):
         self.args.syntax_highlight &= sys.stdout.isatty()
         if self.args.list_passes:
             self.print_and_exit("\n".join(list_passes(self.available_passes)))
+        if self.args.list_configs:
+            self.print_and_exit("\n".join(list_configs()))
         try:
             self.check_target()
             self.setup_pipeline()
@@ -118,53 +106,10 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        targets = ", ".join(self.available_targets)
-        add = arg_parser.add_argument
-        add("-t", "--target", default="mlir", help=f"what to write: one of {targets}")
-        add(
-            "-o",
-            "--output-file",
-            metavar="FILE",
-            help="replaced in one step when all has succeeded",
+        versions = self.version_format.format(
+            passline_version=version("passline"), xdsl_version=version("xdsl")
         )
-        add(
-            "-p",
-            "--passes",
-            action="append",
-            default=[],
-            metavar="PIPELINE",
-            help="passes to run, as a,b{option=1}; may be repeated; see --list-passes",
-        )
-        add(
-            "-O",
-            type=int,
-            choices=range(4),
-            metavar="LEVEL",
-            dest="opt_level",
-            help="0 to 3: the default pipeline of this level; with -p, the level that -p runs at",
-        )
-        add(
-            "--list-passes",
-            action="store_true",
-            help="list all passes with their options, and stop",
-        )
-        add(
-            "--explain-pipeline",
-            action="store_true",
-            help="say what would run and what not and why, and stop",
-        )
-        add(
-            "--dump-pass-pipeline", action="store_true", help="print the pipeline as text on stderr"
-        )
-        add("--debug", action="store_true", help="show the traceback when something fails")
-        add(
-            "-v",
-            "--version",
-            action="version",
-            version=self.version_format.format(
-                passline_version=version("passline"), xdsl_version=version("xdsl")
-            ),
-        )
+        add_arguments(arg_parser, self.available_targets, versions)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print what was asked for in place of a run."""
@@ -204,8 +149,10 @@ class PasslineOptMain(xDSLOptMain):
         self.pipeline = PassPipeline((self.sequential,))
         self.pass_context = PassContext(
             opt_level=sys.maxsize if level is None else level,
+            config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
             verify_each=not self.args.disable_verify,
+            verify_preserves=self.args.verify_preserves,
         )
         if given and level is not None:
             self.warn_about_levels()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 from toy import Append, Nothing, Recorder, collect, module, named, tags
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Operation
 
 from passline.passmanager import (
     Fixpoint,
     Pass,
     PassContext,
+    PassContractError,
     PassDependencyError,
     Sequential,
     register_pass,
@@ -284,3 +286,69 @@ def test_second_requirement_that_undoes_the_first_only_once_is_run_around() -> N
     register_pass(type(x2 := named("x2", body=settles)))
     assert ran(Sequential([named("a", requires=["x1", "x2"])])) == ["x1", "x2", "x1", "a"]
     assert x2.info.name == "x2"
+
+
+# --verify-preserves
+
+
+def idempotent(name: str) -> Pass:
+    """A pass that appends an op tagged with its name, unless that is the last op of the module."""
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        if tags(m)[-1:] != [name]:
+            Append(name).transform_module(m, ctx)
+
+    return named(name, body=body)
+
+
+def test_pass_that_does_not_preserve_what_it_says_is_found_out() -> None:
+    registered(idempotent("base"))
+    liar = named("liar", requires=["base"], keeps=["base"])
+    with PassContext(verify_preserves=True):
+        with pytest.raises(PassContractError) as caught:
+            Sequential([liar])(module())
+    assert str(caught.value) == (
+        "pass 'liar' says that it preserves 'base', but running that again changes the module"
+    )
+    assert caught.value.__notes__[0].startswith("in pass 'liar' (1 of 1)")
+
+
+def test_pass_that_preserves_what_it_says_is_not_found_out() -> None:
+    register_pass(type(named("base", changes=False)))
+    honest = named("honest", requires=["base"], keeps=["base"])
+    with PassContext(verify_preserves=True):
+        assert tags(Sequential([honest])(module())) == ["honest"]
+
+
+def test_check_of_what_is_preserved_raises_no_events() -> None:
+    registered(named("base", changes=False))
+    recorder = Recorder()
+    with PassContext(verify_preserves=True, instruments=[recorder]):
+        Sequential([named("a", requires=["base"], keeps=["base"])])(module())
+    assert [e for e in recorder.events if "before base" in e] == ["%1 before base"]
+
+
+class Size:
+    """How many ops there are."""
+
+    def __init__(self, op: Operation) -> None:
+        self.size = sum(1 for _ in op.walk())
+
+
+@pytest.mark.parametrize(("changes", "fails"), [(True, True), (False, False)])
+def test_analysis_that_is_said_to_be_preserved_is_computed_again(changes: bool, fails: bool) -> None:
+    def ask(m: ModuleOp, ctx: PassContext) -> None:
+        ctx.analyses.get(Size, m)
+
+    def change(m: ModuleOp, ctx: PassContext) -> None:
+        m.attributes["touched"] = UnitAttr()
+        if changes:
+            Append().transform_module(m, ctx)
+
+    pipeline = Sequential([named("asks", body=ask), named("keeps", keeps=[Size], body=change)])
+    with PassContext(verify_preserves=True):
+        if fails:
+            with pytest.raises(PassContractError, match="'keeps' says that it preserves Size"):
+                pipeline(module())
+        else:
+            pipeline(module())
