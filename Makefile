@@ -38,6 +38,7 @@ lit: .venv/installed-test
 
 .venv/installed-test: pyproject.toml setup.py | .venv/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable examples/plugin
 	@touch $@ .venv/installed
 
 clean:

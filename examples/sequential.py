@@ -1,4 +1,4 @@
-"""TVM's "Python Sequential Example": build a small program, make a pipeline, run it under a context."""
+"""TVM's "Python Sequential Example": a small program, a pipeline, and a context to run it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ pipeline = Sequential([InferType(), FoldConstant(), PrintIR(), EliminateCommonSu
 
 
 def main() -> ModuleOp:
-    """The optimized program; a pass is left out with e.g. `disabled_pass=["EliminateCommonSubexpr"]`."""
+    """The optimized program; `disabled_pass=["EliminateCommonSubexpr"]` would leave out a pass."""
     with PassContext(opt_level=3):
         return pipeline(program())
 

@@ -1,0 +1,37 @@
+"""How large programs are before and after each pass."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.passmanager import PassInfo, PassInstrument
+
+from .dialect import ProgramOp
+
+__all__ = ["ProgramSizes"]
+
+
+@dataclass
+class ProgramSizes(PassInstrument):
+    """Prints on stderr how many instructions all programs have, where a pass changed that."""
+
+    _before: list[int] = field(default_factory=list[int])
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._before.append(size(module))
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        before, after = self._before.pop(), size(module)
+        if before != after:
+            print(f"{info.name}: {before} -> {after} instructions", file=sys.stderr)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        self._before.pop()
+
+
+def size(module: ModuleOp) -> int:
+    """How many instructions the programs of the module have."""
+    return sum(len(list(op.body.ops)) for op in module.ops if isinstance(op, ProgramOp))

@@ -1,0 +1,96 @@
+"""examples/plugin: another project's dialect, function op, passes, instrument and opt tool."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from inprocess import capture, passline_opt
+from stackvm.count import CountInstructions
+from stackvm.dialect import ProgramOp
+from stackvm.fold import FoldPushes
+from stackvm.opt import StackVMOptMain
+from toy import Recorder
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import PassPipeline
+
+from passline.passmanager import PassContext, Sequential
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.registry import make_ir_context
+
+PROGRAM = Path(__file__).parents[3] / "examples" / "plugin" / "program.mlir"
+FOLDED = """\
+builtin.module {
+  stackvm.program @seven {
+    stackvm.push 7
+    stackvm.print
+  }
+}
+
+"""
+COUNTED = FOLDED.replace("@seven {", "@seven attributes {instructions = 2 : i64} {")
+
+
+def program() -> ModuleOp:
+    return parse_module(make_ir_context(), PROGRAM.read_text(), str(PROGRAM))
+
+
+@pytest.mark.parametrize("tool", ["passline-opt", "xdsl-opt", "stackvm-opt"])
+def test_passes_run_in_every_tool(tool: str) -> None:
+    command = [Path(sys.executable).with_name(tool), PROGRAM, "-p", "stackvm-fold,stackvm-count"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, COUNTED, "")
+
+
+def test_own_option_adds_the_own_instrument() -> None:
+    args = [str(PROGRAM), "-p", "stackvm-fold,stackvm-count", "--program-sizes"]
+    result = capture(lambda: StackVMOptMain(args=args).run())
+    assert result.stdout == COUNTED
+    assert result.stderr.splitlines() == [
+        "stackvm-fold: 4 -> 2 instructions",
+        "sequential: 4 -> 2 instructions",
+    ]
+
+
+def test_own_function_op_is_an_anchor_in_pipelines() -> None:
+    assert passline_opt(str(PROGRAM), "-p", "stackvm.program(stackvm-fold)").stdout == FOLDED
+
+
+def test_anchor_that_the_pass_does_not_visit_is_an_error() -> None:
+    result = passline_opt(str(PROGRAM), "-p", "func.func(stackvm-fold)")
+    assert result.status == 2
+    assert "'stackvm-fold' runs on 'stackvm.program', not on 'func.func'" in result.stderr
+
+
+def test_their_xdsl_pass_runs_in_our_sequential_with_instruments() -> None:
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]):
+        result = Sequential([FoldPushes(), CountInstructions("n")])(program())
+    (seven,) = result.ops
+    assert isinstance(seven, ProgramOp) and str(seven.attributes["n"]) == "2 : i64"
+    assert [e for e in recorder.events if "after" in e] == [
+        "%1 after stackvm-fold",
+        "%1 after stackvm-count",
+        "%1 after sequential",
+    ]
+
+
+def test_their_pass_with_our_base_class_runs_in_xdsls_pass_pipeline() -> None:
+    module = program()
+    PassPipeline((FoldPushes(), CountInstructions())).apply(make_ir_context(), module)
+    assert str(module) + "\n\n" == COUNTED
+
+
+def test_config_fills_the_options_of_both_kinds_of_passes() -> None:
+    config = {"stackvm-fold": {"limit": 3}, "stackvm-count": {"attribute": "n"}}
+    with PassContext(config=config):
+        (seven,) = Sequential([FoldPushes(), CountInstructions()])(program()).ops
+    assert str(seven.attributes["n"]) == "4 : i64"
+
+
+def test_level_leaves_out_their_pass() -> None:
+    with PassContext(opt_level=0):
+        (seven,) = Sequential([FoldPushes(), CountInstructions()])(program()).ops
+    assert str(seven.attributes["instructions"]) == "4 : i64"
