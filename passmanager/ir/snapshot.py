@@ -191,9 +191,13 @@ class _Picture:
 
     def entry(self, node: Node) -> State | None:
         """What was recorded about `node`."""
-        if (number := self.numbers.get(node)) is None:
-            return None
-        return self.items[self.starts[number] : self.starts[number + 1]]
+        return self.run(node, 1) if node in self.numbers else None
+
+    def run(self, node: Node, length: int) -> State:
+        """What was recorded about `node` and those after it, `length` in all if there are."""
+        number = self.numbers[node]
+        end = min(number + length, len(self.nodes))
+        return self.items[self.starts[number] : self.starts[end]]
 
     def regions(self, op: Operation) -> tuple[Region, ...]:
         """The regions of `op`; successors, too, are a tuple and may be the last of an entry."""
@@ -219,6 +223,10 @@ def _changes(module: ModuleOp, old: _Record, new: _Record) -> Changes:
         removed=tuple(op for op in old_top if op not in kept),
         symbols_changed=symbols_changed,
     )
+
+
+_RUN = 64
+"""How many ops are compared at once: nearly all have not changed."""
 
 
 class _Comparison:
@@ -255,8 +263,16 @@ class _Comparison:
             self._note_retyped(entry, old_entry, 1)
         if ops != old_ops or moved:
             self.moved |= set(ops).difference(() if moved else old_ops)
-        for op in ops:
-            self._compare_op(op)
+        for start in range(0, len(ops), _RUN):
+            if not self._is_same_run(run := ops[start : start + _RUN]):
+                for op in run:
+                    self._compare_op(op)
+
+    def _is_same_run(self, ops: list[Operation]) -> bool:
+        """Whether successive ops of a block have not changed, nor what is between them."""
+        if ops[0] in self.moved or ops[0] not in self.before.numbers:
+            return False
+        return self.after.run(ops[0], len(ops)) == self.before.run(ops[0], len(ops))
 
     def _compare_op(self, op: Operation) -> None:
         entry, old_entry = self.after.entry(op), self.before.entry(op)
