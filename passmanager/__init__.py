@@ -21,6 +21,7 @@ from .errors import (
 from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
 from .registry import find_pass, register_pass
+from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .sequential import Fixpoint, Plan, Sequential
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "FunctionPass",
     "InvalidIRError",
     "ModulePass",
+    "NonConvergenceError",
     "Pass",
     "PassContext",
     "PassContractError",
@@ -41,10 +43,12 @@ __all__ = [
     "PassInstrument",
     "PassNotFoundError",
     "PasslineError",
+    "PatternPass",
     "PipelineSyntaxError",
     "Plan",
     "Sequential",
     "Severity",
+    "apply_patterns",
     "find_pass",
     "function_pass",
     "info_of",

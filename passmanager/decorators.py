@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from types import new_class
 from typing import Protocol, TypeVar, cast, overload
 
+from xdsl import passes as xdsl_passes
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from .base import FunctionPass, ModulePass, Pass
 from .context import PassContext
-from .info import check_names, kebab_case
+from .info import check_level, check_name, check_names, kebab_case
 
 __all__ = ["function_pass", "module_pass"]
 
@@ -122,6 +123,8 @@ def function_pass(
     """
     metadata = _metadata(opt_level, required)
     if anchor is not None:
+        if not (isinstance(anchor, type) and issubclass(anchor, Operation)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"anchor is a class of operations, not {anchor!r}")
         metadata["anchor"] = anchor
 
     def decorate(decorated: object) -> object:
@@ -134,6 +137,7 @@ def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str
     """The class attributes that a decorator was asked to set."""
     given: dict[str, object] = {}
     if opt_level is not None:
+        check_level(opt_level)
         given["opt_level"] = opt_level
     if required is not None:
         given["required"] = check_names("required", required)
@@ -144,24 +148,26 @@ def _decorate(
     decorated: object, base: type[Pass], method: str, name: str | None, metadata: dict[str, object]
 ) -> object:
     """A pass of kind `base` from a function, a pass class from a class."""
-    own: dict[str, object] = {"name": name or _default_name(decorated), **metadata}
-    if isinstance(decorated, type):
-        return _decorate_class(cast(type[object], decorated), base, method, own, keep_name=name is None)
-    if not callable(decorated):
+    if not callable(decorated) or isinstance(decorated, xdsl_passes.ModulePass):
         raise TypeError(f"{base.__name__} is made of a function or a class, not of {decorated!r}")
+    own = {"name": _default_name(decorated) if name is None else name, **metadata}
+    check_name(own["name"])
+    if isinstance(decorated, type):
+        cls = cast(type[object], decorated)
+        if name is None and isinstance(cls.__dict__.get("name"), str):
+            del own["name"]
+        return _decorate_class(cls, base, method, own)
     return _subclass(decorated, (base,), {**own, method: staticmethod(decorated)})()
 
 
 def _decorate_class(
-    cls: type[object], base: type[Pass], method: str, own: dict[str, object], *, keep_name: bool
+    cls: type[object], base: type[Pass], method: str, own: dict[str, object]
 ) -> type[object]:
     """`cls` with the metadata if it is a pass class already, else a subclass of it and `base`."""
     if not issubclass(cls, base):
         if not callable(getattr(cls, method, None)):
             raise TypeError(f"{cls.__name__} has no method {method}, which a {base.__name__} needs")
         return _subclass(cls, (cls, base), own)
-    if keep_name and "name" in cls.__dict__:
-        del own["name"]
     for attribute, value in own.items():
         setattr(cls, attribute, value)
     cls.__init_subclass__()  # checks what was set

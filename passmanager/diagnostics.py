@@ -162,10 +162,11 @@ def excerpt(location: FileLineColLoc) -> list[str]:
     """The source line at `location` and a caret under its column; nothing if the line cannot be
     had.
     """
+    linecache.checkcache(location.filename.data)
     line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
     if not line.strip():
         return []
-    before = line[: location.column.data - 1]
+    before = line[: max(0, location.column.data - 1)]
     return [line, "".join("\t" if c == "\t" else " " for c in before) + "^"]
 
 

@@ -102,7 +102,7 @@ def from_value(value: object, type_: object) -> object:
 
     Errors: ValueError if the value is of another type.
     """
-    for alternative in _alternatives(type_):
+    for alternative in sorted(_alternatives(type_), key=lambda t: t is not type(value)):
         if (found := _match(value, alternative)) is not None:
             return found[0]
     raise ValueError(f"expected {_spell(type_)}, got {value!r}")
@@ -113,17 +113,22 @@ def _match(value: object, type_: object) -> tuple[object] | None:
     if type_ is None or type_ is types.NoneType:
         return (None,) if value is None else None
     if get_origin(type_) is Literal:
-        return (value,) if value in get_args(type_) else None
+        return next(((c,) for c in get_args(type_) if _same(value, c)), None)
     if get_origin(type_) is tuple:
         return _match_tuple(value, get_args(type_))
     if isinstance(type_, type) and issubclass(type_, Enum):
-        found = [e for e in type_ if value is e or value == e.value]
-        return (found[0],) if found else None
+        spellings = ((e, s) for e in type_ for s in (e, e.value, _choice_text(e)))
+        return next(((e,) for e, spelling in spellings if _same(value, spelling)), None)
     if type_ is float and isinstance(value, int) and not isinstance(value, bool):
         return (float(value),)
     if type_ is int and isinstance(value, bool):
         return None
     return (value,) if isinstance(type_, type) and isinstance(value, type_) else None
+
+
+def _same(value: object, other: object) -> bool:
+    """Equality, but True is not 1."""
+    return value == other and isinstance(value, bool) is isinstance(other, bool)
 
 
 def _match_tuple(value: object, items: tuple[object, ...]) -> tuple[object] | None:
@@ -145,7 +150,8 @@ def from_text(values: Sequence[OptionText], type_: object) -> object:
 
     Errors: ValueError if the text stands for no value of the type.
     """
-    alternatives = sorted(_alternatives(type_), key=lambda t: t is types.NoneType)
+    # What takes more texts is asked later: any whole number is a number, anything is a string.
+    alternatives = sorted(_alternatives(type_), key=lambda t: _GREED.get(t, 0))
     if types.NoneType in alternatives and values == [OptionText("none")]:
         return None
     for alternative in alternatives:
@@ -155,6 +161,9 @@ def from_text(values: Sequence[OptionText], type_: object) -> object:
             continue
     given = ",".join(f'"{v.text}"' if v.quoted else v.text for v in values) or "no value"
     raise ValueError(f"expected {_spell(type_)}, got {given}")
+
+
+_GREED: dict[object, int] = {float: 1, str: 2, types.NoneType: 3}
 
 
 def _read(values: Sequence[OptionText], type_: object) -> object:
@@ -197,10 +206,19 @@ def _read_one(value: OptionText, type_: object) -> object:
 def _choices(type_: object) -> dict[str, object] | None:
     """What a Literal or an Enum can be, by its text; None for other types."""
     if get_origin(type_) is Literal:
-        return {str(choice): choice for choice in get_args(type_)}
+        return {_choice_text(choice): choice for choice in get_args(type_)}
     if isinstance(type_, type) and issubclass(type_, Enum):
-        return {str(member.value): member for member in type_}
+        return {_choice_text(member): member for member in type_}
     return None
+
+
+def _choice_text(choice: object) -> str:
+    """A choice as text: a string is itself, a member of an Enum its value if that is a string, else
+    its name.
+    """
+    if isinstance(choice, Enum):
+        return choice.value if isinstance(choice.value, str) else choice.name
+    return choice if isinstance(choice, str) else to_text(choice)
 
 
 def _fail() -> object:
@@ -223,7 +241,7 @@ def to_text(value: object) -> str:
         case bool():
             return str(value).lower()
         case Enum():
-            return to_text(value.value)
+            return to_text(value.value) if isinstance(value.value, str) else value.name
         case str():
             return '"' + "".join(_ESCAPES.get(c, c) for c in value) + '"'
         case tuple():
@@ -272,7 +290,7 @@ def _spell_one(type_: object) -> str:
     if get_origin(type_) is tuple:
         items = get_args(type_)
         if len(items) == 2 and items[1] is Ellipsis:
-            return f"a list of {_spell(items[0])}"
+            return f"a list (each {_spell(items[0])})"
         return "(" + ", ".join(map(_spell, items)) + ")"
     if (choices := _choices(type_)) is not None:
         return "one of " + ", ".join(choices)

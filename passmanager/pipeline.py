@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.passes import ModulePass
@@ -35,8 +36,10 @@ def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -
     installed.
 
     Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups;
-    another anchor, as `func.func(...)`, holds only function passes that visit such ops. Errors:
-    PipelineSyntaxError, with the text and a caret.
+    another anchor, as `func.func(...)`, holds only function passes that visit such ops. Options
+    stand apart by blanks or commas; after `x=1` a comma begins the next option only if that is
+    `y=...`, for else it is the next element of a list. Errors: PipelineSyntaxError, with the text
+    and a caret.
     """
     return _Parser(text, installed().passes if passes is None else passes).parse()
 
@@ -58,7 +61,7 @@ class _Given(NamedTuple):
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
 _VALUE = re.compile(r'"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<bare>[^\s,{}"]+)', re.DOTALL)
-_NEXT_OPTION = re.compile(r",?\s*(?=[A-Za-z_][A-Za-z0-9_\-]*\s*[=}])")
+_NEXT_OPTION = re.compile(r",\s*[A-Za-z_][A-Za-z0-9_\-]*\s*=")
 _BLANKS = re.compile(r"\s*")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
@@ -74,7 +77,8 @@ class _Parser:
     # Characters
 
     def fail(self, message: str, start: int | None = None, end: int | None = None):
-        return PipelineSyntaxError(message, self.text, self.at if start is None else start, end)
+        start = min(self.at if start is None else start, len(self.text.rstrip()))
+        return PipelineSyntaxError(message, self.text, start, end)
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Take what the pattern matches here, if it does."""
@@ -132,23 +136,23 @@ class _Parser:
             self.expect(")", f"at the end of '{name}(...)'")
             return self.composite(name, start, options, children)
         cls = self.find(name, start)
-        return [cls(**self.fields(cls, name, start, options))]
+        return [self.build(cls, cls, name, start, options)]
 
     def composite(
         self, name: str, start: int, given: list[_Given], children: list[ModulePass]
     ) -> Sequence[ModulePass]:
-        end = start + len(name)
         if name_key(name) == Sequential.name:
-            fields = self.fields(SequentialOptions, name, start, given)
-            return [Sequential(children, **fields)]  # pyright: ignore[reportArgumentType]
+            make = partial(Sequential, children)
+            return [self.build(make, SequentialOptions, name, start, given)]
         if name_key(name) == Fixpoint.name:
-            fields = self.fields(FixpointOptions, name, start, given)
-            body = children[0] if len(children) == 1 else Sequential(children)
-            return [Fixpoint(body, **fields)]  # pyright: ignore[reportArgumentType]
+            make = partial(Fixpoint, children[0] if len(children) == 1 else Sequential(children))
+            return [self.build(make, FixpointOptions, name, start, given)]
+        if "." not in name or name_key(name) in self.names:
+            self.find(name, start)
+            end = start + len(name)
+            raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         if given:
             raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
-        if "." not in name:
-            raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         if name != "builtin.module":
             self.check_anchor(name, start, children)
         return children
@@ -191,8 +195,30 @@ class _Parser:
     def find(self, name: str, start: int) -> type[ModulePass]:
         if (found := self.names.get(name_key(name))) is not None:
             return self.available[found]()
-        hint = did_you_mean(name, [*self.available, Sequential.name, Fixpoint.name])
-        raise self.fail(f"there is no pass '{name}'{hint}", start, start + len(name))
+        composites = (Sequential.name, Fixpoint.name)
+        if name_key(name) in composites:
+            message = f"'{name}' is made of passes: write {name}(...)"
+        else:
+            hint = did_you_mean(name, [*self.available, *composites])
+            message = f"there is no pass '{name}'{hint}"
+        raise self.fail(message, start, start + len(name))
+
+    def build(
+        self,
+        make: Callable[..., ModulePass],
+        cls: type,
+        name: str,
+        start: int,
+        given: list[_Given],
+    ) -> ModulePass:
+        """The pass that `make` makes of the options, which are the fields of `cls`."""
+        fields = self.fields(cls, name, start, given)
+        try:
+            pass_ = make(**fields)
+            info_of(pass_)  # Refuses, as the constructor does, values that the types let through.
+        except (TypeError, ValueError) as error:
+            raise self.fail(f"'{name}': {error}", start, start + len(name)) from error
+        return pass_
 
     # Options
 
@@ -200,17 +226,18 @@ class _Parser:
         opening = self.at
         self.expect("{", "before options")
         given: list[_Given] = []
-        while not self.take("}"):
+        comma = False
+        while comma or not self.take("}"):
             if not self.peek():
                 raise self.fail("this '{' is never closed", opening)
-            given.append(self.option())
-            self.match(_NEXT_OPTION)
+            given.append(self.option("" if comma else ", or '}'"))
+            comma = self.take(",")
         return given
 
-    def option(self) -> _Given:
+    def option(self, alternative: str) -> _Given:
         start = self.at
         if (match := self.match(_NAME)) is None:
-            raise self.fail("expected the name of an option, or '}'")
+            raise self.fail(f"expected the name of an option{alternative}")
         values: list[OptionText] = []
         if self.take("="):
             values.append(self.value())
@@ -222,7 +249,8 @@ class _Parser:
     def value(self) -> OptionText:
         self.peek()
         if (match := self.match(_VALUE)) is None:
-            raise self.fail("expected a value")
+            unclosed = self.text.startswith('"', self.at)
+            raise self.fail("this '\"' is never closed" if unclosed else "expected a value")
         if (quoted := match["quoted"]) is None:
             return OptionText(match["bare"])
         text = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), quoted, flags=re.DOTALL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -57,28 +57,31 @@ def installed() -> Installed:
     found = Installed()
     plugins = sorted(entry_points(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
     for plugin in plugins:
-        universe = plugin.load()
+        try:
+            universe = plugin.load()
+        except Exception as error:
+            _log.warning("plugin '%s' cannot be loaded and is left out: %r", plugin.name, error)
+            continue
         if not isinstance(universe, Universe):
             _log.warning("plugin '%s' is no xdsl.universe.Universe and is left out", plugin.name)
             continue
         for name, factory in universe.all_passes.items():
-            if _is_free(name_key(name), found.names, plugin.name, "pass"):
+            if _is_free(f"pass '{name}'", name_key(name) in found.names, plugin.name):
                 found.add_pass(name, factory)
         for name, dialect in universe.all_dialects.items():
-            if _is_free(name, found.dialects, plugin.name, "dialect"):
+            if _is_free(f"dialect '{name}'", name in found.dialects, plugin.name):
                 found.dialects[name] = dialect
         for name, target in universe.all_targets.items():
-            if _is_free(name, found.targets, plugin.name, "target"):
+            if _is_free(f"target '{name}'", name in found.targets, plugin.name):
                 found.targets[name] = target
     return found
 
 
-def _is_free(name: str, taken: Mapping[str, object], plugin: str, what: str) -> bool:
-    """Whether no plugin before has this name; a clash is a warning."""
-    if name not in taken:
-        return True
-    _log.warning("%s '%s' of plugin '%s' is left out: another plugin has it", what, name, plugin)
-    return False
+def _is_free(what: str, taken: bool, plugin: str) -> bool:
+    """Whether no plugin before has this; a clash is a warning."""
+    if taken:
+        _log.warning("%s of plugin '%s' is left out: another plugin has it", what, plugin)
+    return not taken
 
 
 def find_pass(name: str) -> type[ModulePass]:
@@ -96,11 +99,17 @@ def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None
     """Offer a pass class, or a factory of one with its `name`, for this process.
 
     The pass can then be required, named in pipelines and configured. A second one of a name
-    replaces the first.
+    replaces the first. Errors: TypeError for what is neither.
     """
+    if isinstance(pass_, ModulePass):
+        raise TypeError(f"register_pass takes a pass class, not a pass: give type({pass_.name})")
     if isinstance(pass_, type):
         cls: type[ModulePass] = pass_
+        if not issubclass(cls, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"register_pass takes a pass class, and {cls.__name__} is none")
         installed().add_pass(name or cls.name, lambda: cls)
+    elif not callable(pass_):
+        raise TypeError(f"register_pass takes a pass class or a factory of one, not {pass_!r}")
     elif name is None:
         raise TypeError("register_pass needs the name of the pass that a factory makes")
     else:

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from ..passes import OPTIMIZE
+from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
@@ -95,7 +95,7 @@ class PasslineOptMain(xDSLOptMain):
             self.ctx.register_dialect(name, factory)
 
     def register_all_passes(self) -> None:
-        for name, factory in installed().passes.items():
+        for name, factory in (installed().passes | REPLACEMENTS).items():
             self.register_pass(name, factory)
 
     def register_all_targets(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from inprocess import run_line, run_lines
+from inprocess import mlir_opt, run_line, run_lines
 from laws import check_laws, pipeline_of
 
 
@@ -33,6 +33,8 @@ class MLIRFile(pytest.File):
         lines = run_lines(self.path)
         if not lines:
             raise pytest.Collector.CollectError(f"{self.path} has no RUN line")
+        if "REQUIRES: mlir-opt" in self.path.read_text() and mlir_opt() is None:
+            self.add_marker(pytest.mark.skip("mlir-opt is not installed"))
         for index, line in enumerate(lines, 1):
             yield self.item(f"run{index}", lambda line=line: run_line(line, self.path))
         if "passes" in self.path.parts:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +22,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.tools.opt import PasslineOptMain
 
-__all__ = ["Result", "passline_opt", "run_line", "run_lines"]
+__all__ = ["Result", "capture", "mlir_opt", "passline_opt", "run_line", "run_lines"]
 
 
 @dataclass(frozen=True)
@@ -79,14 +82,35 @@ def run_lines(path: Path) -> list[str]:
 
 def run_line(line: str, path: Path) -> None:
     """Run one RUN line; AssertionError with what was printed if it fails."""
-    stages = [shlex.split(stage) for stage in line.replace("%s", shlex.quote(str(path))).split("|")]
-    if all(set(stage) & {"passline-opt", "xdsl-opt", "filecheck"} for stage in stages):
+    command = substitute(line, path)
+    stages = [shlex.split(stage) for stage in command.split("|")]
+    if all(is_ours(stage) for stage in stages):
         result = run_stages(stages)
     else:
-        command = line.replace("%s", shlex.quote(str(path)))
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        shell = ["bash", "-o", "pipefail", "-c", command]
+        done = subprocess.run(shell, capture_output=True, text=True, env=environment)
         result = Result(done.returncode, done.stdout, done.stderr)
     assert result.status == 0, f"{line}\n{result.stdout}\n{result.stderr}"
+
+
+def substitute(line: str, path: Path) -> str:
+    """The command of a RUN line, with lit's substitutions and those of lit.cfg.py."""
+    line = line.replace("%s", shlex.quote(str(path))).replace("%S", shlex.quote(str(path.parent)))
+    return re.sub(r"(?<=\| )mlir-opt\b", mlir_opt() or "mlir-opt", line)
+
+
+def mlir_opt() -> str | None:
+    """MLIR's own tool, if it is installed."""
+    return shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
+
+
+def is_ours(stage: list[str]) -> bool:
+    """Whether a command can run in this process: one of ours, and nothing for a shell to do."""
+    words = [word for word in stage if word != "2>&1"]
+    command = words[words[0] == "not"]
+    plain = not any(word.startswith((">", "2>", "<")) for word in words)
+    return plain and command in ("passline-opt", "xdsl-opt", "filecheck")
 
 
 def run_stages(stages: list[list[str]]) -> Result:

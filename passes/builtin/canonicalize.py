@@ -1,0 +1,48 @@
+"""xDSL's canonicalization by our driver: the same result, in a fraction of the time."""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
+from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.access import read_step
+from ...passmanager.ir.walking import walk
+from ...passmanager.rewriting import apply_patterns
+
+__all__ = ["Canonicalize", "canonicalize"]
+
+
+def canonicalize(module: ModuleOp, ctx: Context) -> None:
+    """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes."""
+    patterns = [CanonicalizationRewritePattern()]
+    while apply_patterns(module, patterns, ctx=ctx, fold=True, remove_dead=True) or (
+        _may_hide_dead_ops(module) and region_dce(module.body)
+    ):
+        pass
+
+
+def _may_hide_dead_ops(module: ModuleOp) -> bool:
+    """Whether dead ops may have uses: in blocks never reached, or in cycles of ops in a graph."""
+    seen: set[int] = set()
+    for op in walk(module):
+        seen.add(id(op))
+        operands, _, regions, _ = read_step(op)
+        if any(region.first_block is not region.last_block for region in regions):
+            return True
+        if any(isinstance(value, OpResult) and id(value.op) not in seen for value in operands):
+            return True
+    return False
+
+
+class Canonicalize(ModulePass):
+    """Bring ops into their canonical form; a drop-in for xDSL's pass of this name."""
+
+    name = "canonicalize"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        canonicalize(module, ctx.ir_context)

@@ -1,0 +1,134 @@
+"""Which rewrite patterns are asked about which class of operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
+from typing import TypeAlias
+
+from xdsl.folder import Folder
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.traits import (
+    ConstantLike,
+    HasCanonicalizationPatternsTrait,
+    HasFolder,
+    IsTerminator,
+    MemoryEffect,
+    MemoryFreeEffect,
+    MemoryWriteEffect,
+    SymbolOpInterface,
+)
+from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+
+__all__ = ["Fold", "PatternIndex", "RemoveDead", "matched_class"]
+
+Rule: TypeAlias = Callable[[type[Operation]], Iterable[RewritePattern]]
+
+
+class PatternIndex(dict[type[Operation], tuple[RewritePattern, ...]]):
+    """For a class of op the patterns to ask, in order, worked out when it is first looked up.
+
+    What asks several patterns in turn is taken apart: GreedyRewritePatternApplier, whose folding
+    and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
+    """
+
+    def __init__(self, pattern: RewritePattern) -> None:
+        self._rules = tuple(_rules(pattern))
+
+    def __missing__(self, op_class: type[Operation]) -> tuple[RewritePattern, ...]:
+        # Once each, by identity: patterns are often dataclasses, which do not hash.
+        found = {id(pattern): pattern for rule in self._rules for pattern in rule(op_class)}
+        self[op_class] = tuple(found.values())
+        return self[op_class]
+
+
+class RemoveDead(RewritePattern):
+    """Erase an op without users and without effects."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        for result in op.results:
+            if result.first_use is not None:
+                return
+        if would_be_trivially_dead(op):
+            rewriter.erase(op)
+
+
+class Fold(RewritePattern):
+    """Replace an op by what its folder returns."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        self._folder.replace_with_fold(op, rewriter)
+
+
+@op_type_rewrite_pattern
+def _typed(self: RewritePattern, op: Operation, rewriter: PatternRewriter, /) -> None: ...
+
+
+# What the decorator returns is one closure over each function it decorates.
+assert isinstance(_typed, FunctionType)
+_TYPED_CODE = _typed.__code__
+_CLASS_CELL = _TYPED_CODE.co_freevars.index("expected_type")
+
+
+def matched_class(pattern: RewritePattern) -> type[Operation]:
+    """The class (or union) that `@op_type_rewrite_pattern` lets through, else Operation."""
+    method = getattr(pattern.match_and_rewrite, "__func__", None)
+    if isinstance(method, FunctionType) and method.__code__ is _TYPED_CODE and method.__closure__:
+        return method.__closure__[_CLASS_CELL].cell_contents
+    return Operation
+
+
+def _rules(pattern: RewritePattern) -> Iterator[Rule]:
+    # Exact classes: a subclass may do anything.
+    if type(pattern) is GreedyRewritePatternApplier:
+        if pattern.dce_enabled:
+            yield _removals
+        if pattern.folding_enabled:
+            yield _folds(pattern)
+        for part in pattern.rewrite_patterns:
+            yield from _rules(part)
+    elif type(pattern) is CanonicalizationRewritePattern:
+        yield _canonicalizations
+    else:
+        matched = matched_class(pattern)
+        yield lambda op_class: (pattern,) if issubclass(op_class, matched) else ()
+
+
+_REMOVE_DEAD = (RemoveDead(),)
+_NEVER_DEAD = (IsTerminator, SymbolOpInterface, MemoryWriteEffect, MemoryFreeEffect)
+
+
+def _removals(op_class: type[Operation]) -> Iterable[RewritePattern]:
+    kept = any(op_class.has_trait(trait, value_if_unregistered=False) for trait in _NEVER_DEAD)
+    return () if kept or not op_class.get_traits_of_type(MemoryEffect) else _REMOVE_DEAD
+
+
+def _folds(applier: GreedyRewritePatternApplier) -> Rule:
+    if applier.ctx is None:
+        raise ValueError("folding needs ctx, which says how a dialect makes constants")
+    fold = (Fold(Folder(applier.ctx)),)
+
+    def rule(op_class: type[Operation]) -> Iterable[RewritePattern]:
+        folds = op_class.has_trait(HasFolder, value_if_unregistered=False)
+        # A folded constant would be made again, for ever.
+        return fold if folds and not op_class.has_trait(ConstantLike) else ()
+
+    return rule
+
+
+def _canonicalizations(op_class: type[Operation]) -> Iterator[RewritePattern]:
+    traits = op_class.get_traits_of_type(HasCanonicalizationPatternsTrait)
+    patterns = [pattern for trait in traits for pattern in trait.get_patterns(op_class)]
+    applier = GreedyRewritePatternApplier(patterns, dce_enabled=len(patterns) > 1)  # as xDSL does
+    for rule in _rules(applier):
+        yield from rule(op_class)

@@ -1,0 +1,234 @@
+"""The rewriter that patterns see, and the worklist that hears from it what they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from xdsl.dialects.builtin import LocationAttr, UnknownLoc
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import BlockInsertPoint, InsertPoint
+
+from .ir.access import read_step
+from .ir.location import place_of
+from .ir.walking import walk
+from .pattern_index import PatternIndex
+
+__all__ = ["TrackingRewriter", "Worklist"]
+
+
+class Worklist:
+    """The ops to visit, the last pushed first; then those touched, and their neighbours."""
+
+    def __init__(self, root: Operation, index: PatternIndex, ops: Iterable[Operation]) -> None:
+        self._root = root
+        self._index = index
+        self._stack = [op for op in ops if index[type(op)]]
+        self._stack.reverse()
+        # By id: hashing an op is slow, and what is on the stack keeps its id.
+        self._queued = set(map(id, self._stack))
+        self._touched: dict[int, Operation] = {}
+
+    def drain(self) -> Iterator[Operation]:
+        """Take out op after op, until there are no more."""
+        stack, queued = self._stack, self._queued
+        while stack or self._touched:
+            if not stack:
+                self._push_touched()
+                continue
+            op = stack.pop()
+            queued.remove(id(op))
+            if op.parent is not None:  # else it is erased
+                yield op
+
+    def push(self, op: Operation) -> None:
+        """Visit `op` before all others, unless it waits already, or nothing applies to it."""
+        if self._index[type(op)] and id(op) not in self._queued:
+            if op is not self._root and self._root.is_ancestor(op):
+                self._queued.add(id(op))
+                self._stack.append(op)
+
+    def touch(self, op: Operation) -> None:
+        """Visit `op` and its neighbours after all others: a second walk, but a local one."""
+        self._touched[id(op)] = op
+
+    def forget(self, op: Operation) -> None:
+        """Let go of an op that is erased."""
+        self._touched.pop(id(op), None)
+
+    def _push_touched(self) -> None:
+        touched, self._touched = self._touched, {}
+        for op in reversed(touched.values()):
+            for neighbour in _neighbours(op):
+                self.push(neighbour)
+            self.push(op)
+
+
+class TrackingRewriter(PatternRewriter):
+    """What patterns rewrite through: tells the worklist of changes, and locates new ops."""
+
+    def __init__(self, worklist: Worklist) -> None:
+        super().__init__(InsertPoint(Block()))
+        self.inserted: list[Operation] = []
+        self.erased: list[Operation] = []
+        self._worklist = worklist
+        self._operands: tuple[SSAValue, ...] = ()
+
+    @property
+    def insertion_point(self) -> InsertPoint:
+        """Before the matched op, until set; made on demand, as most visits match nothing."""
+        if self._insertion_point is None:
+            self._insertion_point = InsertPoint.before(self._matched)
+        return self._insertion_point
+
+    @insertion_point.setter
+    def insertion_point(  # pyright: ignore[reportIncompatibleVariableOverride]
+        self, point: InsertPoint
+    ) -> None:
+        self._insertion_point: InsertPoint | None = point
+
+    @property
+    def _matched(self) -> Operation:
+        assert self._current_operation is not None
+        return self._current_operation
+
+    def visit(self, op: Operation, patterns: Iterable[RewritePattern]) -> RewritePattern | None:
+        """Ask the patterns about an op until one has done something: that one."""
+        self._current_operation = op
+        self._operands = read_step(op)[0]
+        self._insertion_point = None
+        self._name_hint = None
+        for pattern in patterns:
+            try:
+                pattern.match_and_rewrite(op, self)
+            except Exception as error:
+                name = type(pattern).__name__
+                error.add_note(f"while pattern {name} was rewriting '{op.name}'{place_of(op)}")
+                raise
+            if self.has_done_action:
+                return pattern
+        return None
+
+    def settle(self, op: Operation) -> None:
+        """After a rewrite of `op`: touch it and the operands it lost, in case nobody said so."""
+        if op.parent is not None:
+            self._worklist.touch(op)
+            if read_step(op)[0] is not self._operands:
+                self._touch_owners(self._operands)
+        self.inserted.clear()
+        self.erased.clear()
+        self.has_done_action = False
+
+    # What xDSL announces
+
+    def handle_operation_insertion(self, op: Operation) -> None:
+        new = _with_nested(op)
+        _locate(new, self._matched.location)
+        self.inserted += new
+        for inner in reversed(new):
+            self._worklist.push(inner)
+        self._worklist.touch(op)
+        super().handle_operation_insertion(op)
+
+    def handle_operation_removal(self, op: Operation) -> None:
+        gone = _with_nested(op)
+        for inner in gone:
+            for operand in read_step(inner)[0]:
+                if isinstance(operand, OpResult):
+                    self._worklist.touch(operand.op)
+                    if operand.has_one_use():  # by the op erased: now perhaps dead
+                        self._worklist.push(operand.op)
+        if (parent := op.parent_op()) is not None:
+            self._worklist.touch(parent)
+        self.erased += gone
+        for inner in gone:
+            self._worklist.forget(inner)
+        super().handle_operation_removal(op)
+
+    def handle_operation_modification(self, op: Operation) -> None:
+        self.has_done_action = True
+        self._worklist.push(op)
+        self._worklist.touch(op)
+        super().handle_operation_modification(op)
+
+    def replace(
+        self,
+        op: Operation,
+        new_ops: Operation | Sequence[Operation],
+        new_results: Sequence[SSAValue | None] | None = None,
+        safe_erase: bool = True,
+    ) -> None:
+        for new in (new_ops,) if isinstance(new_ops, Operation) else new_ops:
+            _locate(_with_nested(new), op.location)
+        super().replace(op, new_ops, new_results, safe_erase)
+
+    # What xDSL does in silence
+
+    def replace_all_uses_with(
+        self, from_value: SSAValue, to_value: SSAValue | None, safe_erase: bool = True
+    ) -> None:
+        super().replace_all_uses_with(from_value, to_value, safe_erase)
+        self._touch_owners([from_value])
+
+    def replace_uses_with_if(
+        self, from_value: SSAValue, to_value: SSAValue, predicate: Callable[[Use], bool]
+    ) -> None:
+        super().replace_uses_with_if(from_value, to_value, predicate)
+        self._touch_owners([from_value])
+
+    def replace_value_with_new_type(self, val: SSAValue, new_type: Attribute) -> SSAValue:
+        new = super().replace_value_with_new_type(val, new_type)
+        self._push_users([new])
+        if isinstance(new, OpResult):  # terminators look at the types of the op that they end
+            for inner in reversed(_with_nested(new.op)):
+                self._worklist.push(inner)
+        return new
+
+    def inline_block(
+        self, block: Block, insertion_point: InsertPoint, arg_values: Sequence[SSAValue] = ()
+    ) -> None:
+        self._push_users(block.args)
+        moved = list(block.ops)
+        super().inline_block(block, insertion_point, arg_values)
+        for op in moved:
+            self._worklist.touch(op)
+
+    def inline_region(self, region: Region, insertion_point: BlockInsertPoint) -> None:
+        moved = [op for block in region.blocks for op in block.ops]
+        super().inline_region(region, insertion_point)
+        for op in moved:
+            self._worklist.touch(op)
+
+    def _touch_owners(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            if isinstance(value, OpResult):
+                self._worklist.touch(value.op)
+
+    def _push_users(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            for use in value.uses:
+                self._worklist.push(use.operation)
+                self._worklist.touch(use.operation)
+
+
+def _neighbours(op: Operation) -> Iterator[Operation]:
+    """What defines an op's operands, uses its results, and holds it."""
+    for operand in read_step(op)[0]:
+        if isinstance(operand, OpResult):
+            yield operand.op
+    for result in op.results:
+        for use in result.uses:
+            yield use.operation
+    if (parent := op.parent_op()) is not None:
+        yield parent
+
+
+def _with_nested(op: Operation) -> list[Operation]:
+    return list(walk(op)) if op.regions else [op]
+
+
+def _locate(ops: Iterable[Operation], location: LocationAttr) -> None:
+    """Give the location to those of the ops that have none."""
+    for op in ops:
+        if isinstance(op.location, UnknownLoc):
+            op.location = location

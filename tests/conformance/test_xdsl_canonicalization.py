@@ -1,0 +1,196 @@
+"""xDSL's own tests of canonicalization and of its pattern passes, run by our driver.
+
+They are in xDSL's source distribution only, which pip downloads into .cache/ once per version.
+Nothing here is skipped: without the download every test is an error.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from filecheck.matcher import Matcher
+from filecheck.options import parse_argv_options
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Region
+from xdsl.parser import Parser
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriteWalker
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from passline.passes.builtin.canonicalize import Canonicalize, canonicalize
+from passline.passmanager.rewriting import apply_patterns
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # xDSL's
+
+CANONICALIZATION = (
+    "backend/riscv/canonicalize.mlir",
+    "backend/riscv/memref_to_riscv_opt.mlir",
+    "dialects/arith/canonicalize.mlir",
+    "dialects/asm/asm_ops_canonicalize.mlir",
+    "dialects/cf/canonicalize.mlir",
+    "dialects/complex/canonicalize.mlir",
+    "dialects/csl/csl-canonicalize.mlir",
+    "dialects/csl/csl-stencil-canonicalize.mlir",
+    "dialects/memref/canonicalize.mlir",
+    "dialects/memref_stream/canonicalize.mlir",
+    "dialects/ptr/canonicalize.mlir",
+    "dialects/riscv_cf/canonicalize.mlir",
+    "dialects/scf/canonicalize.mlir",
+    "dialects/stencil/canonicalize.mlir",
+    "dialects/x86/canonicalize.mlir",
+    "mlir-conversion/with-mlir/dialects/arith/divf_constant_folding.mlir",
+    "projects/libxsmm/integration_test_matmul.mlir",
+    "transforms/arith-add-immediate-zero.mlir",
+)
+DEVIATIONS = {
+    "transforms/riscv_lower_parallel_mov.mlir": "expects the text that xDSL's driver puts before "
+    "the message of a pattern that raised; ours leaves the message alone",
+}
+
+RUN = re.compile(r"RUN: *xdsl-opt ([^|>\n]*(?<= )-p [^|>\n]*)\| *filecheck([^|\n]*)$", re.MULTILINE)
+
+
+class Opt(xDSLOptMain):
+    """xdsl-opt with our canonicalization in the place of xDSL's."""
+
+    def register_all_passes(self) -> None:
+        super().register_all_passes()
+        passes: dict[str, Callable[[], type[ModulePass]]] = self.available_passes
+        passes["canonicalize"] = lambda: Canonicalize
+
+
+@pytest.fixture(scope="session")
+def tests() -> Path:
+    """The folder of xDSL's FileCheck tests."""
+    name = f"xdsl-{version('xdsl')}"
+    cache = Path(__file__).parents[2] / ".cache"
+    if not (cache / name).is_dir():
+        cache.mkdir(exist_ok=True)
+        (cache / ".gitignore").write_text("*\n")
+        download(name.replace("-", "=="), cache)
+        with tarfile.open(cache / f"{name}.tar.gz") as archive:
+            archive.extractall(cache, filter="data")
+    return cache / name / "tests" / "filecheck"
+
+
+def download(requirement: str, folder: Path) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--no-binary=:all:", "--no-deps"]
+    done = subprocess.run(
+        [*command, "--dest", folder, requirement], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"cannot download the source distribution {requirement}\n{done.stderr}")
+
+
+def check(tool: type[xDSLOptMain], path: Path, options: str, checks: str, output: Path) -> bool:
+    """Whether one RUN line holds, in process."""
+    with output.open("w") as stream, redirect_stdout(stream):  # -o would leave out diagnostics
+        tool(args=arguments(options, path)).run()
+    parsed = parse_argv_options(["filecheck", *arguments(checks, path), f"--input-file={output}"])
+    return Matcher.from_opts(parsed).run() == 0
+
+
+def arguments(text: str, path: Path) -> list[str]:
+    return shlex.split(text.replace("%s", str(path)).replace("%p", str(path.parent)))
+
+
+@pytest.mark.parametrize("name", CANONICALIZATION)
+def test_canonicalization(name: str, tests: Path, tmp_path: Path):
+    path = tests / name
+    lines = [line for line in RUN.findall(path.read_text()) if "canonicalize" in line[0]]
+    assert lines
+    for options, checks in lines:
+        assert check(Opt, path, options, checks, tmp_path / "output")
+
+
+def test_the_list_of_canonicalization_tests_is_complete(tests: Path):
+    found = {
+        str(path.relative_to(tests))
+        for path in tests.rglob("*.mlir")
+        for options, _ in RUN.findall(path.read_text())
+        if re.search(r"\bcanonicalize\b(?!-)", options.replace("%s", ""))
+    }
+    assert found == set(CANONICALIZATION)
+
+
+def modules(path: Path) -> Iterator[tuple[ModuleOp, Context]]:
+    """The parts of a file that are valid IR."""
+    for text in path.read_text().split("// -----"):
+        ctx = Context(allow_unregistered=True)
+        for dialect, factory in get_all_dialects().items():
+            ctx.register_dialect(dialect, factory)
+        try:
+            module = Parser(ctx, text).parse_module()
+            module.verify()
+        except Exception:  # whatever xDSL tests the failure of
+            continue
+        yield module, ctx
+
+
+def test_any_module_of_the_tests_is_canonicalized_as_by_xdsl(tests: Path):
+    compared = changed = 0
+    different: list[str] = []
+    for path in sorted(tests.rglob("*.mlir")):
+        for module, ctx in modules(path):
+            ours, theirs = module.clone(), module.clone()
+            canonicalize(ours, ctx)
+            CanonicalizePass().apply(ctx, theirs)
+            compared += 1
+            changed += str(theirs) != str(module.clone())
+            if str(ours) != str(theirs):
+                different.append(str(path))
+    assert not different
+    assert compared > 850 and changed > 250
+
+
+def test_pattern_passes_of_xdsl_do_the_same(
+    tests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def holds(path: Path, options: str, checks: str) -> bool:
+        try:
+            return check(xDSLOptMain, path, options, checks, tmp_path / "output")
+        except Exception:  # as above, and what needs mlir-opt
+            return False
+
+    def rewrite_region(self: PatternRewriteWalker, region: Region) -> bool:
+        if self.walk_reverse or self.walk_regions_first or not self.apply_recursively:
+            return by_xdsl(self, region)
+        driven.add(path)
+        return our_rewrite_region(self, region)
+
+    by_xdsl = PatternRewriteWalker.rewrite_region
+    driven: set[Path] = set()
+    different: set[Path] = set()
+    for path in sorted(tests.rglob("*.mlir")):
+        for line in RUN.findall(path.read_text()):
+            if not holds(path, *line):
+                continue
+            with monkeypatch.context() as patch:
+                patch.setattr(PatternRewriteWalker, "rewrite_region", rewrite_region)
+                if not holds(path, *line):
+                    different.add(path)
+    assert {str(path.relative_to(tests)) for path in different} == set(DEVIATIONS)
+    assert len(driven) > 60, len(driven)
+
+
+def our_rewrite_region(self: PatternRewriteWalker, region: Region) -> bool:
+    """PatternRewriteWalker.rewrite_region, by our driver."""
+    assert region.parent is not None
+    result = False
+    while True:
+        changed = bool(apply_patterns(region.parent, [self.pattern], listener=self.listener))
+        if self.post_walk_func is None:
+            return changed
+        if not self.post_walk_func(region, self.listener) and not changed:
+            return result
+        result = True
