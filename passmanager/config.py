@@ -147,6 +147,7 @@ def option_type(key: str) -> object | None:
 def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
     """The options with all `key.field` gathered into a dict of fields under `key`."""
     gathered: dict[str, ConfigValue] = {}
+    spelled: dict[str, str] = {}
     for key, value in values.items():
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ConfigError(f"the key of a config option is a string, not {key!r}")
@@ -154,7 +155,8 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
         if _is_key(key) or not _is_key(owner):
             gathered[key] = value
             continue
-        fields = gathered.setdefault(owner, {})
+        owner = spelled.setdefault(name_key(owner), owner)
+        fields = gathered.get(owner, {})
         if not isinstance(fields, Mapping):
             raise ConfigError(f"config option '{key}' is a field of '{owner}', which is set whole")
         gathered[owner] = {**cast(Mapping[str, object], fields), field: value}

@@ -83,6 +83,8 @@ class PasslineOptMain(xDSLOptMain):
             self.setup_pipeline()
         except PasslineError as error:
             self.arg_parser.error(str(error))
+        except OSError as error:
+            sys.exit(report(error))
         if self.args.explain_pipeline:
             self.print_and_exit(str(self.sequential.plan(self.pass_context)))
         if self.args.dump_pass_pipeline:
