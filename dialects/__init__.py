@@ -1,0 +1,18 @@
+"""The dialects of Passline: name -> factory, imported when called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+
+__all__ = ["DIALECTS"]
+
+
+def _relax() -> Dialect:
+    from .relax import Relax
+
+    return Relax
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {"relax": _relax}

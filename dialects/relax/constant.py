@@ -1,0 +1,190 @@
+"""Constants: the elements one by one, or one value for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import ClassVar, TypeAlias
+
+from typing_extensions import TypeIs
+from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    ParamAttrConstraint,
+    VarConstraint,
+    irdl_op_definition,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .base import RelaxOp
+from .types import Float, check_number, is_ranked, static_shape
+
+__all__ = ["ConstantOp", "FullOp", "MaterializeConstant", "Number", "is_number"]
+
+Number: TypeAlias = FloatAttr | IntegerAttr[IntegerType]
+
+
+@irdl_op_definition
+class ConstantOp(RelaxOp, HasFolderInterface):
+    """A tensor given by its elements, stored once as bytes."""
+
+    name = "relax.constant"
+
+    _T: ClassVar = VarConstraint("T", AnyTensorTypeConstr)
+
+    value = prop_def(ParamAttrConstraint(DenseIntOrFPElementsAttr, (_T, AnyAttr())))
+    result = result_def(_T)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: DenseIntOrFPElementsAttr):
+        super().__init__(properties={"value": value}, result_types=[value.type])
+
+    def verify_(self) -> None:
+        check_number(self.result.type)
+
+    def fold(self) -> Sequence[SSAValue | Attribute]:
+        return (self.value,)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        attributes = parser.parse_optional_attr_dict()
+        pos = parser.pos
+        value = parser.parse_attribute()
+        if not is_dense(value):
+            parser.raise_error("expected a dense constant", pos, parser.pos)
+        op = cls(value)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(f" {dense_text(self.value)} : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class FullOp(RelaxOp, HasFolderInterface):
+    """A tensor whose elements are all the same number, which is never expanded (`numpy.full`)."""
+
+    name = "relax.full"
+
+    value = prop_def(Number)
+    result = result_def(AnyTensorTypeConstr)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: Number, result_type: TensorType[Attribute]):
+        super().__init__(properties={"value": value}, result_types=[result_type])
+
+    def verify_(self) -> None:
+        type = self.result.type
+        check_number(type)
+        if static_shape(type) is None:
+            raise VerifyException(f"result type {type} has dimensions that are not known")
+        if self.value.type != type.element_type:
+            raise VerifyException(f"value {self.value} is no element of {type}")
+
+    def fold(self) -> Sequence[SSAValue | Attribute]:
+        return (self.value,)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FullOp:
+        attributes = parser.parse_optional_attr_dict()
+        start = parser.pos
+        number = parser.parse_number(allow_boolean=True)
+        literal = parser.lexer.input.slice(start, parser.pos) or ""
+        parser.parse_punctuation(":")
+        type_pos = parser.pos
+        type = parser.parse_type()
+        if not is_ranked(type):
+            parser.raise_error("expected a ranked tensor type", type_pos, parser.pos)
+        value = number_attr(number, literal.startswith("0x"), type.element_type)
+        if value is None:
+            parser.raise_error(f"no element of {type}", start, type_pos)
+        op = cls(value, type)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        self.value.print_without_type(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+class MaterializeConstant(ConstantMaterializationInterface):
+    """Makes the constants that xDSL's folders ask of the dialect."""
+
+    def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
+        if is_dense(value) and value.type == type:
+            return ConstantOp(value)
+        if is_number(value) and is_ranked(type):
+            return FullOp(value, type)
+        return None
+
+
+def is_dense(value: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+    return isinstance(value, DenseIntOrFPElementsAttr)
+
+
+def is_number(value: Attribute) -> TypeIs[Number]:
+    """Whether an attribute is the value of a fill."""
+    return isinstance(value, FloatAttr | IntegerAttr)
+
+
+def is_integer(type: Attribute) -> TypeIs[IntegerType]:
+    return isinstance(type, IntegerType)
+
+
+def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
+    """The attribute for a number literal, where hexadecimal digits are the bits of a float; None
+    if it is no number of that type.
+    """
+    if is_integer(type) and isinstance(value, int):
+        number = type.normalized_value(value)
+        return None if number is None else IntegerAttr(number, type)
+    if not isinstance(type, Float):
+        return None
+    if is_bits and isinstance(value, int):
+        if value >> type.bitwidth:
+            return None
+        (value,) = type.unpack(value.to_bytes(type.compile_time_size, "little"), 1)
+    try:
+        return FloatAttr(float(value), type)
+    except OverflowError:
+        return None
+
+
+# xDSL 0.74 reads a hexadecimal element as the number and not as the bits that it prints, and prints
+# [0.0, -0.0] as the splat 0.0: what its text would lose is printed as one hexadecimal string.
+def dense_text(value: DenseIntOrFPElementsAttr) -> str:
+    """The text of a dense constant without its type, from which the same bytes are read."""
+    data, count = value.data.data, len(value)
+    if count > 1 and data[: len(data) // count] * count == data:
+        data, count = data[: len(data) // count], 1
+        value = DenseIntOrFPElementsAttr(TensorType(value.type.element_type, [1]), BytesAttr(data))
+    if count <= 100:
+        text = StringIO()
+        value.print_without_type(Printer(text))
+        if "0x" not in text.getvalue() and (count <= 1 or "[" in text.getvalue()):
+            return text.getvalue()
+    return f'dense<"0x{data.hex().upper()}">'

@@ -1,0 +1,87 @@
+"""Rules on shapes, as tuples of dimensions in which DYNAMIC_INDEX is an unknown one."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.utils.exceptions import VerifyException
+
+__all__ = ["Shape", "broadcast", "is_static", "matmul", "merge", "shape_text", "widen"]
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+def shape_text(shape: Shape) -> str:
+    """The shape as it stands in a tensor type (`4x?`); `scalar` for rank 0."""
+    return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
+
+
+def is_static(shape: Shape) -> bool:
+    """Whether every dimension is known."""
+    return DYNAMIC_INDEX not in shape
+
+
+def broadcast(lhs: Shape, rhs: Shape) -> Shape:
+    """The shape of an element-wise operation on two tensors, as numpy broadcasts them.
+
+    An unknown dimension is taken to fit: with 1 it stays unknown, with n > 1 it becomes n.
+    """
+    if lhs == rhs:
+        return lhs
+    rank = max(len(lhs), len(rhs))
+    result: list[int] = []
+    for i, (a, b) in enumerate(zip(_pad(lhs, rank), _pad(rhs, rank), strict=True)):
+        if (dimension := _broadcast_dimension(a, b)) is None:
+            raise VerifyException(
+                f"shapes {shape_text(lhs)} and {shape_text(rhs)} do not broadcast: "
+                f"dimension {i} is {a} and {b}"
+            )
+        result.append(dimension)
+    return tuple(result)
+
+
+def matmul(lhs: Shape, rhs: Shape) -> Shape:
+    """The shape of `numpy.matmul`: a vector counts as one row on the left and as one column on the
+    right, and leading dimensions broadcast."""
+    if not lhs or not rhs:
+        raise VerifyException(
+            f"shapes {shape_text(lhs)} and {shape_text(rhs)} do not multiply: "
+            "each operand needs at least one dimension"
+        )
+    columns, rows = lhs[-1], rhs[-2:][0]
+    if columns != rows and DYNAMIC_INDEX not in (columns, rows):
+        raise VerifyException(
+            f"shapes {shape_text(lhs)} and {shape_text(rhs)} do not multiply: "
+            f"{columns} columns on the left, {rows} rows on the right"
+        )
+    batch = broadcast(lhs[:-2], rhs[:-2])
+    return batch + lhs[-2:-1] + (rhs[-1:] if len(rhs) > 1 else ())
+
+
+def merge(lhs: Shape, rhs: Shape) -> Shape | None:
+    """What is known of a shape that fits both descriptions; None if they contradict."""
+    if len(lhs) != len(rhs):
+        return None
+    if any(a != b and DYNAMIC_INDEX not in (a, b) for a, b in zip(lhs, rhs, strict=True)):
+        return None
+    return tuple(max(a, b) for a, b in zip(lhs, rhs, strict=True))
+
+
+def widen(lhs: Shape, rhs: Shape) -> Shape | None:
+    """The most precise shape that describes both tensors; None if their ranks differ."""
+    if len(lhs) != len(rhs):
+        return None
+    return tuple(a if a == b else DYNAMIC_INDEX for a, b in zip(lhs, rhs, strict=True))
+
+
+def _pad(shape: Shape, rank: int) -> Shape:
+    return (1,) * (rank - len(shape)) + shape
+
+
+def _broadcast_dimension(a: int, b: int) -> int | None:
+    if a == b or b == 1:
+        return a
+    if a == 1 or a == DYNAMIC_INDEX:
+        return b
+    return a if b == DYNAMIC_INDEX else None

@@ -1,0 +1,159 @@
+"""Rules on tensor types: what may be in them, and how precise they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
+from xdsl.utils.exceptions import VerifyException
+
+from .shapes import Shape, is_static, merge, widen
+
+__all__ = [
+    "TENSOR",
+    "Element",
+    "Float",
+    "Tensor",
+    "check_float",
+    "check_number",
+    "combine",
+    "is_number",
+    "is_ranked",
+    "is_tensor",
+    "refine",
+    "shape_of",
+    "static_shape",
+    "tensor_type",
+    "unify",
+    "with_shape",
+]
+
+Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
+Float: TypeAlias = Float16Type | BFloat16Type | Float32Type | Float64Type
+Element: TypeAlias = Float | IntegerType
+
+TENSOR: AttrConstraint[Tensor] = AnyOf(
+    (AnyTensorTypeConstr, BaseAttr[UnrankedTensorType[Attribute]](UnrankedTensorType))
+)
+"""The constraint on operands and results: a tensor, ranked or not."""
+
+
+def is_ranked(type: Attribute) -> TypeIs[TensorType[Attribute]]:
+    """Whether it is a tensor type with a shape."""
+    return isinstance(type, TensorType)
+
+
+def is_tensor(type: Attribute) -> TypeIs[Tensor]:
+    """Whether it is a tensor type, ranked or not."""
+    return isinstance(type, TensorType | UnrankedTensorType)
+
+
+def tensor_type(value: SSAValue) -> Tensor:
+    """The type of a tensor value; VerifyException for any other value."""
+    type = value.type
+    if not is_tensor(type):
+        raise VerifyException(f"expected a tensor, got {type}")
+    return type
+
+
+def shape_of(type: Tensor) -> Shape | None:
+    """The shape of a tensor type; None if it is unranked."""
+    return type.get_shape() if is_ranked(type) else None
+
+
+def static_shape(type: Attribute) -> Shape | None:
+    """The shape of a tensor type in which every dimension is known; None for any other type."""
+    if not is_ranked(type):
+        return None
+    shape = type.get_shape()
+    return shape if is_static(shape) else None
+
+
+def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
+    """A tensor type with the elements of `type`, of unknown rank if `shape` is None."""
+    if shape is None:
+        return UnrankedTensorType(type.element_type)
+    if is_ranked(type) and type.get_shape() == shape:
+        return type
+    return TensorType(type.element_type, shape)
+
+
+def is_number(element: Attribute) -> TypeIs[Element]:
+    """Whether it is an element type that the operations are defined on."""
+    return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
+
+
+def _is_integer(element: Attribute) -> TypeIs[IntegerType]:
+    return isinstance(element, IntegerType)
+
+
+def check_number(type: Tensor) -> None:
+    """VerifyException unless the elements are numbers that the operations are defined on."""
+    if not is_number(type.element_type):
+        raise VerifyException(
+            f"element type {type.element_type} is none of f16, bf16, f32, f64 "
+            "and integers of 1 to 64 bits"
+        )
+
+
+def check_float(type: Tensor) -> None:
+    """VerifyException unless the elements are floating-point numbers."""
+    if not isinstance(type.element_type, Float):
+        raise VerifyException(f"element type {type.element_type} is none of f16, bf16, f32, f64")
+
+
+def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> Tensor:
+    """The type of a function of two tensors of the same numbers, its shape by `rule` of theirs."""
+    check_number(lhs)
+    if lhs.element_type != rhs.element_type:
+        raise VerifyException(f"element types {lhs.element_type} and {rhs.element_type} differ")
+    if not is_ranked(lhs) or not is_ranked(rhs):
+        return UnrankedTensorType(lhs.element_type)
+    shape = rule(lhs.get_shape(), rhs.get_shape())
+    return with_shape(rhs if shape == rhs.get_shape() else lhs, shape)
+
+
+def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:
+    """The type of a value that has both types; None if they contradict.
+
+    It is `declared` itself where `inferred` adds nothing. Types other than tensors must be equal.
+    """
+    if declared is inferred or declared == inferred:
+        return declared
+    if not _same_elements(declared, inferred):
+        return None
+    if not is_ranked(declared) or not is_ranked(inferred):
+        return declared if is_ranked(declared) else inferred
+    if (shape := merge(declared.get_shape(), inferred.get_shape())) is None:
+        return None
+    if shape == declared.get_shape():
+        return declared
+    return TensorType(declared.element_type, shape, declared.encoding)
+
+
+def unify(lhs: Attribute, rhs: Attribute) -> Attribute | None:
+    """The type of a value that is of one of two types, as after a branch; None if there is none."""
+    if lhs is rhs or lhs == rhs:
+        return lhs
+    if not is_tensor(lhs) or not _same_elements(lhs, rhs):
+        return None
+    if not is_ranked(lhs) or not is_ranked(rhs):
+        return with_shape(lhs, None)
+    return with_shape(lhs, widen(lhs.get_shape(), rhs.get_shape()))
+
+
+def _same_elements(lhs: Attribute, rhs: Attribute) -> bool:
+    return is_tensor(lhs) and is_tensor(rhs) and lhs.element_type == rhs.element_type

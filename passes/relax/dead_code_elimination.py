@@ -1,0 +1,258 @@
+"""DeadCodeElimination: no operation whose results are unused, no function that is not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.traits import (
+    IsTerminator,
+    MemoryEffect,
+    MemoryReadEffect,
+    NoMemoryEffect,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+)
+from xdsl.transforms.dead_code_elimination import is_trivially_dead, result_only_effects
+from xdsl.utils.exceptions import PassFailedException
+
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.access import read_step
+from ...passmanager.ir.walking import walk
+
+__all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
+
+
+# Operations
+
+
+def remove_dead_operations(root: Operation) -> int:
+    """Erase the operations in `root` that have no effect and no used result; returns how many.
+
+    Each block is swept backwards, so a chain goes at once. Reading memory is no effect; the effects
+    of `scf.if` and its like are those of the operations in it; unknown effects are effects.
+    Cycles, which only graph regions can hold, stay.
+    """
+    return Sweep().run(root)
+
+
+class Effects(Enum):
+    """What is known about the memory effects of all operations of a class."""
+
+    NONE = "none that another operation could see"
+    NESTED = "those of the operations in its regions"
+    VARYING = "to be asked of each operation"
+    UNKNOWN = "unknown, or visible to others"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the classes of operations differ in."""
+
+    effects: Effects
+    is_fixed: bool
+    """Whether it stays even if nothing uses it: terminators and symbols."""
+
+
+class _Kinds(dict[type[Operation], Kind]):
+    """The kind of each class, found once."""
+
+    def __missing__(self, cls: type[Operation]) -> Kind:
+        fixed = cls.get_trait(IsTerminator) or cls.get_trait(SymbolOpInterface)
+        self[cls] = kind = Kind(_effects_of(cls), fixed is not None)
+        return kind
+
+
+def _effects_of(cls: type[Operation]) -> Effects:
+    traits = cls.get_traits_of_type(MemoryEffect)
+    static = NoMemoryEffect | MemoryReadEffect
+    if not traits:
+        return Effects.UNKNOWN
+    if all(isinstance(trait, static) for trait in traits):
+        return Effects.NONE
+    if all(isinstance(trait, static | RecursiveMemoryEffect) for trait in traits):
+        return Effects.NESTED
+    return Effects.VARYING
+
+
+class Sweep:
+    """The state of one removal."""
+
+    def __init__(self) -> None:
+        self.removed = 0
+        self.kinds = _Kinds()
+        self.freed: list[SSAValue] = []
+        """Values whose last use went; their operation is still to come, but in graph regions."""
+
+    def run(self, root: Operation) -> int:
+        """Visit the ops nested in `root` backwards, those in its regions before an op itself."""
+        pending = _last_ops(root)
+        opened = [True]  # whether nothing in the regions around the op has effects
+        while pending:
+            op, entered = pending.pop()
+            while op is not None:
+                operands, results, regions, _ = read_step(op)
+                if regions and not entered:
+                    pending.append((op, True))
+                    pending += _last_ops(op)
+                    opened.append(True)
+                    break
+                previous = op.prev_op
+                kind = self.kinds[type(op)]
+                if not has_no_effects(op, kind, opened.pop() if regions else True):
+                    opened[-1] = False
+                elif not kind.is_fixed and not is_used(results):
+                    self.erase(op, operands)
+                op, entered = previous, False
+        self.erase_freed()
+        return self.removed
+
+    def erase(self, op: Operation, operands: Iterable[SSAValue]) -> None:
+        """Take out an operation that nothing uses."""
+        op.detach()
+        op.drop_all_references()
+        self.removed += 1
+        self.freed += [operand for operand in operands if operand.first_use is None]
+
+    def erase_freed(self) -> None:
+        """Erase what the sweep visited before the last user of it went: graph regions, loops."""
+        while self.freed:
+            op = self.freed.pop().owner
+            if isinstance(op, Operation) and op.parent is not None and is_trivially_dead(op):
+                self.erase(op, tuple(op.operands))
+
+
+def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
+    """The last op of each block directly in `op`, to be visited, last block last."""
+    return [(block.last_op, False) for region in op.regions for block in region.blocks]
+
+
+def has_no_effects(op: Operation, kind: Kind, nested_have_none: bool) -> bool:
+    """Whether nobody could tell that the operation ran, but for its results."""
+    match kind.effects:
+        case Effects.NONE:
+            return True
+        case Effects.NESTED:
+            return nested_have_none
+        case Effects.VARYING:
+            return result_only_effects(op)
+        case Effects.UNKNOWN:
+            return False
+
+
+def is_used(values: Iterable[SSAValue]) -> bool:
+    """Whether any of the values has a use."""
+    for value in values:
+        if value.first_use is not None:
+            return True
+    return False
+
+
+# Functions
+
+
+def remove_unreachable_symbols(module: ModuleOp, entries: Iterable[str] = ()) -> int:
+    """Erase the private functions and other symbols that nothing reaches; returns how many.
+
+    Reachable is what is named in `entries`, what is not private, what is no symbol, and what these
+    name in an attribute. If they name a symbol that is not in the module, nothing is erased.
+    Errors: PassFailedException for an entry that is not in the module.
+    """
+    ops = list(module.ops)
+    symbols = {name: op for op in ops if (name := _string(op, "sym_name")) is not None}
+    entries = set(entries)
+    for name in sorted(entries - symbols.keys()):
+        raise PassFailedException(_unknown(name, symbols))
+    unreached = {
+        name: op
+        for name, op in symbols.items()
+        if name not in entries and _string(op, "sym_visibility") == "private"
+    }
+    if not unreached:
+        return 0
+    private = set(unreached.values())
+    pending = [op for op in ops if op not in private]
+    while pending:
+        for name in symbol_uses(pending.pop()):
+            if name not in symbols:
+                return 0
+            if (op := unreached.pop(name, None)) is not None:
+                pending.append(op)
+    for op in unreached.values():
+        op.detach()
+        op.drop_all_references()
+    return len(unreached)
+
+
+def symbol_uses(root: Operation) -> Iterator[str]:
+    """The names of symbols in the attributes and properties of `root` and the ops nested in it."""
+    for op in walk(root):
+        for attributes in (op.properties, op.attributes):
+            for attribute in attributes.values():
+                if _may_name(attribute):
+                    yield from _symbols_in(attribute)
+
+
+def _may_name(attribute: Attribute) -> bool:
+    """Whether there may be a symbol in an attribute: most are numbers, strings and types."""
+    return isinstance(
+        attribute, ParametrizedAttribute | ArrayAttr | DictionaryAttr
+    ) and not isinstance(attribute, TypeAttribute)
+
+
+def _symbols_in(attribute: Attribute) -> Iterator[str]:
+    match attribute:
+        case SymbolRefAttr():
+            yield attribute.root_reference.data
+        case ArrayAttr():
+            for element in attribute.data:
+                yield from _symbols_in(element)
+        case DictionaryAttr():
+            for element in attribute.data.values():
+                yield from _symbols_in(element)
+        case ParametrizedAttribute():
+            for element in attribute.parameters:
+                yield from _symbols_in(element)
+        case _:
+            pass
+
+
+def _string(op: Operation, key: str) -> str | None:
+    value = op.get_attr_or_prop(key)
+    return value.data if isinstance(value, StringAttr) else None
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known))
+    hint = f"; did you mean {' or '.join('@' + n for n in near)}?" if near else ""
+    return f"entry function @{name} is not in the module{hint}"
+
+
+@dataclass(frozen=True)
+class DeadCodeElimination(ModulePass):
+    """Remove unused operations and unreachable functions; source: `relax.DeadCodeElimination`."""
+
+    name = "dead-code-elimination"
+    opt_level = 1
+    preserves = ("infer-type",)
+
+    entry_functions: tuple[str, ...] = ()
+    """Private functions to keep, with all that they call."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        # Once more at the end: the operations that went may have named functions.
+        symbols = remove_unreachable_symbols(module, self.entry_functions)
+        ctx.count("removed", remove_dead_operations(module))
+        symbols += remove_unreachable_symbols(module, self.entry_functions)
+        ctx.count("removed-symbols", symbols)

@@ -1,0 +1,274 @@
+"""FoldConstant: operations on constants are replaced by their value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import IfOp
+from xdsl.interpreter import Interpreter, InterpreterFunctions
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import ConstantLike, MemoryEffect, NoMemoryEffect
+
+from ...dialects.relax.constant import ConstantOp, FullOp, is_number
+from ...dialects.relax.interfaces import Elementwise, Evaluates
+from ...dialects.relax.types import is_ranked, static_shape
+from ...passmanager.base import FunctionPass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.access import read_step
+from ...passmanager.ir.walking import walk
+
+if TYPE_CHECKING:
+    from ...dialects.relax.semantics import Array
+
+__all__ = ["FoldConstant", "fold_constants"]
+
+
+def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
+    """Replace each operation in `func` whose operands are constants by its value; returns how many.
+
+    Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
+    chosen branch takes its place. Element-wise operations on fills alone give a fill; others on
+    fills alone stay, because nothing is expanded, and so does what has or gives more than
+    `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
+    without a use by this are erased, and functions marked `relax.primitive` left as they are.
+    """
+    return Folding(max_elements).run(func)
+
+
+class Folding:
+    """The state of one folding."""
+
+    def __init__(self, max_elements: int) -> None:
+        self.max_elements = max_elements
+        self.folded = 0
+        self.foldable = _Foldable()
+        self.constant = _Constant()
+        self.values: dict[tuple[object, ...], tuple[object, Sequence[Attribute] | None]] = {}
+        """What operations gave, with what they were given: an equal one is not evaluated again."""
+        self.arrays: dict[Operation, Sequence[Array]] = {}
+        self.touched: dict[Operation, None] = {}
+        """Constants that lost a use."""
+        self.interpreter = Interpreter(ModuleOp([]))
+        self.registered: set[type[InterpreterFunctions]] = set()
+
+    def run(self, root: Operation) -> int:
+        """Visit the ops nested in `root` in order, an op before those in its regions."""
+        pending = _first_ops(root)
+        while pending:
+            op = pending.pop()
+            while op is not None:
+                operands, _, regions, following = read_step(op)
+                if regions:
+                    if isinstance(op, IfOp) and (chosen := _chosen_region(op)) is not None:
+                        op = self.fold_if(op, chosen)
+                        continue
+                    pending.append(following)
+                    pending += _first_ops(op)
+                    break
+                if operands and self.foldable[type(op)]:
+                    self.fold(op, operands)
+                op = following
+        self.erase_touched()
+        return self.folded
+
+    # Operations
+
+    def fold(self, op: Operation, operands: Sequence[SSAValue]) -> None:
+        """Replace an operation by constants, if its operands are constants."""
+        constants: list[Evaluates] = []
+        for operand in operands:
+            owner = operand.owner
+            if not self.constant[type(owner)] or not isinstance(owner, Evaluates):
+                return
+            constants.append(owner)
+        assert isinstance(op, Evaluates)
+        if (values := self.value_of(op, constants)) is not None:
+            self.replace(op, values)
+            self.touched |= dict.fromkeys(constants)
+            self.folded += 1
+
+    def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
+        """The values of the results; None if the operation is to stay."""
+        known = [ConstantLike.get_constant_value(operand) for operand in op.operands]
+        if None in known:
+            return None
+        key = (type(op), *map(id, known))
+        inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
+        if key in self.values and self.values[key][0] == inputs:
+            return self.values[key][1]
+        values = self.evaluate(op, constants)
+        self.values[key] = inputs, values
+        return values
+
+    def evaluate(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
+        """Compute the results; None for what is too big, and for what fails, as in TVM."""
+        fills = [c for c in constants if isinstance(c, FullOp)]
+        try:
+            if len(fills) == len(constants):
+                return self.fill_values(op, fills) if isinstance(op, Elementwise) else None
+            sizes = [_size(value.type) for value in (*op.operands, *op.results)]
+            if any(size is None or size > self.max_elements for size in sizes):
+                return None
+            return self.dense_values(op, constants)
+        except Exception:  # whatever another project's semantics may raise
+            return None
+
+    def fill_values(self, op: Evaluates, fills: Sequence[FullOp]) -> Sequence[Attribute] | None:
+        """The numbers that an element-wise operation makes of the numbers in fills."""
+        from ...dialects.relax.semantics import element_of, number_of, scalar_of
+
+        types = [result.type for result in op.results]
+        ranked = [type for type in types if is_ranked(type) and static_shape(type) is not None]
+        if len(ranked) < len(types):
+            return None
+        scalars = [scalar_of(fill.value, element_of(fill.result.type)) for fill in fills]
+        arrays = self.call(op, scalars)
+        return [
+            number_of(array, element_of(type)) for array, type in zip(arrays, ranked, strict=True)
+        ]
+
+    def dense_values(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute]:
+        """The arrays that an operation makes of constants."""
+        from ...dialects.relax.semantics import dense_of
+
+        arguments = [
+            self.array_of(constant)[constant.results.index(operand)]
+            for operand, constant in zip(op.operands, constants, strict=True)
+        ]
+        arrays = self.call(op, arguments)
+        return [
+            dense_of(array, result.type)
+            for array, result in zip(arrays, op.results, strict=True)
+            if is_ranked(result.type)
+        ]
+
+    def array_of(self, constant: Evaluates) -> Sequence[Array]:
+        """The elements of the results of a constant, which is evaluated once."""
+        if constant not in self.arrays:
+            self.arrays[constant] = self.call(constant)
+        return self.arrays[constant]
+
+    def call(self, op: Evaluates, arguments: Sequence[Array] = ()) -> Sequence[Array]:
+        """Compute the results of an operation."""
+        functions = op.semantics()
+        if functions not in self.registered:
+            self.registered.add(functions)
+            self.interpreter.register_implementations(functions())
+        # A detached copy: xDSL puts the whole module that an op is in into the error, if it fails.
+        copy = op.create(
+            operands=tuple(op.operands),
+            result_types=op.result_types,
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        try:
+            return self.interpreter.run_op(copy, tuple(arguments))
+        finally:
+            copy.drop_all_references()
+
+    def replace(self, op: Operation, values: Sequence[Attribute]) -> None:
+        """Put constants where `op` is; they have its location and the names of its results."""
+        assert op.parent is not None
+        for result, value in zip(op.results, values, strict=True):
+            constant = (FullOp if is_number(value) else ConstantOp).create(
+                properties={"value": value}, result_types=[result.type], location=op.location
+            )
+            op.parent.insert_op_before(constant, op)
+            result.replace_all_uses_with(constant.result)
+        _erase(op)
+
+    # Control flow
+
+    def fold_if(self, op: IfOp, chosen: Region) -> Operation | None:
+        """Put the operations of one branch where the `scf.if` is; gives the next op to visit."""
+        parent, following = op.parent, op.next_op
+        assert parent is not None
+        inlined: list[Operation] = []
+        if chosen.blocks:
+            *inlined, end = chosen.block.ops
+            values = tuple(end.operands)
+            for inner in inlined:
+                inner.detach()
+            parent.insert_ops_before(inlined, op)
+            for result, value in zip(op.results, values, strict=True):
+                result.replace_all_uses_with(value)
+        operands = [operand for inner in walk(op) for operand in inner.operands]
+        owners = [operand.owner for operand in operands if self.constant[type(operand.owner)]]
+        self.touched |= dict.fromkeys(owner for owner in owners if isinstance(owner, Operation))
+        self.folded += 1
+        _erase(op)
+        return inlined[0] if inlined else following
+
+    def erase_touched(self) -> None:
+        """Erase the constants that nothing uses any more."""
+        for op in self.touched:
+            if op.parent is not None and all(result.first_use is None for result in op.results):
+                _erase(op)
+
+
+class _Foldable(dict[type[Operation], bool]):
+    """Whether operations of a class are folded if their operands are constants."""
+
+    def __missing__(self, cls: type[Operation]) -> bool:
+        effects = cls.get_traits_of_type(MemoryEffect)
+        self[cls] = answer = (
+            issubclass(cls, Evaluates)
+            and bool(effects)
+            and all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        )
+        return answer
+
+
+class _Constant(dict[type[Operation | Block], bool]):
+    """Whether what owns a value, if of a class, is a constant."""
+
+    def __missing__(self, cls: type[Operation | Block]) -> bool:
+        self[cls] = answer = issubclass(cls, Operation) and cls.get_trait(ConstantLike) is not None
+        return answer
+
+
+def _chosen_region(op: IfOp) -> Region | None:
+    """The branch that is taken; None if that is not known, or it has control flow of its own."""
+    condition = ConstantLike.get_constant_value(op.cond)
+    if not isinstance(condition, IntegerAttr):
+        return None
+    chosen = op.true_region if condition.value.data else op.false_region
+    return chosen if len(chosen.blocks) <= 1 else None
+
+
+def _size(type: Attribute) -> int | None:
+    shape = static_shape(type)
+    return None if shape is None else prod(shape)
+
+
+def _first_ops(op: Operation) -> list[Operation | None]:
+    """The first op of each block directly in `op`, last block first; none if it is primitive."""
+    if "relax.primitive" in op.attributes:
+        return []
+    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.drop_all_references()
+
+
+@dataclass(frozen=True)
+class FoldConstant(FunctionPass):
+    """Replace operations on constants by their value; source: `relay` and `relax.FoldConstant`."""
+
+    name = "fold-constant"
+    opt_level = 2
+    required = ("infer-type",)
+    preserves = ("infer-type",)
+
+    max_elements: int = 1 << 24
+    """The most elements that a constant made by folding may have."""
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        ctx.count("folded", fold_constants(func, self.max_elements))

@@ -1,0 +1,175 @@
+// RUN: passline-opt %s -p dead-code-elimination --split-input-file | filecheck %s
+
+// Unused operations go, whole chains at once; what is used stays.
+// CHECK-LABEL: @chain
+func.func @chain(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[A:%.*]] = relax.exp %x
+  // CHECK-NEXT: func.return [[A]]
+  %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  %1 = relax.constant dense<1.0> : tensor<f32>
+  %2 = relax.add %0, %1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %3 = relax.add %2, %2 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Another dialect's operations.
+// CHECK-LABEL: @arith
+func.func @arith(%x : i32) {
+  // CHECK-NEXT: func.return
+  %0 = arith.addi %x, %x : i32
+  %1 = arith.muli %0, %x : i32
+  return
+}
+
+// -----
+
+// Unknown and visible effects stay, with all that they use; reading memory is no effect.
+// CHECK-LABEL: @effects
+func.func @effects(%m : memref<1xi32>, %i : index) {
+  // CHECK-NEXT: [[C:%.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: "test.op"([[C]]) : (i32) -> i32
+  // CHECK-NEXT: memref.store [[C]]
+  // CHECK-NEXT: func.return
+  %0 = arith.constant 1 : i32
+  %1 = "test.op"(%0) : (i32) -> i32
+  %2 = memref.load %m[%i] : memref<1xi32>
+  memref.store %0, %m[%i] : memref<1xi32>
+  return
+}
+
+// -----
+
+// An unused call stays: the callee may have effects.
+// CHECK-LABEL: @print
+func.func private @print() -> i32
+// CHECK-LABEL: @call
+func.func @call() {
+  // CHECK-NEXT: func.call @print
+  %0 = func.call @print() : () -> i32
+  return
+}
+
+// -----
+
+// A branch goes if nothing in it has an effect and its results are unused.
+// CHECK-LABEL: @branches
+func.func @branches(%c : i1, %x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: scf.if %c {
+  // CHECK-NEXT:   "test.op"() : () -> ()
+  // CHECK-NEXT: }
+  // CHECK-NEXT: [[A:%.*]] = scf.if
+  // CHECK-NEXT:   relax.exp
+  // CHECK-NEXT:   scf.yield
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT:   scf.yield
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return [[A]]
+  scf.if %c {
+    %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  }
+  scf.if %c {
+    %1 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    "test.op"() : () -> ()
+  }
+  %2 = scf.if %c -> (tensor<f32>) {
+    %3 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    scf.yield %3 : tensor<f32>
+  } else {
+    scf.yield %x : tensor<f32>
+  }
+  %4 = scf.if %c -> (tensor<f32>) {
+    %5 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    scf.if %c {
+    }
+    scf.yield %5 : tensor<f32>
+  } else {
+    scf.yield %x : tensor<f32>
+  }
+  return %2 : tensor<f32>
+}
+
+// -----
+
+// An effect at any depth keeps all that is around it.
+// CHECK-LABEL: @deep
+func.func @deep(%c : i1) {
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: "test.op"
+  scf.if %c {
+    scf.if %c {
+      "test.op"() : () -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// Private functions go if nothing reaches them; recursion does not keep them. Others stay.
+// CHECK-NOT: @unused
+// CHECK: func.func @public
+// CHECK-NOT: @unused
+// CHECK: func.func private @used
+// CHECK-NOT: @unused
+// CHECK: func.func private @also_used
+// CHECK-NOT: @unused
+func.func private @unused() {
+  return
+}
+func.func @public() {
+  func.call @used() : () -> ()
+  return
+}
+func.func private @used() {
+  func.call @also_used() : () -> ()
+  return
+}
+func.func private @also_used() {
+  "test.op"() : () -> ()
+  func.call @used() : () -> ()
+  return
+}
+func.func private @unused_recursive() {
+  func.call @unused_recursive() : () -> ()
+  return
+}
+func.func private @unused_declaration()
+
+// -----
+
+// Public functions are kept, whoever calls them.
+// CHECK: @foo
+// CHECK: @bar
+func.func @foo() {
+  return
+}
+func.func @bar() {
+  return
+}
+
+// -----
+
+// A function that only an unused operation names goes with it, one that an attribute names stays.
+// CHECK: "test.op"() {callees = [@named]}
+// CHECK-NEXT: func.func private @named
+func.func private @unnamed() {
+  return
+}
+"test.op"() {callees = [@named]} : () -> ()
+func.func private @named() {
+  return
+}
+
+// -----
+
+// A symbol that is missing: no function goes, but unused operations do.
+// CHECK-NOT: arith.constant
+// CHECK: func.func private @kept
+"test.op"() {callee = @missing} : () -> ()
+func.func private @kept() {
+  %0 = arith.constant 1 : i32
+  return
+}

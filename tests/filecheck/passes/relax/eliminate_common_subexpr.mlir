@@ -1,0 +1,212 @@
+// RUN: passline-opt %s -p eliminate-common-subexpr --split-input-file | filecheck %s
+// RUN: passline-opt %s -p 'eliminate-common-subexpr{skip="relax.add"}' --split-input-file | filecheck %s --check-prefix=SKIP
+// RUN: passline-opt %s -p 'eliminate-common-subexpr{call-only=true}' --split-input-file | filecheck %s --check-prefix=CALL
+
+// Equal operations on equal operands, constants included.
+// CHECK-LABEL: @simple
+// SKIP-LABEL: @simple
+// CALL-LABEL: @simple
+func.func @simple(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant
+  // CHECK-NEXT: [[R:%.*]] = relax.relu %x
+  // CHECK-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
+  // CHECK-NEXT: relax.add [[A]], [[A]]
+  // CHECK-NEXT: func.return
+  // SKIP-NEXT: [[C:%.*]] = relax.constant
+  // SKIP-NEXT: [[R:%.*]] = relax.relu %x
+  // SKIP-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
+  // SKIP-NEXT: [[B:%.*]] = relax.add [[R]], [[C]]
+  // SKIP-NEXT: relax.add [[A]], [[B]]
+  // SKIP-NEXT: func.return
+  // CALL-NEXT: [[C:%.*]] = relax.constant
+  // CALL-NEXT: [[D:%.*]] = relax.constant
+  // CALL-NEXT: [[R:%.*]] = relax.relu %x
+  // CALL-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
+  // CALL-NEXT: [[B:%.*]] = relax.add [[R]], [[D]]
+  // CALL-NEXT: relax.add [[A]], [[B]]
+  // CALL-NEXT: func.return
+  %c = relax.constant dense<1.0> : tensor<f32>
+  %d = relax.constant dense<1.0> : tensor<f32>
+  %0 = relax.relu %x : (tensor<f32>) -> tensor<f32>
+  %1 = relax.relu %x : (tensor<f32>) -> tensor<f32>
+  %2 = relax.add %0, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %3 = relax.add %1, %d : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %4 = relax.add %2, %3 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %4 : tensor<f32>
+}
+
+// -----
+
+// Another dialect's operations.
+// CHECK-LABEL: @arith
+func.func @arith(%x : i32) -> i32 {
+  // CHECK-NEXT: [[A:%.*]] = arith.addi %x, %x
+  // CHECK-NEXT: arith.muli [[A]], [[A]]
+  %0 = arith.addi %x, %x : i32
+  %1 = arith.addi %x, %x : i32
+  %2 = arith.muli %0, %1 : i32
+  return %2 : i32
+}
+
+// -----
+
+// What differs in operands, order of operands, properties, attributes, result type or name stays.
+// CHECK-LABEL: @differ
+func.func @differ(%x : tensor<4x4xf32>, %y : tensor<4x4xf32>, %z : tensor<?x?xf32>) {
+  // CHECK-COUNT-8: relax.
+  %0 = relax.add %x, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = relax.add %y, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = relax.exp %z : (tensor<?x?xf32>) -> tensor<4x?xf32>
+  %3 = relax.add %x, %y {device = 1 : i32} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = relax.subtract %x, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = relax.layout_transform %x {src_layout = "HW", dst_layout = "WH"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = relax.layout_transform %x {src_layout = "WH", dst_layout = "HW"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %7 = relax.exp %z : (tensor<?x?xf32>) -> tensor<?x4xf32>
+  // CHECK-NEXT: arith.constant
+  // CHECK-NEXT: arith.constant
+  // CHECK-NEXT: arith.constant
+  // CHECK-NEXT: func.return
+  %8 = arith.constant 0 : i32
+  %9 = arith.constant 0 : i64
+  %10 = arith.constant 1 : i32
+  return
+}
+
+// -----
+
+// The same differences twice: only the second of each goes.
+// CHECK-LABEL: @differ_twice
+func.func @differ_twice(%x : tensor<?xf32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.exp %x : (tensor<?xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: [[B:%.*]] = relax.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  // CHECK-NEXT: "test.op"([[A]], [[B]], [[A]], [[B]])
+  %0 = relax.exp %x : (tensor<?xf32>) -> tensor<4xf32>
+  %1 = relax.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = relax.exp %x : (tensor<?xf32>) -> tensor<4xf32>
+  %3 = relax.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  "test.op"(%0, %1, %2, %3) : (tensor<4xf32>, tensor<?xf32>, tensor<4xf32>, tensor<?xf32>) -> ()
+  return
+}
+
+// -----
+
+// Unknown effects: calls and unknown operations stay, and so does what reads or writes memory.
+// CHECK-LABEL: @effects
+func.func private @effects(%m : memref<1xf32>, %i : index) {
+  // CHECK-NEXT: "test.op"
+  // CHECK-NEXT: "test.op"
+  // CHECK-NEXT: memref.alloc
+  // CHECK-NEXT: memref.alloc
+  // CHECK-NEXT: memref.load
+  // CHECK-NEXT: memref.load
+  // CHECK-NEXT: func.call
+  // CHECK-NEXT: func.call
+  // CHECK-NEXT: func.return
+  %0 = "test.op"() : () -> f32
+  %1 = "test.op"() : () -> f32
+  %2 = memref.alloc() : memref<1xf32>
+  %3 = memref.alloc() : memref<1xf32>
+  %4 = memref.load %m[%i] : memref<1xf32>
+  %5 = memref.load %m[%i] : memref<1xf32>
+  func.call @effects(%m, %i) : (memref<1xf32>, index) -> ()
+  func.call @effects(%m, %i) : (memref<1xf32>, index) -> ()
+  return
+}
+
+// -----
+
+// Branches: duplicates of what is outside go; one side does not see the other, nor what is after.
+// CHECK-LABEL: @branches
+func.func @branches(%c : i1, %x : tensor<f32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.exp %x
+  // CHECK-NEXT: scf.if %c {
+  // CHECK-NEXT:   [[T:%.*]] = relax.tanh %x
+  // CHECK-NEXT:   "test.op"([[A]], [[T]])
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT:   [[E:%.*]] = relax.tanh %x
+  // CHECK-NEXT:   "test.op"([[A]], [[E]])
+  // CHECK-NEXT: }
+  // CHECK-NEXT: [[Z:%.*]] = relax.tanh %x
+  // CHECK-NEXT: "test.op"([[A]], [[Z]])
+  %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  scf.if %c {
+    %1 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %2 = relax.tanh %x : (tensor<f32>) -> tensor<f32>
+    "test.op"(%1, %2) : (tensor<f32>, tensor<f32>) -> ()
+  } else {
+    %3 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %4 = relax.tanh %x : (tensor<f32>) -> tensor<f32>
+    "test.op"(%3, %4) : (tensor<f32>, tensor<f32>) -> ()
+  }
+  %5 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  %6 = relax.tanh %x : (tensor<f32>) -> tensor<f32>
+  "test.op"(%5, %6) : (tensor<f32>, tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+// Blocks of one region: each by itself.
+// CHECK-LABEL: @blocks
+func.func @blocks(%x : i32) -> i32 {
+  // CHECK-NEXT: arith.addi
+  // CHECK-NEXT: cf.br
+  // CHECK-NEXT: ^{{.*}}:
+  // CHECK-NEXT: [[A:%.*]] = arith.addi
+  // CHECK-NEXT: arith.muli [[A]], [[A]]
+  %0 = arith.addi %x, %x : i32
+  cf.br ^bb1
+^bb1:
+  %1 = arith.addi %x, %x : i32
+  %2 = arith.addi %x, %x : i32
+  %3 = arith.muli %1, %2 : i32
+  return %3 : i32
+}
+
+// -----
+
+// A loop body sees what is before the loop.
+// CHECK-LABEL: @loop
+func.func @loop(%n : index, %x : i32) {
+  // CHECK-NEXT: [[A:%.*]] = arith.addi %x, %x
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: "test.op"([[A]])
+  %0 = arith.addi %x, %x : i32
+  scf.for %i = %n to %n step %n {
+    %1 = arith.addi %x, %x : i32
+    "test.op"(%1) : (i32) -> ()
+  }
+  return
+}
+
+// -----
+
+// An isolated region does not see what is outside.
+// CHECK-LABEL: @isolated
+func.func @isolated() {
+  // CHECK-NEXT: arith.constant 1 : i32
+  %0 = arith.constant 1 : i32
+  // CHECK-NEXT: builtin.module {
+  builtin.module {
+    // CHECK-NEXT: arith.constant 1 : i32
+    // CHECK-NEXT: }
+    %1 = arith.constant 1 : i32
+    %2 = arith.constant 1 : i32
+  }
+  // CHECK-NEXT: func.return
+  %3 = arith.constant 1 : i32
+  return
+}
+
+// -----
+
+// An operation used many times by one: all its uses follow.
+// CHECK-LABEL: @many_uses
+func.func @many_uses(%x : i32) {
+  // CHECK-NEXT: [[A:%.*]] = arith.addi %x, %x
+  // CHECK-NEXT: "test.op"([[A]], [[A]], [[A]], %x)
+  %0 = arith.addi %x, %x : i32
+  %1 = arith.addi %x, %x : i32
+  "test.op"(%0, %1, %1, %x) : (i32, i32, i32, i32) -> ()
+  return
+}

@@ -1,0 +1,222 @@
+// RUN: passline-opt %s -p fold-constant --split-input-file | filecheck %s
+
+// A chain folds, and stops where something is not known; there is no re-association.
+// CHECK-LABEL: @chain
+func.func @chain(%x : tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+  %c = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  // CHECK-NEXT: [[K:%.*]] = relax.constant dense<[4.000000e+00, 8.000000e+00]> : tensor<2xf32>
+  %two = relax.full 2.0 : tensor<2xf32>
+  %y = relax.add %c, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %k = relax.multiply %y, %two : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK-NEXT: [[Y:%.*]] = relax.add %x, [[K]]
+  %z = relax.add %x, %k : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK-NEXT: relax.add [[Y]], [[C]]
+  %w = relax.add %z, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK-NEXT: func.return
+  return %w : tensor<2xf32>
+}
+
+// -----
+
+// Integers.
+// CHECK-LABEL: @integers
+func.func @integers() -> tensor<2xi32> {
+  // CHECK-NEXT: relax.constant dense<[-3, 3]> : tensor<2xi32>
+  // CHECK-NEXT: func.return
+  %0 = relax.constant dense<[-7, 7]> : tensor<2xi32>
+  %1 = relax.constant dense<2> : tensor<2xi32>
+  %2 = relax.divide %0, %1 : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  return %2 : tensor<2xi32>
+}
+
+// -----
+
+// Operations that are not element-wise.
+// CHECK-LABEL: @others
+func.func @others() -> (tensor<f32>, tensor<2x2xf32>) {
+  // CHECK-NEXT: relax.constant dense<1.100000e+01> : tensor<f32>
+  // CHECK-NEXT: relax.constant dense<{{.*}}1.000000e+00, 3.000000e+00{{.*}}, {{.*}}2.000000e+00, 4.000000e+00{{.*}}> : tensor<2x2xf32>
+  // CHECK-NEXT: func.return
+  %0 = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = relax.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %2 = relax.matmul %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>
+  %3 = relax.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %4 = relax.layout_transform %3 {src_layout = "HW", dst_layout = "WH"} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %2, %4 : tensor<f32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Fills stay fills, whatever their size.
+// CHECK-LABEL: @fills
+func.func @fills() -> tensor<5000x5000xf32> {
+  // CHECK-NEXT: relax.full 2.000000e+00 : tensor<5000x5000xf32>
+  // CHECK-NEXT: func.return
+  %0 = relax.full 4.0 : tensor<5000x1xf32>
+  %1 = relax.full 2.0 : tensor<1x5000xf32>
+  %2 = relax.divide %0, %1 : (tensor<5000x1xf32>, tensor<1x5000xf32>) -> tensor<5000x5000xf32>
+  return %2 : tensor<5000x5000xf32>
+}
+
+// -----
+
+// An operation on fills alone that is not element-wise would expand them: it stays.
+// CHECK-LABEL: @matmul_of_fills
+func.func @matmul_of_fills() -> tensor<64x64xf32> {
+  // CHECK: relax.matmul
+  %0 = relax.full 4.0 : tensor<64x64xf32>
+  %1 = relax.matmul %0, %0 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+
+// -----
+
+// Too big a result stays.
+// CHECK-LABEL: @too_big
+func.func @too_big() -> tensor<5000x5000xf32> {
+  // CHECK: relax.add
+  %0 = relax.constant dense<[4.0]> : tensor<1xf32>
+  %1 = relax.full 2.0 : tensor<5000x5000xf32>
+  %2 = relax.add %0, %1 : (tensor<1xf32>, tensor<5000x5000xf32>) -> tensor<5000x5000xf32>
+  return %2 : tensor<5000x5000xf32>
+}
+
+// -----
+
+// No operand: not folded, and constants that are not used are not removed for it.
+// CHECK-LABEL: @no_operand
+func.func @no_operand() {
+  // CHECK-NEXT: relax.full 0.000000e+00 : tensor<2048xf32>
+  %0 = relax.full 0.0 : tensor<2048xf32>
+  // CHECK-NEXT: relax.constant dense<1.000000e+00> : tensor<2xf32>
+  %1 = relax.constant dense<1.0> : tensor<2xf32>
+  return
+}
+
+// -----
+
+// A constant that is still used stays.
+// CHECK-LABEL: @used
+func.func @used() -> (tensor<f32>, tensor<f32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.constant dense<2.000000e+00> : tensor<f32>
+  // CHECK-NEXT: [[B:%.*]] = relax.constant dense<4.000000e+00> : tensor<f32>
+  // CHECK-NEXT: func.return [[A]], [[B]]
+  %0 = relax.constant dense<2.0> : tensor<f32>
+  %1 = relax.add %0, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// An operand that is not constant.
+// CHECK-LABEL: @not_constant
+func.func @not_constant(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK: relax.add
+  %0 = relax.constant dense<2.0> : tensor<f32>
+  %1 = relax.add %0, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// Unknown operations stay.
+// CHECK-LABEL: @unknown_operation
+func.func @unknown_operation() -> tensor<f32> {
+  // CHECK: "test.op"
+  %0 = relax.constant dense<2.0> : tensor<f32>
+  %1 = "test.op"(%0) : (tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// Calls stay.
+// CHECK-LABEL: @callee
+func.func private @callee(%x : tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func @calls() -> tensor<f32> {
+  // CHECK: func.call @callee
+  %0 = relax.constant dense<2.0> : tensor<f32>
+  %1 = func.call @callee(%0) : (tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// Nothing is folded in primitive functions.
+// CHECK-LABEL: @primitive
+func.func @primitive() -> tensor<f32> attributes {relax.primitive} {
+  // CHECK: relax.add
+  %0 = relax.constant dense<2.0> : tensor<f32>
+  %1 = relax.add %0, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// The branch that is taken takes the place of the scf.if, and folds.
+// CHECK-LABEL: @branch
+func.func @branch(%x : tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK-NEXT: [[S:%.*]] = relax.constant dense<5.000000e+00> : tensor<f32>
+  // CHECK-NEXT: [[D:%.*]] = relax.exp %x
+  // CHECK-NEXT: func.return [[S]], [[D]]
+  %true = arith.constant true
+  %false = arith.constant false
+  %a = relax.constant dense<2.0> : tensor<f32>
+  %b = relax.constant dense<3.0> : tensor<f32>
+  %0 = scf.if %true -> (tensor<f32>) {
+    %1 = relax.add %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    scf.yield %1 : tensor<f32>
+  } else {
+    %2 = relax.subtract %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    scf.yield %2 : tensor<f32>
+  }
+  %3 = scf.if %false -> (tensor<f32>) {
+    scf.yield %a : tensor<f32>
+  } else {
+    %4 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    scf.yield %4 : tensor<f32>
+  }
+  scf.if %false {
+    "test.op"(%b) : (tensor<f32>) -> ()
+  }
+  return %0, %3 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// A branch in a branch, and constants of the outer block in a branch that may be taken.
+// CHECK-LABEL: @nested
+func.func @nested(%c : i1) {
+  // CHECK-NEXT: [[K:%.*]] = arith.constant true
+  // CHECK-NEXT: scf.if %c {
+  // CHECK-NEXT:   [[F:%.*]] = relax.constant dense<4.000000e+00> : tensor<f32>
+  // CHECK-NEXT:   "test.op"([[F]], [[K]])
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return
+  %true = arith.constant true
+  %a = relax.constant dense<2.0> : tensor<f32>
+  scf.if %true {
+    scf.if %c {
+      scf.if %true {
+        %0 = relax.add %a, %a : (tensor<f32>, tensor<f32>) -> tensor<f32>
+        "test.op"(%0, %true) : (tensor<f32>, i1) -> ()
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// A condition that is not constant.
+// CHECK-LABEL: @unknown_condition
+func.func @unknown_condition(%c : i1) {
+  // CHECK-NEXT: scf.if
+  scf.if %c {
+    "test.op"() : () -> ()
+  }
+  return
+}

@@ -1,0 +1,45 @@
+"""The wheel: every nested package, the markers of types, and one name in site-packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("dialects", "frontends", "passes", "passmanager", "tools")
+
+
+@pytest.fixture(scope="module")
+def wheel_files(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", out, ROOT]
+    subprocess.run(command, check=True, capture_output=True)
+    (wheel,) = out.glob("passline-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_wheel_has_every_module(wheel_files: set[str]) -> None:
+    modules = {
+        f"passline/{path.relative_to(ROOT).as_posix()}"
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+    }
+    assert modules <= wheel_files and len(modules) > 50
+
+
+def test_wheel_has_the_markers_of_types(wheel_files: set[str]) -> None:
+    assert {f"passline/{package}/py.typed" for package in PACKAGES} <= wheel_files
+
+
+def test_wheel_puts_one_name_into_site_packages(wheel_files: set[str]) -> None:
+    tops = {name.split("/")[0] for name in wheel_files}
+    assert tops == {"passline", "passline-0.1.0.dist-info"}
+
+
+def test_wheel_has_the_licence(wheel_files: set[str]) -> None:
+    assert "passline-0.1.0.dist-info/licenses/LICENSE" in wheel_files

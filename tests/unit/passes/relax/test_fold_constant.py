@@ -1,0 +1,246 @@
+"""What FileCheck cannot say of FoldConstant: what is evaluated, names, locations, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from xdsl.dialects.arith import ConstantOp as ArithConstantOp
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    FileLineColLoc,
+    FloatAttr,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    f32,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.dialects.test import TestOp
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import InterpretationError
+
+from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.elementwise import AddOp, MultiplyOp
+from passline.dialects.relax.interfaces import Evaluates
+from passline.dialects.relax.linear_algebra import MatmulOp
+from passline.passes.relax.fold_constant import FoldConstant, fold_constants
+
+T = TensorType(f32, [2])
+
+
+def constant(*values: float) -> ConstantOp:
+    return ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(f32, [len(values)]), values))
+
+
+def fill(value: float, *shape: int) -> FullOp:
+    return FullOp(FloatAttr(value, f32), TensorType(f32, shape))
+
+
+def function(ops: Sequence[Operation], *results: SSAValue) -> FuncOp:
+    types = [value.type for value in results]
+    return FuncOp("main", ((), types), Region(Block([*ops, ReturnOp(*results)])))
+
+
+def names(func: FuncOp) -> list[str]:
+    return [op.name for op in func.body.block.ops]
+
+
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the ops that the interpreter runs from here on."""
+    ran: list[str] = []
+    run_op = Interpreter.run_op
+
+    def spy(self: Interpreter, op: Operation, inputs: PythonValues = ()) -> PythonValues:
+        ran.append(op.name)
+        return run_op(self, op, inputs)
+
+    monkeypatch.setattr(Interpreter, "run_op", spy)
+    return ran
+
+
+def test_equal_operations_are_evaluated_once(evaluated: list[str]):
+    c = constant(1, 2)
+    adds = [AddOp(c, c) for _ in range(5)]
+    products = [MultiplyOp(add, c) for add in adds]
+    func = function([c, *adds, *products], *(p.result for p in products))
+    assert fold_constants(func) == 10
+    assert evaluated.count("relax.add") == evaluated.count("relax.multiply") == 1
+    assert names(func) == ["relax.constant"] * 5 + ["func.return"]
+
+
+def test_operations_on_other_fills_are_evaluated_again():
+    """Two matrix products of the same result type, and of fills with the same number."""
+    one, x, y = constant(1), fill(1.0, 1, 2), fill(1.0, 1, 3)
+    shapes = [MultiplyOp(one, x), MultiplyOp(one, y)]
+    products = [MatmulOp(shapes[0], fill(1.0, 2)), MatmulOp(shapes[1], fill(1.0, 3))]
+    operands = [p.rhs.owner for p in products]
+    ops = [one, x, y, *shapes, *(o for o in operands if isinstance(o, Operation)), *products]
+    func = function(ops, *(p.result for p in products))
+    fold_constants(func)
+    values = [op.value.get_values() for op in func.body.block.ops if isinstance(op, ConstantOp)]
+    assert values == [(2.0,), (3.0,)]
+
+
+def test_a_value_has_the_name_and_location_of_what_it_replaces():
+    c = constant(1, 2)
+    add = AddOp(c, c)
+    add.result.name_hint = "sum"
+    add.location = FileLineColLoc(StringAttr("model.mlir"), IntAttr(3), IntAttr(4))
+    func = function([c, add], add.result)
+    fold_constants(func)
+    folded = func.body.block.first_op
+    assert isinstance(folded, ConstantOp)
+    assert folded.location == add.location
+    assert folded.result.name_hint == "sum"
+
+
+def test_the_limit():
+    c = constant(1, 2)
+    add = AddOp(c, c)
+    func = function([c, add], add.result)
+    assert fold_constants(func, max_elements=1) == 0
+    assert fold_constants(func, max_elements=2) == 1
+
+
+def test_a_result_of_unknown_shape_stays():
+    for c in (constant(1, 2), fill(1.0, 2)):
+        add = AddOp(c, c, TensorType(f32, [DYNAMIC_INDEX]))
+        assert fold_constants(function([c, add], add.result)) == 0
+
+
+def test_a_fill_has_no_limit():
+    x = fill(1.0, 1 << 20, 1 << 20)
+    add = AddOp(x, x)
+    func = function([x, add], add.result)
+    assert fold_constants(func) == 1
+    folded = func.body.block.first_op
+    assert isinstance(folded, FullOp) and folded.value == FloatAttr(2.0, f32)
+
+
+def test_only_constants_that_lost_their_use_to_folding_go():
+    unused, used = constant(3), constant(1, 2)
+    add = AddOp(used, used)
+    func = function([unused, used, add], add.result)
+    fold_constants(func)
+    assert names(func) == ["relax.constant", "relax.constant", "func.return"]
+    assert unused.parent is not None and used.parent is None
+
+
+def test_the_branch_that_is_not_taken_gives_up_its_constants():
+    condition, c = ArithConstantOp(BoolAttr.from_bool(False)), constant(1, 2)
+    branch = IfOp(condition, [], [TestOp(operands=[c.result]), YieldOp()])
+    func = function([condition, c, branch])
+    assert fold_constants(func) == 1
+    assert names(func) == ["func.return"]
+
+
+def test_a_thousand_branches_deep():
+    condition = ArithConstantOp(BoolAttr.from_bool(True))
+    inner: Operation = TestOp()
+    for _ in range(1000):
+        inner = IfOp(condition, [], [inner, YieldOp()])
+    func = function([condition, inner])
+    assert fold_constants(func) == 1000
+    assert names(func) == ["test.op", "func.return"]
+
+
+# Another project's operation
+
+
+class OtherOp(Evaluates, IRDLOperation):
+    input = operand_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+    @classmethod
+    def semantics(cls) -> type[InterpreterFunctions]:
+        return OtherFunctions
+
+
+@irdl_op_definition
+class DoubleOp(OtherOp):
+    name = "other.double"
+
+
+@irdl_op_definition
+class FailingOp(OtherOp):
+    name = "other.failing"
+
+
+@irdl_op_definition
+class WrongOp(OtherOp):
+    name = "other.wrong"
+
+
+@irdl_op_definition
+class ImpureOp(Evaluates, IRDLOperation):
+    name = "other.impure"
+    input = operand_def()
+    result = result_def()
+
+    @classmethod
+    def semantics(cls) -> type[InterpreterFunctions]:
+        return OtherFunctions
+
+
+@register_impls
+class OtherFunctions(InterpreterFunctions):
+    @impl(DoubleOp)
+    def double(self, _: Interpreter, op: DoubleOp, args: PythonValues) -> PythonValues:
+        return (args[0] + args[0],)
+
+    @impl(FailingOp)
+    def failing(self, _: Interpreter, op: FailingOp, args: PythonValues) -> PythonValues:
+        raise InterpretationError("cannot")
+
+    @impl(ImpureOp)
+    def impure(self, _: Interpreter, op: ImpureOp, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(WrongOp)
+    def wrong(self, _: Interpreter, op: WrongOp, args: PythonValues) -> PythonValues:
+        return (args[0][:1],)
+
+
+def test_an_operation_of_another_project_takes_part():
+    c = constant(1, 2)
+    double = DoubleOp.create(operands=[c.result], result_types=[T])
+    func = function([c, double], double.result)
+    assert fold_constants(func) == 1
+    folded = func.body.block.first_op
+    assert isinstance(folded, ConstantOp) and folded.value.get_values() == (2.0, 4.0)
+
+
+@pytest.mark.parametrize("cls", [FailingOp, WrongOp, ImpureOp])
+def test_an_operation_that_fails_or_may_have_effects_stays(cls: type[Operation]):
+    c = constant(1, 2)
+    op = cls.create(operands=[c.result], result_types=[T])
+    func = function([c, op], op.results[0])
+    assert fold_constants(func) == 0
+    assert names(func) == ["relax.constant", cls.name, "func.return"]
+    assert [use.operation for use in c.result.uses] == [op]
+
+
+def test_the_pass_leaves_its_input_alone():
+    c = constant(1, 2)
+    op = AddOp(c, c)
+    module = ModuleOp([function([c, op], op.result)])
+    text = str(module)
+    assert "relax.add" not in str(FoldConstant()(module))
+    assert str(module) == text
+    assert FoldConstant(max_elements=1)(module).is_structurally_equivalent(module)

@@ -1,0 +1,165 @@
+"""What FileCheck cannot say of InferType: errors, other projects' operations, depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, f32, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.dialects.test import TestOp
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
+from xdsl.parser import Parser
+
+from passline.dialects.relax.interfaces import InfersType
+from passline.passes.relax.infer_type import InferType, infer_types
+from passline.passmanager import DiagnosticError
+from passline.passmanager.registry import make_ir_context
+
+T = TensorType(f32, [4])
+D = TensorType(f32, [DYNAMIC_INDEX])
+
+
+def parse(text: str) -> ModuleOp:
+    return Parser(make_ir_context(allow_unregistered=True), text).parse_module()
+
+
+def contradictions(module: ModuleOp) -> list[tuple[str, str]]:
+    """What is reported: the op's name and the message."""
+    found: list[tuple[str, str]] = []
+    infer_types(module, lambda op, message: found.append((op.name, message)))
+    return found
+
+
+CONTRADICTIONS = """
+func.func @main(%a : tensor<4xf32>, %b : tensor<5xf32>, %c : i1) -> tensor<?xf32> {
+  %0 = relax.exp %a : (tensor<4xf32>) -> tensor<?xf32>
+  %1 = relax.add %0, %b : (tensor<?xf32>, tensor<5xf32>) -> tensor<5xf32>
+  %2 = relax.exp %0 : (tensor<?xf32>) -> tensor<6xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+def test_contradictions_are_all_reported_and_left_as_they_are():
+    module = parse(CONTRADICTIONS)
+    assert contradictions(module) == [
+        ("relax.add", "shapes 4 and 5 do not broadcast: dimension 0 is 4 and 5"),
+        ("relax.exp", "has result type tensor<6xf32>, but tensor<4xf32> is inferred"),
+    ]
+    assert "-> tensor<5xf32>" in str(module) and "-> tensor<6xf32>" in str(module)
+
+
+def test_the_pass_fails_with_what_was_reported():
+    module = parse(CONTRADICTIONS)
+    text = str(module)
+    with pytest.raises(DiagnosticError) as error:
+        InferType()(module)
+    assert "'relax.add' op shapes 4 and 5 do not broadcast" in str(error.value)
+    assert "(and 1 more)" in str(error.value)
+    assert str(module) == text
+
+
+def test_branches_and_returns_that_disagree():
+    module = parse("""
+    func.func @branches(%c : i1, %a : tensor<4xf32>, %b : tensor<4xf16>) {
+      %0 = scf.if %c -> (tensor<4xf32>) {
+        scf.yield %a : tensor<4xf32>
+      } else {
+        scf.yield %b : tensor<4xf16>
+      }
+      return
+    }
+    """)
+    assert contradictions(module) == [
+        ("scf.if", "gives values of types tensor<4xf32> and tensor<4xf16>")
+    ]
+
+
+def test_a_declared_function_result_that_is_wrong():
+    module = parse("""
+    func.func @main(%a : tensor<4xf32>) -> tensor<5xf32> {
+      %0 = relax.exp %a : (tensor<4xf32>) -> tensor<?xf32>
+      %1 = tensor.cast %0 : tensor<?xf32> to tensor<5xf32>
+      %2 = relax.exp %0 : (tensor<?xf32>) -> tensor<5xf32>
+      return %2 : tensor<5xf32>
+    }
+    """)
+    messages = contradictions(module)
+    assert ("relax.exp", "has result type tensor<5xf32>, but tensor<4xf32> is inferred") in messages
+    assert ("tensor.cast", "casts tensor<4xf32> to tensor<5xf32>") in messages
+
+
+@irdl_op_definition
+class FirstOp(InfersType, IRDLOperation):
+    """Another project's operation."""
+
+    name = "other.first"
+    input = operand_def()
+    result = result_def()
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (self.input.type,)
+
+
+def function(ops: Sequence[Operation], inputs: Sequence[Attribute] = ()) -> FuncOp:
+    body = Region(Block([*ops, ReturnOp()], arg_types=inputs))
+    return FuncOp("main", (inputs, ()), body)
+
+
+def test_an_operation_of_another_project_takes_part():
+    source = TestOp(result_types=[T])
+    first = FirstOp.create(operands=[source.results[0]], result_types=[D])
+    second = FirstOp.create(operands=[first.result], result_types=[D])
+    module = InferType()(ModuleOp([function([source, first, second])]))
+    firsts = [op for op in module.walk() if isinstance(op, FirstOp)]
+    assert [op.result.type for op in firsts] == [T, T]
+
+
+def test_names_stay():
+    module = parse("""
+    func.func @main(%a : tensor<4xf32>) {
+      %name = relax.exp %a : (tensor<4xf32>) -> tensor<?xf32>
+      return
+    }
+    """)
+    assert "%name = relax.exp %a : (tensor<4xf32>) -> tensor<4xf32>" in str(InferType()(module))
+
+
+def test_a_thousand_branches_deep():
+    condition = TestOp(result_types=[i1])
+    source = TestOp(result_types=[T])
+    inner: Operation = FirstOp.create(operands=[source.results[0]], result_types=[D])
+    innermost = inner
+    for _ in range(1000):
+        region = Region(Block([inner, YieldOp(inner.results[0])]))
+        other = Region(Block([YieldOp(innermost.results[0])]))
+        inner = IfOp(condition.results[0], [D], region, other)
+    module = ModuleOp([function([condition, source, inner])])
+    assert infer_types(module, lambda op, message: pytest.fail(message)) == 1001
+    assert inner.results[0].type == T
+
+
+def test_long_chains_of_calls_and_mutual_recursion():
+    calls = "\n".join(
+        f"func.func private @f{i}(%x : tensor<4xf32>) -> tensor<*xf32> {{\n"
+        f"  %0 = func.call @f{i + 1}(%x) : (tensor<4xf32>) -> tensor<*xf32>\n"
+        f"  return %0 : tensor<*xf32>\n}}"
+        for i in range(2000)
+    )
+    module = parse(f"""{calls}
+    func.func private @f2000(%x : tensor<4xf32>) -> tensor<*xf32> {{
+      %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<*xf32>
+      return %0 : tensor<*xf32>
+    }}
+    func.func private @g(%x : tensor<4xf32>) -> tensor<*xf32> {{
+      %0 = func.call @f2000(%x) : (tensor<4xf32>) -> tensor<*xf32>
+      %1 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+      return %1 : tensor<*xf32>
+    }}
+    """)
+    assert infer_types(module, lambda op, message: pytest.fail(message)) == 2003
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    assert {f.function_type.outputs.data for f in functions} == {(T,)}
