@@ -75,8 +75,6 @@ class Config:
     def _add(self, key: str, value: ConfigValue) -> None:
         if value is None:
             raise ConfigError(f"config option '{key}' is None: leave it out for its default")
-        if name_key(key) in map(name_key, self._values):
-            raise ConfigError(f"config option '{key}' is given twice, in two spellings")
         if (option := _registered.get(name_key(key))) is not None:
             self._values[option.key] = _legalise(option, value)
             return
@@ -145,21 +143,24 @@ def option_type(key: str) -> object | None:
 
 
 def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
-    """The options with all `key.field` gathered into a dict of fields under `key`."""
+    """The options with all `key.field`, and all spellings of a key, gathered into a dict of fields
+    under one `key`.
+    """
     gathered: dict[str, ConfigValue] = {}
     spelled: dict[str, str] = {}
     for key, value in values.items():
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ConfigError(f"the key of a config option is a string, not {key!r}")
         owner, _, field = key.rpartition(".")
-        if _is_key(key) or not _is_key(owner):
-            gathered[key] = value
-            continue
-        owner = spelled.setdefault(name_key(owner), owner)
-        fields = gathered.get(owner, {})
-        if not isinstance(fields, Mapping):
-            raise ConfigError(f"config option '{key}' is a field of '{owner}', which is set whole")
-        gathered[owner] = {**cast(Mapping[str, object], fields), field: value}
+        if not _is_key(key) and _is_key(owner):
+            key, value = owner, {field: value}
+        key = spelled.setdefault(name_key(key), key)
+        if key in gathered:
+            before = gathered[key]
+            if not (isinstance(before, Mapping) and isinstance(value, Mapping)):
+                raise ConfigError(f"config option '{key}' is given twice: {before!r} and {value!r}")
+            value = {**cast(Mapping[str, object], before), **cast(Mapping[str, object], value)}
+        gathered[key] = value
     return gathered
 
 

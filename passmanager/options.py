@@ -110,7 +110,7 @@ def from_value(value: object, type_: object) -> object:
 
 def _match(value: object, type_: object) -> tuple[object] | None:
     """The converted value in a tuple, or None if the type does not take it."""
-    if type_ is None or type_ is types.NoneType:
+    if type_ is types.NoneType:
         return (None,) if value is None else None
     if get_origin(type_) is Literal:
         return next(((c,) for c in get_args(type_) if _same(value, c)), None)
