@@ -156,7 +156,9 @@ class PassContext:
         Run.current().count(name, n)
 
     def get_config(self, key: str) -> ConfigValue | None:
-        """The value of `key`: as set here, else the registered option's default, else None."""
+        """The value of `key`, for a pass a dict of its fields; what is not set has its default, and
+        is None for a key that is unknown.
+        """
         return self.config.get(key)
 
     @staticmethod

@@ -53,7 +53,8 @@ class PipelineSyntaxError(PasslineError):
         line_end = text.find("\n", start)
         line = text[line_start:] if line_end < 0 else text[line_start:line_end]
         width = max(1, min(self.end, line_start + len(line)) - start)
-        marker = " " * (start - line_start) + "^" * width
+        before = "".join("\t" if c == "\t" else " " for c in text[line_start:start])
+        marker = before + "^" * width
         super().__init__(f"{message}\n  {line}\n  {marker}")
 
 

@@ -159,6 +159,8 @@ class _Parser:
 
     def check_anchor(self, anchor: str, start: int, children: list[ModulePass]) -> None:
         """Raise unless every pass in `children` is a function pass that visits `anchor` ops."""
+        if not children:
+            raise self.fail(f"'{anchor}(...)' holds no passes", start, start + len(anchor))
         for child in children:
             for pass_ in nested_passes(child):
                 if info_of(pass_).composite:

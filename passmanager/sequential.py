@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass, info_of, nested_passes, run_pass
 from .context import PassContext
-from .info import PassInfo, check_names, name_key
+from .info import PassInfo, check_level, check_name, check_names, name_key
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
@@ -51,6 +51,8 @@ class Sequential(Pass):
     ) -> None:
         self.passes = check_passes(passes)
         self.options = SequentialOptions(name, opt_level, check_names("required", required))
+        check_name(name)
+        check_level(opt_level)
 
     @cached_property
     def info(self) -> PassInfo:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     ModuleOp,
     StringAttr,
-    SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import (
     IsTerminator,
     MemoryEffect,
@@ -26,10 +23,10 @@ from xdsl.traits import (
 from xdsl.transforms.dead_code_elimination import is_trivially_dead, result_only_effects
 from xdsl.utils.exceptions import PassFailedException
 
+from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
-from ...passmanager.ir.walking import walk
 
 __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
 
@@ -162,81 +159,42 @@ def is_used(values: Iterable[SSAValue]) -> bool:
 # Functions
 
 
-def remove_unreachable_symbols(module: ModuleOp, entries: Iterable[str] = ()) -> int:
+def remove_unreachable_symbols(
+    module: ModuleOp, entries: Iterable[str] = (), graph: CallGraph | None = None
+) -> int:
     """Erase the private functions and other symbols that nothing reaches; returns how many.
 
     Reachable is what is named in `entries`, what is not private, what is no symbol, and what these
-    name in an attribute. If they name a symbol that is not in the module, nothing is erased.
+    refer to. If they refer to a symbol that is not in the module, nothing is erased.
     Errors: PassFailedException for an entry that is not in the module.
     """
-    ops = list(module.ops)
-    symbols = {name: op for op in ops if (name := _string(op, "sym_name")) is not None}
+    graph = CallGraph(module) if graph is None else graph
     entries = set(entries)
-    for name in sorted(entries - symbols.keys()):
-        raise PassFailedException(_unknown(name, symbols))
-    unreached = {
-        name: op
-        for name, op in symbols.items()
-        if name not in entries and _string(op, "sym_visibility") == "private"
+    for name in sorted(entries - graph.symbols.keys()):
+        raise PassFailedException(
+            f"entry function @{name} is not in the module{_hint(name, graph)}"
+        )
+    private = {
+        op
+        for name, op in graph.symbols.items()
+        if name not in entries and op.get_attr_or_prop("sym_visibility") == PRIVATE
     }
-    if not unreached:
+    reached = graph.reachable(op for op in module.ops if op not in private)
+    if any(graph.unresolved(op) for op in reached):
         return 0
-    private = set(unreached.values())
-    pending = [op for op in ops if op not in private]
-    while pending:
-        for name in symbol_uses(pending.pop()):
-            if name not in symbols:
-                return 0
-            if (op := unreached.pop(name, None)) is not None:
-                pending.append(op)
-    for op in unreached.values():
+    unreached = private - reached
+    for op in unreached:
         op.detach()
         op.drop_all_references()
     return len(unreached)
 
 
-def symbol_uses(root: Operation) -> Iterator[str]:
-    """The names of symbols in the attributes and properties of `root` and the ops nested in it."""
-    for op in walk(root):
-        for attributes in (op.properties, op.attributes):
-            for attribute in attributes.values():
-                if _may_name(attribute):
-                    yield from _symbols_in(attribute)
+PRIVATE = StringAttr("private")
 
 
-def _may_name(attribute: Attribute) -> bool:
-    """Whether there may be a symbol in an attribute: most are numbers, strings and types."""
-    return isinstance(
-        attribute, ParametrizedAttribute | ArrayAttr | DictionaryAttr
-    ) and not isinstance(attribute, TypeAttribute)
-
-
-def _symbols_in(attribute: Attribute) -> Iterator[str]:
-    match attribute:
-        case SymbolRefAttr():
-            yield attribute.root_reference.data
-        case ArrayAttr():
-            for element in attribute.data:
-                yield from _symbols_in(element)
-        case DictionaryAttr():
-            for element in attribute.data.values():
-                yield from _symbols_in(element)
-        case ParametrizedAttribute():
-            for element in attribute.parameters:
-                yield from _symbols_in(element)
-        case _:
-            pass
-
-
-def _string(op: Operation, key: str) -> str | None:
-    value = op.get_attr_or_prop(key)
-    return value.data if isinstance(value, StringAttr) else None
-
-
-def _unknown(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known))
-    hint = f"; did you mean {' or '.join('@' + n for n in near)}?" if near else ""
-    return f"entry function @{name} is not in the module{hint}"
+def _hint(name: str, graph: CallGraph) -> str:
+    near = get_close_matches(name, graph.symbols)
+    return f"; did you mean {' or '.join('@' + n for n in near)}?" if near else ""
 
 
 @dataclass(frozen=True)
@@ -253,6 +211,7 @@ class DeadCodeElimination(ModulePass):
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         # Once more at the end: the operations that went may have named functions.
         symbols = remove_unreachable_symbols(module, self.entry_functions)
-        ctx.count("removed", remove_dead_operations(module))
+        removed = remove_dead_operations(module)
+        ctx.count("removed", removed)
         symbols += remove_unreachable_symbols(module, self.entry_functions)
         ctx.count("removed-symbols", symbols)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -15,16 +15,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import refine, unify
+from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
 
 __all__ = ["InferType", "infer_types"]
 
 Report: TypeAlias = Callable[[Operation, str], object]
 
 
-def infer_types(module: ModuleOp, report: Report) -> int:
+def infer_types(module: ModuleOp, report: Report, graph: CallGraph | None = None) -> int:
     """Retype results as precisely as can be inferred, never less; returns how many it retyped.
 
     Types flow through operations that infer them, `scf.if`, functions and calls. Parameters keep
@@ -33,11 +33,11 @@ def infer_types(module: ModuleOp, report: Report) -> int:
     are refined until nothing changes. A contradiction is reported, and its operation left as it is.
     """
     inference = Inference(report)
-    modules = [module]
-    while modules:
-        inner = modules.pop()
+    graphs = [CallGraph(module) if graph is None else graph]
+    while graphs:
+        inner = graphs.pop()
         inference.infer_module(inner)
-        modules += [op for op in inner.ops if isinstance(op, ModuleOp)]
+        graphs += [CallGraph(op) for op in inner.callees_first() if isinstance(op, ModuleOp)]
     return inference.retyped
 
 
@@ -56,24 +56,16 @@ class Inference:
             self.reported.add((op, message))
             self.report(op, message)
 
-    def infer_module(self, module: ModuleOp) -> None:
+    def infer_module(self, graph: CallGraph) -> None:
         """Infer the types in each function after those it calls; again when these change later."""
-        ops = [op for op in module.ops if not isinstance(op, ModuleOp)]
-        self.functions = {op.sym_name.data: op for op in ops if isinstance(op, FuncOp)}
-        callees = {op: self.callees(op) for op in ops}
-        callers = _reverse(callees)
+        self.functions = {name: op for name, op in graph.symbols.items() if isinstance(op, FuncOp)}
         done: set[Operation] = set()
-        pending = dict.fromkeys(reversed(_callees_first(callees)))
+        pending = dict.fromkeys(reversed([*graph.callees_first()]))
         while pending:
             op, _ = pending.popitem()
             done.add(op)
-            if self.infer_op(op):
-                pending |= dict.fromkeys(caller for caller in callers[op] if caller in done)
-
-    def callees(self, op: Operation) -> list[Operation]:
-        """The functions of this module that are called in `op`."""
-        names = {o.callee.string_value(): None for o in walk(op) if isinstance(o, CallOp)}
-        return [self.functions[name] for name in names if name in self.functions]
+            if not isinstance(op, ModuleOp) and self.infer_op(op):
+                pending |= dict.fromkeys(c for c in graph.callers(op) if c in done)
 
     def infer_op(self, root: Operation) -> bool:
         """Infer the types in a top-level op; whether it is a function whose type changed."""
@@ -228,35 +220,12 @@ def _inner_first(root: Operation) -> Iterator[Operation]:
             pending.append((following, False))
 
 
-def _reverse(edges: Mapping[Operation, Sequence[Operation]]) -> dict[Operation, list[Operation]]:
-    reverse: dict[Operation, list[Operation]] = {op: [] for op in edges}
-    for op, targets in edges.items():
-        for target in targets:
-            reverse[target].append(op)
-    return reverse
-
-
-def _callees_first(callees: Mapping[Operation, Sequence[Operation]]) -> list[Operation]:
-    """The ops in an order in which each stands after those that it calls, but for recursion."""
-    order: list[Operation] = []
-    seen: set[Operation] = set()
-    for root in callees:
-        pending = [(root, False)]
-        while pending:
-            op, entered = pending.pop()
-            if entered:
-                order.append(op)
-            elif op not in seen:
-                seen.add(op)
-                pending.append((op, True))
-                pending += [(callee, False) for callee in reversed(callees[op])]
-    return order
-
-
 class InferType(ModulePass):
     """Make types as precise as can be inferred, and check them; source: `relay.InferType`."""
 
     name = "infer-type"
+    preserves = (CallGraph,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("retyped", infer_types(module, ctx.diagnostics.error))
+        graph = ctx.analyses.get(CallGraph, module)
+        ctx.count("retyped", infer_types(module, ctx.diagnostics.error, graph))

@@ -16,7 +16,6 @@ class CallGraph:
     """Who refers to whom among the symbol ops directly in a module, by calls or otherwise.
 
     A reference is any symbol attribute in an op, at any depth, or inside another attribute.
-    `unresolved` holds the names that are referred to, but are no symbol of the module.
     """
 
     def __init__(self, module: ModuleOp) -> None:
@@ -24,7 +23,7 @@ class CallGraph:
         self.symbols: dict[str, Operation] = {name: op for name, op in symbols if name is not None}
         self._callees: dict[Operation, dict[Operation, None]] = {}
         self._callers: dict[Operation, dict[Operation, None]] = {}
-        self.unresolved: set[str] = set()
+        self._unresolved: dict[Operation, list[str]] = {}
         references = _References()
         for op in module.body.block.ops:
             self._add(op, dict.fromkeys(name for n in walk(op) for name in references.of(n)))
@@ -33,7 +32,7 @@ class CallGraph:
         callees = self._callees.setdefault(caller, {})
         for name in names:
             if (callee := self.symbols.get(name)) is None:
-                self.unresolved.add(name)
+                self._unresolved.setdefault(caller, []).append(name)
             else:
                 callees[callee] = None
                 self._callers.setdefault(callee, {})[caller] = None
@@ -45,6 +44,10 @@ class CallGraph:
     def callers(self, op: Operation) -> tuple[Operation, ...]:
         """The top-level ops that refer to `op`, in order."""
         return tuple(self._callers.get(op, ()))
+
+    def unresolved(self, op: Operation) -> tuple[str, ...]:
+        """The names that the top-level op refers to, but that are no symbol of the module."""
+        return tuple(self._unresolved.get(op, ()))
 
     def reachable(self, roots: Iterable[Operation]) -> set[Operation]:
         """`roots` and all that they refer to, directly or through others."""

@@ -336,7 +336,9 @@ class Size:
 
 
 @pytest.mark.parametrize(("changes", "fails"), [(True, True), (False, False)])
-def test_analysis_that_is_said_to_be_preserved_is_computed_again(changes: bool, fails: bool) -> None:
+def test_analysis_that_is_said_to_be_preserved_is_computed_again(
+    changes: bool, fails: bool
+) -> None:
     def ask(m: ModuleOp, ctx: PassContext) -> None:
         ctx.analyses.get(Size, m)
 

@@ -56,7 +56,9 @@ def test_reference_inside_other_attributes_counts() -> None:
 
 
 def test_unresolved_names_are_kept() -> None:
-    assert parse()[1].unresolved == {"missing"}
+    _, graph = parse()
+    assert graph.unresolved(graph.symbols["b"]) == ("missing",)
+    assert graph.unresolved(graph.symbols["a"]) == ()
 
 
 def test_reachable_from_roots() -> None:
