@@ -46,7 +46,15 @@ class PassOption(NamedTuple):
     @property
     def type_text(self) -> str:
         """The type as text: `int`, `tuple[str, ...]`, `int | None`."""
-        return self.type.__name__ if isinstance(self.type, type) else str(self.type)
+        return " | ".join(map(_type_text, _alternatives(self.type)))
+
+
+def _type_text(type_: object) -> str:
+    if type_ is types.NoneType:
+        return "None"
+    if isinstance(type_, type) and get_origin(type_) is None:
+        return type_.__name__
+    return str(type_).replace("typing.", "")
 
 
 class OptionText(NamedTuple):

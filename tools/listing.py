@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
@@ -36,11 +37,12 @@ def _metadata(cls: type[ModulePass]) -> str:
 
 
 def summary(cls: type[ModulePass]) -> str:
-    """The first sentence or paragraph of the class's own docstring, as one line."""
+    """The first sentence of the class's own docstring, as one line."""
     doc = cls.__dict__.get("__doc__") or ""
     if doc.startswith(f"{cls.__name__}("):  # what @dataclass writes where the author wrote nothing
         return ""
-    return " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
+    paragraph = " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]
 
 
 def _describe(option: PassOption) -> str:
