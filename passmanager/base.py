@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_origin
 
 from typing_extensions import TypeIs, TypeVar
@@ -18,6 +19,7 @@ from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, did_you_mean, name_key
 from .instrument import PassInstrument
+from .ir.snapshot import Changes
 from .ir.verifying import verify_changes
 from .options import pass_text
 from .preserves import check_preserved
@@ -331,9 +333,7 @@ def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: Pas
         else:
             pass_.apply(run.ir_context, run.module)
         run.frames[-1].flush(ctx.renderer)
-        changes = run.changes() if watched else None
-        if changes and ctx.verify_each:
-            verify_changes(run.module, changes)
+        changes = _verified_changes(run, ctx.verify_each) if watched else None
         preserves = pass_.preserves if is_own(pass_) else ()
         if changes and ctx.verify_preserves:
             check_preserved(info, preserves, changes, run)
@@ -343,6 +343,18 @@ def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: Pas
             run.forget()
         raise
     run.settle(info, preserves, changes)
+
+
+def _verified_changes(run: Run, verify: bool) -> Changes:
+    """What the pass that is running changed, verified if asked for."""
+    began = perf_counter()
+    try:
+        changes = run.changes()
+        if changes and verify:
+            verify_changes(run.module, changes)
+        return changes
+    finally:
+        run.frames[-1].verify_time = perf_counter() - began
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:

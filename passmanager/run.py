@@ -34,6 +34,8 @@ class Frame:
     info: PassInfo
     place: str = ""
     function: Operation | None = None
+    verify_time: float = 0.0
+    """The seconds that went into seeing and verifying what the pass changed."""
     reported: DiagnosticContext | None = None
 
     @property
