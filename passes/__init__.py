@@ -20,6 +20,7 @@ PASSES = {
     "fold-constant": "relax.fold_constant:FoldConstant",
     "infer-type": "relax.infer_type:InferType",
     "print-ir": "builtin.print_ir:PrintIR",
+    "print-op-stats": "builtin.print_op_stats:PrintOpStats",
 }
 
 OPTIMIZE = (

@@ -19,7 +19,7 @@ from .options import OptionText, find_option, from_text, pass_options
 from .registry import installed
 from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
 
-__all__ = ["parse_pipeline", "pipeline_text"]
+__all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -44,9 +44,8 @@ def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -
     return _Parser(text, installed().passes if passes is None else passes).parse()
 
 
-def anchor_of(pass_: ModulePass) -> str:
-    """The name of the ops that the pass visits."""
-    cls: type = type(pass_)
+def anchor_of(cls: type[ModulePass]) -> str:
+    """The name of the ops that passes of a class visit."""
     return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
 
 
@@ -165,7 +164,7 @@ class _Parser:
             for pass_ in nested_passes(child):
                 if info_of(pass_).composite:
                     continue
-                visited = anchor_of(pass_)
+                visited = anchor_of(type(pass_))
                 if visited != anchor:
                     name = info_of(pass_).name
                     raise self.fail(

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from ..passmanager.info import closest_name
+from ..passmanager.info import closest_name, name_key
 from .failures import USAGE
 
 __all__ = ["ArgumentParser", "add_arguments"]
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """xDSL's options can be replaced, none is abbreviated, an unknown one gets the nearest."""
+    """A parser of options as mlir-opt has them.
 
-    def __init__(self, description: str) -> None:
+    None is abbreviated; one with an optional value has it behind `=` only; a pass may stand as an
+    option. Options of xDSL can be replaced. An unknown option gets the nearest that exists.
+    """
+
+    def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
         super().__init__(description=description, allow_abbrev=False, conflict_handler="resolve")
+        self._passes = {name_key(name): name for name in passes}
+
+    def prepare(self, args: Sequence[str]) -> list[str]:
+        """The arguments for argparse: `--timing` is `--timing=tree`, `--cse` is `-p cse`."""
+        prepared: list[str] = []
+        for arg in args:
+            name, equals, value = arg.partition("=")
+            action = self._option_string_actions.get(name)
+            if isinstance(action, OptionalValue) and not equals:
+                prepared.append(f"{name}={action.const}")
+            elif action is None and name[:2] == "--" and name_key(name) in self._passes:
+                pass_name = self._passes[name_key(name)]
+                prepared += ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
+            else:
+                prepared.append(arg)
+        return prepared
 
     def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
@@ -26,47 +46,157 @@ class ArgumentParser(argparse.ArgumentParser):
         self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
 
 
+class OptionalValue(argparse.Action):
+    """An option whose value, behind `=`, may be left out: `const` then stands for it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+
+
+class Names(argparse.Action):
+    """An option that takes names with commas between them, and may be repeated."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        before: list[str] = getattr(namespace, self.dest) or []
+        names = [name.strip() for name in str(values).split(",")]
+        setattr(namespace, self.dest, [*before, *filter(None, names)])
+
+
+Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
+
+
+def _add_names(group: Group, flag: str, help: str) -> None:
+    group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
+
+
+def _add_optional(
+    group: Group, flag: str, const: str, kinds: Sequence[str] | None, help: str
+) -> None:
+    group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)
+
+
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
     """Add the options, in groups."""
     _add_input_and_output(parser, targets)
     _add_pipeline(parser)
-    _add_configuration(parser)
+    _add_checks(parser)
+    _add_ir_printing(parser)
+    _add_measuring(parser)
     _add_questions(parser, version)
 
 
 def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
-    add = parser.add_argument_group("output").add_argument
+    group = parser.add_argument_group("input and output")
+    add = group.add_argument
     help = f"what to write: one of {', '.join(targets)}"
     add("-t", "--target", default="mlir", help=help)
-    help = "the file to write, in one step when all has succeeded"
+    help = "the file to write, in one step when all has succeeded; '-' is stdout"
     add("-o", "--output-file", metavar="FILE", help=help)
+    help = "take the parts of the input between lines that are '// -----' one by one"
+    _add_optional(group, "--split-input-file", "// -----", None, help)
+    help = "the line to write between the results of the parts"
+    add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
+    add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
+    add("--debug", action="store_true", help="show the traceback when something fails")
 
 
 def _add_pipeline(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("pipeline").add_argument
-    help = "passes to run, as a,b{option=1}; may be repeated; see --list-passes"
+    group = parser.add_argument_group("pipeline")
+    add = group.add_argument
+    help = "passes to run, as a,b{option=1}; may be repeated; --a is the same as -p a"
     add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help=help)
     help = "0 to 3: the default pipeline of this level; with -p, the level that -p runs at"
     add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
-    help = "check what passes say that they preserve"
-    add("--verify-preserves", action="store_true", help=help)
-
-
-def _add_configuration(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("configuration").add_argument
-    help = "set an option, as fold-constant.max_elements=64; may be repeated; see --list-configs"
+    _add_names(group, "--disable-pass", "passes never to run, unless another requires them")
+    _add_names(group, "--require-pass", "passes to run whatever their level")
+    help = "set an option, as fold-constant.max_elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config has precedence"
     add("--config-file", metavar="FILE", help=help)
+    help = "run N passes at most and say which, as LLVM's; -1 runs all"
+    add("--opt-bisect-limit", type=int, metavar="N", help=help)
+    add("--stop-after", metavar="NAME", help="run nothing after the first pass of this name")
+    add("--start-after", metavar="NAME", help="run nothing up to the first pass of this name")
+    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    add("--run-reproducer", action="store_true", help=help)
+
+
+def _add_checks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checks")
+    add = group.add_argument
+    help = "verify what each pass changed (on by default)"
+    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
+    add("--disable-verify", action="store_true", help="verify nothing")
+    help = "check what passes say that they preserve"
+    add("--verify-preserves", action="store_true", help=help)
+    help = "check that the result reads back as what was written"
+    add("--verify-roundtrip", action="store_true", help=help)
+    help = "check diagnostics against comments as // expected-error {{text}}"
+    _add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
+    help = "if a pass fails, write the input and the pipeline to FILE"
+    add("--crash-reproducer", metavar="FILE", help=help)
+    help = "as --crash-reproducer, but only the pass that failed and the IR before it"
+    add("--local-reproducer", metavar="FILE", help=help)
+
+
+def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("seeing the IR, on stderr")
+    add = group.add_argument
+    _add_names(group, "--print-ir-before", "print the IR before these passes")
+    _add_names(group, "--print-ir-after", "print the IR after these passes")
+    add("--print-ir-before-all", action="store_true", help="print the IR before each pass")
+    add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
+    help = "print the IR at the start, and after each pass that changed it"
+    add("--print-ir-after-change", action="store_true", help=help)
+    add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
+    help = "print the module, not only the functions of --filter-function"
+    add("--print-ir-module-scope", action="store_true", help=help)
+    _add_names(group, "--filter-function", "print only these functions")
+    help = "print what each pass changed as a unified diff"
+    _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
+    help = "write the IR to files in DIR: at the start, and after each pass that changed it"
+    add("--dump-ir", metavar="DIR", help=help)
+    add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
+
+
+def _add_measuring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("measuring, on stderr")
+    add = group.add_argument
+    help = "how long reading, each pass, verifying and writing took"
+    _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
+    add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
+    add("--memory", action="store_true", help="how much memory each pass took; slow")
+    add("--profile", metavar="NAME", help="where the time of one pass goes (cProfile)")
+    help = "write a trace for Perfetto or chrome://tracing"
+    add("--trace", metavar="FILE", help=help)
+    help = "what each pass counted, and the ops that it made and erased"
+    _add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
 
 
 def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
-    add = parser.add_argument_group("questions").add_argument
-    add("--list-passes", action="store_true", help="list all passes with their options, and stop")
-    add("--list-configs", action="store_true", help="list all keys of --config, and stop")
-    help = "say what would run and what not and why, and stop"
+    group = parser.add_argument_group("questions, in place of a run")
+    add = group.add_argument
+    add("--list-passes", action="store_true", help="list all passes with their options")
+    add("--help-pass", metavar="NAME", help="all about one pass")
+    add("--list-dialects", action="store_true", help="list all dialects")
+    add("--list-instruments", action="store_true", help="list the instruments")
+    add("--list-configs", action="store_true", help="list all keys of --config")
+    help = "what would run and what not, and why"
     add("--explain-pipeline", action="store_true", help=help)
-    help = "print the pipeline as text on stderr"
+    help = "print a script that completes options and passes"
+    add("--print-completion", choices=["bash", "zsh"], help=help)
+    help = "print the pipeline as text on stderr, and run it"
     add("--dump-pass-pipeline", action="store_true", help=help)
-    add("--debug", action="store_true", help="show the traceback when something fails")
     add("-v", "--version", action="version", version=version)

@@ -12,7 +12,15 @@ from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import DiagnosticError, InvalidIRError, PasslineError
 from ..passmanager.ir.location import location_of, span_location
 
-__all__ = ["BAD_INPUT", "BUG", "CLOSED_PIPE", "INTERRUPTED", "USAGE", "report", "silence_stdout"]
+__all__ = [
+    "BAD_INPUT",
+    "CLOSED_PIPE",
+    "INTERRUPTED",
+    "USAGE",
+    "diagnostics_of",
+    "report",
+    "status_of",
+]
 
 BAD_INPUT = 1
 """The input is wrong, or a pass failed on purpose."""
@@ -29,52 +37,60 @@ def report(error: BaseException, *, debug: bool = False) -> int:
     if isinstance(error, BrokenPipeError):
         silence_stdout()
         return CLOSED_PIPE
+    if isinstance(error, OSError):
+        silence_stdout()  # if that is what is full, the interpreter would say so once more
     if debug:
         traceback.print_exception(error)
-    elif not isinstance(error, DiagnosticError):  # its diagnostics have been shown
-        print_diagnostics([_diagnostic(error)])
-    if not debug:
-        for note in getattr(error, "__notes__", ()):
+    else:
+        print_diagnostics(diagnostics_of(error))
+        for note in notes_of(error):
             print(f"note: {note}", file=sys.stderr)
-    return _status(error)
+    return status_of(error)
 
 
-def _status(error: BaseException) -> int:
+def notes_of(error: BaseException) -> list[str]:
+    """In which passes it happened, and what a tool that a pass called had to say."""
+    said: object = getattr(error.__cause__, "stderr", None)  # of a CalledProcessError
+    own = [said.strip()] if isinstance(said, str) and said.strip() else []
+    return [*own, *getattr(error, "__notes__", ())]
+
+
+def status_of(error: BaseException) -> int:
+    """The status that a run with this failure ends with."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    expected = (
-        ParseError,
-        DiagnosticException,
-        PasslineError,
-        OSError,
-        RecursionError,
-    )
+    expected = (ParseError, DiagnosticException, PasslineError, OSError, RecursionError)
     return BAD_INPUT if isinstance(error, expected) else BUG
 
 
-def _diagnostic(error: BaseException) -> Diagnostic:
+def diagnostics_of(error: BaseException) -> list[Diagnostic]:
+    """The failure as the user is to see it; nothing for what a pass has reported itself."""
     match error:
+        case DiagnosticError():
+            return []
         case ParseError():
-            return Diagnostic(Severity.ERROR, error.msg, span_location(error.span))
+            return [Diagnostic(Severity.ERROR, error.msg, span_location(error.span))]
         case InvalidIRError():
-            return Diagnostic(Severity.ERROR, str(error), location_of(error.op))
+            return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
         case KeyboardInterrupt():
-            return Diagnostic(Severity.ERROR, "interrupted")
+            return [Diagnostic(Severity.ERROR, "interrupted")]
         case RecursionError():
-            return Diagnostic(Severity.ERROR, "the IR is nested too deeply")
+            return [Diagnostic(Severity.ERROR, "the IR is nested too deeply")]
         case SystemExit():
-            message = f"a pass called sys.exit({error.code!r})"
-            return Diagnostic(Severity.ERROR, message)
+            return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
         case OSError() if error.strerror:
             name = f"'{error.filename}': " if error.filename else ""
-            return Diagnostic(Severity.ERROR, f"{name}{error.strerror}")
-        case DiagnosticException() | PasslineError():
-            return Diagnostic(Severity.ERROR, str(error) or type(error).__name__)
+            return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}")]
+        case DiagnosticException() | PasslineError() | OSError():
+            return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
         case _:
-            diagnostic = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
-            return diagnostic.help("this is a bug in the pass; --debug shows the traceback")
+            bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
+            return [bug.help("this is a bug in the pass; --debug shows the traceback")]
 
 
 def silence_stdout() -> None:
-    """Nobody reads stdout any more, or it is full: let the interpreter's last flush go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Nobody reads stdout any more, or it is full: the interpreter's last flush goes nowhere."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

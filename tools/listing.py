@@ -1,57 +1,154 @@
-"""What `--list-passes` and `--list-configs` print."""
+"""What the options print that ask what there is: `--list-passes`, `--help-pass` and the like."""
 
 from __future__ import annotations
 
+import argparse
+import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
 
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
+from ..passmanager.errors import PassNotFoundError
+from ..passmanager.info import did_you_mean, name_key
+from ..passmanager.instrument import PassInstrument
 from ..passmanager.options import PassOption, pass_options, to_text
+from ..passmanager.pipeline import anchor_of
 
-__all__ = ["list_configs", "list_passes", "summary"]
+__all__ = ["answer"]
+
+Passes = Mapping[str, Callable[[], type[ModulePass]]]
 
 
-def list_passes(passes: Mapping[str, Callable[[], type[ModulePass]]]) -> Iterator[str]:
-    """For each pass a line with its name, level and requirements, then its help and its options,
-    indented.
-    """
+def answer(
+    args: argparse.Namespace,
+    parser: argparse.ArgumentParser,
+    passes: Passes,
+    dialects: Iterable[str],
+) -> str | None:
+    """What the options ask for in place of a run; None if they ask for nothing."""
+    if args.list_passes:
+        return "\n".join(list_passes(passes))
+    if args.help_pass is not None:
+        return "\n".join(help_pass(args.help_pass, passes))
+    if args.list_dialects:
+        return "\n".join(sorted(dialects))
+    if args.list_instruments:
+        return "\n".join(list_instruments())
+    if args.list_configs:
+        return "\n".join(list_configs())
+    if args.print_completion is not None:
+        return completion(parser, args.print_completion, passes)
+    return None
+
+
+def list_passes(passes: Passes) -> Iterator[str]:
+    """For each pass a line with its name, level and requirements; below it help and options."""
     width = max(map(len, passes), default=0)
     for name in sorted(passes):
         cls = passes[name]()
-        yield f"{name:{width}}{_metadata(cls)}".rstrip()
+        yield f"{name:{width}}  {_metadata(cls)}".rstrip()
         if text := summary(cls):
             yield f"    {text}"
-        yield from (f"    {_describe(option)}" for option in pass_options(cls))
+        yield from (f"    {_option(option)}" for option in pass_options(cls))
 
 
 def _metadata(cls: type[ModulePass]) -> str:
     if not issubclass(cls, Pass):
         return ""
     requires = f"  requires {', '.join(cls.required)}" if cls.required else ""
-    return f"  level {cls.opt_level}{requires}"
+    return f"level {cls.opt_level}{requires}"
 
 
-def summary(cls: type[ModulePass]) -> str:
-    """The first sentence of the class's own docstring, as one line."""
+def _doc(cls: type) -> str:
+    """The class's own docstring, but not the one that @dataclass writes where the author wrote
+    none.
+    """
     doc = cls.__dict__.get("__doc__") or ""
-    if doc.startswith(f"{cls.__name__}("):  # what @dataclass writes where the author wrote nothing
-        return ""
-    paragraph = " ".join(inspect.cleandoc(doc).split("\n\n")[0].split())
+    return "" if doc.startswith(f"{cls.__name__}(") else inspect.cleandoc(doc)
+
+
+def summary(cls: type) -> str:
+    """The first sentence of the class's own docstring, as one line."""
+    paragraph = " ".join(_doc(cls).split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]
 
 
-def _describe(option: PassOption) -> str:
+def _option(option: PassOption) -> str:
     default = ""
     if option.default is not dataclasses.MISSING:
         default = f" = {to_text(option.default) or '()'}"
-    return f"{option.name}: {option.type_text}{default}" + (
-        f"  {option.help}" if option.help else ""
-    )
+    return f"{option.name}: {option.type_text}{default}"
+
+
+def help_pass(name: str, passes: Passes) -> Iterator[str]:
+    """All about one pass: docstring, level, requirements, options and the keys of `--config`.
+
+    Errors: PassNotFoundError with the nearest name.
+    """
+    names = {name_key(known): known for known in passes}
+    if (found := names.get(name_key(name))) is None:
+        raise PassNotFoundError(f"there is no pass '{name}'{did_you_mean(name, passes)}")
+    cls = passes[found]()
+    yield found
+    if doc := _doc(cls):
+        yield textwrap.indent(doc, "  ")
+    yield ""
+    if issubclass(cls, Pass):
+        preserved = [p if isinstance(p, str) else p.__name__ for p in cls.preserves]
+        yield f"  level: {cls.opt_level}"
+        yield f"  requires: {', '.join(cls.required) or 'nothing'}"
+        yield f"  preserves: {', '.join(preserved) or 'nothing'}"
+    yield f"  runs on: {anchor_of(cls)}"
+    yield f"  defined in: {cls.__module__}.{cls.__name__}"
+    yield from _help_options(found, cls)
+
+
+def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:
+    options = pass_options(cls)
+    if not options:
+        yield "  options: none"
+        return
+    first = options[0]
+    yield f"  options, as {name}{{{first.name}=...}} or --config {name}.{first.field}=...:"
+    docs = field_docs(cls)
+    for option in options:
+        yield f"    {_option(option)}"
+        if doc := option.help or docs.get(option.field, ""):
+            yield textwrap.indent(textwrap.fill(" ".join(doc.split()), 80), "        ")
+
+
+def field_docs(cls: type) -> dict[str, str]:
+    """The strings that stand below the fields in the source of a class, by the field's name."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    (definition,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    found: dict[str, str] = {}
+    for field, below in zip(definition.body, definition.body[1:]):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id)), ast.Expr(ast.Constant(str(doc))):
+                found[id] = doc
+            case _:
+                pass
+    return found
+
+
+def list_instruments() -> Iterator[str]:
+    """For each built-in instrument a line with its name and what it does."""
+    from ..passmanager import instruments
+
+    offered: list[object] = [getattr(instruments, name) for name in sorted(instruments.__all__)]
+    classes = [c for c in offered if isinstance(c, type) and issubclass(c, PassInstrument)]
+    width = max(len(cls.__name__) for cls in classes)
+    for cls in classes:
+        yield f"{cls.__name__:{width}}  {summary(cls)}"
 
 
 def list_configs() -> Iterator[str]:
@@ -60,3 +157,24 @@ def list_configs() -> Iterator[str]:
     width = max(map(len, types), default=0)
     for key, description in types.items():
         yield f"{key:{width}}  {description['type']}"
+
+
+def completion(parser: argparse.ArgumentParser, shell: str, passes: Passes) -> str:
+    """A script by which a shell completes the options, files and names of passes."""
+    import shtab
+
+    names = " ".join(sorted(passes))
+    function = f"_{parser.prog.replace('-', '_')}_passes"
+    preamble = {
+        "bash": f'{function}() {{ compgen -W "{names}" -- "$1"; }}',
+        "zsh": f"{function}() {{ _values -s , pass {names} }}",
+    }
+    completers = {"bash": function, "zsh": function}
+    for action in parser._actions:  # pyright: ignore[reportPrivateUsage]
+        if action.metavar in ("PIPELINE", "NAME", "NAME,...") and action.dest != "filter_function":
+            setattr(action, "complete", completers)
+        elif action.metavar == "FILE" or action.dest == "input_file":
+            setattr(action, "complete", shtab.FILE)
+        elif action.metavar == "DIR":
+            setattr(action, "complete", shtab.DIRECTORY)
+    return shtab.complete(parser, shell, preamble=preamble[shell])

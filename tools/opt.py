@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import argparse
 import gc
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from importlib.metadata import version
 from io import BytesIO
-from typing import IO, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import PassPipeline
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import (
-    ArgSpecParseError,
-    DiagnosticException,
-    ParseError,
-    ShrinkException,
-)
+from xdsl.utils.exceptions import ArgSpecParseError, ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
+from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
@@ -35,14 +31,17 @@ from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
 from .arguments import ArgumentParser, add_arguments
+from .chunks import split_chunks
 from .configuration import read_config
-from .failures import report
-from .listing import list_configs, list_passes
+from .failures import BAD_INPUT, diagnostics_of, report, status_of
+from .listing import answer
+from .observation import Observation
 from .output import ResultFile
 
-__all__ = ["PasslineOptMain", "main"]
+if TYPE_CHECKING:
+    from .expected_diagnostics import ExpectedDiagnostics
 
-RESULT_SEPARATOR = "// -----\n"
+__all__ = ["PasslineOptMain", "main"]
 
 
 class PasslineOptMain(xDSLOptMain):
@@ -69,16 +68,17 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_passes()
         self.register_all_targets()
 
-        self.arg_parser = ArgumentParser(description)
+        self.arg_parser = ArgumentParser(description, self.available_passes)
         self.register_all_arguments(self.arg_parser)
-        self.args = self.arg_parser.parse_args(args)
+        given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
+        self.args = self.arg_parser.parse_args(given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         self.args.syntax_highlight &= sys.stdout.isatty()
-        if self.args.list_passes:
-            self.print_and_exit("\n".join(list_passes(self.available_passes)))
-        if self.args.list_configs:
-            self.print_and_exit("\n".join(list_configs()))
         try:
+            names = self.ctx.registered_dialect_names
+            text = answer(self.args, self.arg_parser, self.available_passes, names)
+            if text is not None:
+                self.print_and_exit(text)
             self.check_target()
             self.setup_pipeline()
         except PasslineError as error:
@@ -129,11 +129,8 @@ class PasslineOptMain(xDSLOptMain):
             raise PasslineError(str(error)) from None
         if name not in self.available_targets:
             closest = closest_name(name, self.available_targets)
-            hint = (
-                f"did you mean '{closest}'?"
-                if closest
-                else f"choose from {', '.join(self.available_targets)}"
-            )
+            known = f"choose from {', '.join(self.available_targets)}"
+            hint = f"did you mean '{closest}'?" if closest else known
             raise PasslineError(f"there is no target '{name}'; {hint}")
 
     # What to do
@@ -144,46 +141,54 @@ class PasslineOptMain(xDSLOptMain):
         level: int | None = self.args.opt_level
         if given:
             pipelines = [parse_pipeline(text, self.available_passes) for text in given]
-            self.sequential = Sequential([p for pipeline in pipelines for p in pipeline.passes])
+            self.use_pipeline([pass_ for pipeline in pipelines for pass_ in pipeline.passes])
+        elif level is not None:
+            text = ",".join(OPTIMIZE)
+            self.use_pipeline(parse_pipeline(text, self.available_passes).passes)
         else:
-            text = ",".join(OPTIMIZE) if level is not None else ""
-            self.sequential = parse_pipeline(text, self.available_passes)
-        self.pipeline = PassPipeline((self.sequential,))
+            self.use_pipeline(())
+        self.observation = Observation(self.args, self.sequential)
         self.pass_context = PassContext(
             opt_level=sys.maxsize if level is None else level,
+            required_pass=self.args.require_pass,
+            disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
-            verify_each=not self.args.disable_verify,
+            verify_each=self.args.verify_each and not self.args.disable_verify,
             verify_preserves=self.args.verify_preserves,
+            renderer=self.render,
         )
+        warnings = [*self.observation.warnings()]
         if given and level is not None:
-            self.warn_about_levels()
+            warnings += self.left_out()
+        if not self.args.quiet:
+            for warning in warnings:
+                print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+
+    def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
+        """Take these passes as the pipeline."""
+        self.sequential = Sequential(passes)
+        self.pipeline = PassPipeline((self.sequential,))
 
     def instruments(self) -> list[PassInstrument]:
         """The instruments to run under: what the options ask for."""
-        from ..passmanager.instruments import PassTimingInstrument, PrintAfterAll
+        return self.observation.instruments()
 
-        found: list[PassInstrument] = []
-        if self.args.print_between_passes:
-            found.append(PrintAfterAll())
-        if self.args.time_passes:
-            self.timing = PassTimingInstrument()
-            found.append(self.timing)
-        return found
-
-    def warn_about_levels(self) -> None:
-        """Say in one warning which of the passes of -p the level of -O leaves out."""
+    def left_out(self) -> Iterator[str]:
+        """A warning that says which of the passes of -p the level of -O leaves out, if any."""
         steps = [s for s in self.sequential.plan(self.pass_context) if s.action == "skip"]
         if steps:
-            names = ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
-            print(f"{self.arg_parser.prog}: warning: not run: {names}", file=sys.stderr)
+            yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline; what passes print is not in the way of the result."""
+        with redirect_stdout(sys.stderr):
+            super().apply_passes(prog)
 
     # Doing it
 
     def run(self) -> None:
-        """Read, run the pipeline and write, chunk by chunk; a chunk that fails does not stop the
-        others.
-        """
+        """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -191,14 +196,13 @@ class PasslineOptMain(xDSLOptMain):
                 chunks, extension = self.prepare_input()
                 for index, (chunk, offset) in enumerate(chunks):
                     if index > 0:
-                        result.write(RESULT_SEPARATOR)
+                        result.write(f"{self.args.output_split_marker}\n")
                     status = max(status, self.run_chunk(chunk, extension, offset, result))
             if status == 0:
                 result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
-        if self.args.time_passes:
-            print(self.timing.render(), end="", file=sys.stderr)
+        self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
@@ -206,18 +210,21 @@ class PasslineOptMain(xDSLOptMain):
             sys.exit(status)
 
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
-        """Parse, verify, transform and write one chunk; returns the status that it would end the
-        run with.
-        """
+        """Parse, verify, transform and write one chunk; returns the status that it ends with."""
         self.line_offset = offset
+        text = chunk.read()
+        self.expected: ExpectedDiagnostics | None = None
+        if self.args.verify_diagnostics:
+            from .expected_diagnostics import ExpectedDiagnostics
+
+            self.expected = ExpectedDiagnostics(
+                self.get_input_name(),
+                text.decode(errors="replace"),
+                offset,
+                only_expected=self.args.verify_diagnostics == "only-expected",
+            )
         try:
-            with chunk:
-                module = self.parse_chunk(chunk, extension, offset)
-            if module is not None:
-                if not self.args.disable_verify:
-                    verify(module)
-                self.apply_passes(module)
-                result.write(self.output_resulting_program(module))
+            self.transform_chunk(text, extension, result)
         except ShrinkException:
             if not self.args.shrink:
                 raise
@@ -228,19 +235,52 @@ class PasslineOptMain(xDSLOptMain):
             if self.args.parsing_diagnostics:
                 result.write(f"{error}\n")
                 return 0
-            return self.report(error)
-        except DiagnosticException as error:
-            if self.args.verify_diagnostics:
-                result.write("\n".join([str(error), *getattr(error, "__notes__", ())]) + "\n")
-                return 0
-            return self.report(error)
+            return self.fail(error)
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            return self.report(error)
-        return 0
+            return self.fail(error)
+        return self.finish_chunk(0)
 
-    def report(self, error: BaseException) -> int:
-        """Say what failed; returns the status."""
-        return report(error, debug=self.args.debug)
+    def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
+        """Parse, verify, transform and write one chunk."""
+        phase = self.observation.phase
+        with phase("Parser"):
+            module = self.parse_chunk(BytesIO(text), extension, self.line_offset)
+        if module is None:
+            return
+        if not self.args.disable_verify:
+            with phase("Verifier"):
+                verify(module)
+        self.apply_passes(module)
+        if self.args.verify_roundtrip:
+            from .roundtrip import verify_roundtrip
+
+            verify_roundtrip(module, self.ctx)
+        with phase("Output"):
+            result.write(self.output_resulting_program(module))
+
+    def fail(self, error: BaseException) -> int:
+        """Say what failed, or see whether it was expected; returns the status."""
+        if self.expected is None or status_of(error) != BAD_INPUT:
+            return self.finish_chunk(report(error, debug=self.args.debug))
+        self.expected.renderer(diagnostics_of(error))
+        return self.finish_chunk(0)
+
+    def finish_chunk(self, status: int) -> int:
+        """Say which expected diagnostics did not come and which unexpected ones did."""
+        if self.expected is None:
+            return status
+        problems = self.expected.finish()
+        print_diagnostics(problems)
+        return max(status, BAD_INPUT if problems else 0)
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show what passes report: on stderr, or to the comments that expect it."""
+        if self.expected is not None:
+            self.expected.renderer(diagnostics)
+        elif self.args.quiet:
+            print_diagnostics([d for d in diagnostics if d.severity is Severity.ERROR])
+        else:
+            print_diagnostics(diagnostics)
 
     # Input
 
@@ -253,20 +293,17 @@ class PasslineOptMain(xDSLOptMain):
         return super().get_input_stream()
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
-        """The chunks of the input with the lines before each, and the name of the frontend that
-        reads them.
-        """
+        """The chunks of the input with the lines before each, and the frontend that reads them."""
         stream, extension = self.get_input_stream()
         with stream:
             content = stream.read()
-        frontend = self.args.frontend or (
-            extension if extension in self.available_frontends else "mlir"
-        )
-        if frontend == "mlir" and self.get_input_name() == "<stdin>":
+        known = extension if extension in self.available_frontends else "mlir"
+        frontend = self.args.frontend or known
+        if self.get_input_name() == "<stdin>":
             remember_source("<stdin>", content)
-        if not self.args.split_input_file:
-            return [(BytesIO(content), 0)], frontend
-        return [(BytesIO(text), line) for text, line in split_chunks(content)], frontend
+        marker = self.args.split_input_file
+        chunks = split_chunks(content, marker) if marker else [(content, 0)]
+        return [(BytesIO(text), line) for text, line in chunks], frontend
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Read MLIR text; every op knows its line."""
@@ -277,6 +314,8 @@ class PasslineOptMain(xDSLOptMain):
             byte = content[error.start]
             message = f"'{name}' is no UTF-8 text: byte {byte:#x} at offset {error.start}"
             raise PasslineError(message) from None
+        if "mlir_reproducer" in text:
+            text = self.read_reproducer(text)
         return parse_module(
             self.ctx,
             text,
@@ -285,23 +324,22 @@ class PasslineOptMain(xDSLOptMain):
             implicit_module=not self.args.no_implicit_module,
         )
 
+    def read_reproducer(self, text: str) -> str:
+        """The IR of a file that holds a pipeline too; the pipeline is taken if asked for."""
+        from ..passmanager.instruments.reproducer import read_reproducer
 
-def split_chunks(content: bytes) -> Iterator[tuple[bytes, int]]:
-    """The parts of a file between lines that are `// -----`, each with the number of lines before
-    it.
-    """
-    start = line = 0
-    for marker in re.finditer(rb"^[ \t]*// -----[ \t]*\r?$\n?", content, re.MULTILINE):
-        yield content[start : marker.start()], line
-        line += content.count(b"\n", start, marker.end())
-        start = marker.end()
-    yield content[start:], line
+        text, reproducer = read_reproducer(text)
+        if self.args.run_reproducer and reproducer is not None:
+            self.use_pipeline(parse_pipeline(reproducer.pipeline, self.available_passes).passes)
+        return text
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """The command `passline-opt`."""
     # IR is cyclic and long-lived: the default thresholds make the collector a third of parsing.
     gc.set_threshold(100_000, 20, 100)
+    # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
+    sys.setrecursionlimit(200_000)
     try:
         PasslineOptMain(args=args).run()
     except (Exception, KeyboardInterrupt) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
@@ -17,13 +19,17 @@ from ...passmanager.rewriting import apply_patterns
 __all__ = ["Canonicalize", "canonicalize"]
 
 
-def canonicalize(module: ModuleOp, ctx: Context) -> None:
-    """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes."""
+def canonicalize(module: ModuleOp, ctx: Context) -> Counter[str]:
+    """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes: how often
+    each pattern fired.
+    """
     patterns = [CanonicalizationRewritePattern()]
-    while apply_patterns(module, patterns, ctx=ctx, fold=True, remove_dead=True) or (
+    fired: Counter[str] = Counter()
+    while (now := apply_patterns(module, patterns, ctx=ctx, fold=True, remove_dead=True)) or (
         _may_hide_dead_ops(module) and region_dce(module.body)
     ):
-        pass
+        fired += now
+    return fired
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
@@ -45,4 +51,5 @@ class Canonicalize(ModulePass):
     name = "canonicalize"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        canonicalize(module, ctx.ir_context)
+        for name, times in canonicalize(module, ctx.ir_context).items():
+            ctx.count(name, times)

@@ -6,10 +6,10 @@ import sys
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.instruments.printing import ir_text
 
 __all__ = ["PrintIR"]
 
@@ -27,5 +27,4 @@ class PrintIR(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         print(f"PrintIR({self.header}):", file=sys.stderr)
-        Printer(stream=sys.stderr).print_op(module)
-        print(file=sys.stderr)
+        print(ir_text(module), file=sys.stderr)

@@ -1,34 +1,287 @@
-"""Instruments that print the module before or after passes."""
+"""Instruments that print the IR before and after passes."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TextIO
+from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.ir import Operation
 from xdsl.printer import Printer
 
-from ..info import PassInfo
+from ..info import PassInfo, check_names, name_key
 from ..instrument import PassInstrument
+from ..ir.verifying import verify
+from ..run import Run
 
-__all__ = ["PrintAfterAll", "PrintBeforeAll", "print_ir"]
+__all__ = [
+    "CarefulPrinter",
+    "IRPrinter",
+    "PassPrintingInstrument",
+    "PrintAfterAll",
+    "PrintBeforeAll",
+    "banner",
+    "ir_text",
+    "print_ir",
+    "symbol_of",
+    "title_of",
+    "top_level",
+]
+
+# Text
 
 
-def print_ir(title: str, module: ModuleOp) -> None:
-    """Print the module on stderr under a banner as mlir-opt's, which Compiler Explorer knows."""
-    print(f"// -----// IR Dump {title} //----- //", file=sys.stderr)
-    Printer(stream=sys.stderr).print_op(module)
-    print("\n", file=sys.stderr)
+class CarefulPrinter(Printer):
+    """A printer that leaves the IR as it is, also when it fails.
+
+    xDSL's takes the name off an unregistered op while it prints it, and puts it back at the end.
+    """
+
+    def print_op(self, op: Operation) -> None:
+        if not isinstance(op, UnregisteredOp):
+            return super().print_op(op)
+        attributes, op.attributes = op.attributes, op.attributes.copy()
+        try:
+            super().print_op(op)
+        finally:
+            op.attributes = attributes
 
 
-class PrintBeforeAll(PassInstrument):
-    """Prints the module before each pass. Source: `tvm.ir.instrument.PrintBeforeAll`."""
+def ir_text(op: Operation, *, trusted: bool = True) -> str:
+    """The text of `op`, in generic form if it is invalid, which is looked into unless `trusted`.
+
+    An op that cannot be printed either way gives a comment that says so.
+    """
+    why = ""
+    for generic in (False, True) if trusted or _is_valid(op) else (True,):
+        try:
+            printer = CarefulPrinter(stream := StringIO(), print_generic_format=generic)
+            printer.print_op(op)
+            return stream.getvalue()
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return f"// '{op.name}' cannot be printed: {why}"
+
+
+def _is_valid(op: Operation) -> bool:
+    try:
+        verify(op)
+    except Exception:  # Verifiers may trip over what they do not expect.
+        return False
+    return True
+
+
+def banner(title: str) -> str:
+    """The line above IR that is printed, as mlir-opt's, by which Compiler Explorer finds it."""
+    return f"// -----// {title} //----- //"
+
+
+def title_of(info: PassInfo) -> str:
+    """What a banner calls a pass: its name, and if it has options how to run it again."""
+    return info.name if info.text == info.name else f"{info.name}: {info.text}"
+
+
+def print_ir(
+    title: str, op: Operation, stream: TextIO | None = None, *, trusted: bool = True
+) -> None:
+    """Print `op` on stderr, or `stream`, under the banner `IR Dump title`; see `ir_text`."""
+    _write(title, ir_text(op, trusted=trusted), stream)
+
+
+def _write(title: str, text: str, stream: TextIO | None = None) -> None:
+    # In one call, so that what other threads print does not come between.
+    (stream or sys.stderr).write(f"{banner(f'IR Dump {title}')}\n{text}\n\n")
+
+
+def top_level(module: ModuleOp) -> list[Operation]:
+    """The ops directly in the module, which may be broken."""
+    return [op for region in module.regions for block in region.blocks for op in block.ops]
+
+
+def symbol_of(op: Operation) -> str:
+    """The symbol name of `op`, empty if it has none."""
+    name = op.get_attr_or_prop("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
+
+
+# Instruments
+
+Marks = Mapping[str, object]
+"""For each part of a module that may be printed, by the end of its title, something that is
+different once the part has changed."""
+
+
+@dataclass
+class _Watched:
+    """What an IRPrinter knows of a run."""
+
+    version: int = -1
+    marks: Marks = field(default_factory=dict[str, object])
+    """At `version`."""
+    at_start: dict[int, Marks] = field(default_factory=dict[int, Marks])
+    """When the pass that runs at this depth began."""
+
+
+class IRPrinter(PassInstrument):
+    """Prints the module on stderr before and after passes.
+
+    `before` and `after` name the passes, in any spelling; True is all of them but composites, which
+    are printed where they are named. A pass named in `after` that fails is printed, too, and with
+    `after_failure` every pass that fails. `after_change` leaves out what changed nothing, of all
+    passes if `after` names none, and prints what a run starts with. With `functions` only the
+    functions of these names are printed and asked whether they changed; with `module_scope` it is
+    the module that is printed nevertheless.
+    """
+
+    def __init__(
+        self,
+        *,
+        before: bool | Collection[str] = False,
+        after: bool | Collection[str] = False,
+        after_change: bool = False,
+        after_failure: bool = False,
+        module_scope: bool = False,
+        functions: Iterable[str] = (),
+    ) -> None:
+        self.before = _selection("before", before)
+        self.after = _selection("after", after) or after_change
+        self.after_change = after_change
+        self.after_failure = after_failure
+        self.module_scope = module_scope
+        names = check_names("functions", functions)
+        self.functions = frozenset(name.removeprefix("@") for name in names)
+        self._runs: WeakKeyDictionary[Run, _Watched] = WeakKeyDictionary()
+
+    def unknown_names(self, known: Iterable[str]) -> list[str]:
+        """The names in `before` and `after` that are none of the passes `known`, as they were
+        given.
+        """
+        keys = {name_key(name) for name in known}
+        named = [name for names in (self.before, self.after) for name in _names(names)]
+        return [name for name in dict.fromkeys(named) if name_key(name) not in keys]
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        print_ir(f"Before {info.name}", module)
-
-
-class PrintAfterAll(PassInstrument):
-    """Prints the module after each pass. Source: `tvm.ir.instrument.PrintAfterAll`."""
+        if self.after_change:
+            self._watch(module)
+        if _selects(self.before, info):
+            self._print(f"Before {title_of(info)}", module)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        print_ir(f"After {info.name}", module)
+        if _selects(self.after, info):
+            changed = self._changed() if self.after_change else None
+            self._print(f"After {title_of(info)}", module, changed)
+        self._forget()
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        if _selects(self.after, info) or self.after_failure and not info.composite:
+            self._print(f"After {title_of(info)} Failed", module, trusted=False)
+        self._forget()
+
+    # Printing
+
+    def _parts(self, module: ModuleOp) -> dict[str, Operation]:
+        """The ops that may be printed, by the end of their title."""
+        if not self.functions:
+            return {"": module}
+        named = ((symbol_of(op), op) for op in top_level(module))
+        return {
+            f" ('{op.name}' operation: @{name})": op for name, op in named if name in self.functions
+        }
+
+    def _print(
+        self,
+        title: str,
+        module: ModuleOp,
+        only: Collection[str] | None = None,
+        trusted: bool = True,
+    ) -> None:
+        """Print the parts of the module, or `only` these."""
+        parts = self._parts(module)
+        shown = parts if only is None else only
+        if self.module_scope and shown:
+            print_ir(title, module, trusted=trusted)
+            return
+        for part in shown:
+            op = parts.get(part)
+            _write(title + part, ir_text(op, trusted=trusted) if op else "// deleted")
+
+    # What changed
+
+    def _watch(self, module: ModuleOp) -> None:
+        """Note what the module is like; print it at the start of a run."""
+        run = Run.current()
+        run.watch(True)
+        if run not in self._runs:
+            self._runs[run] = _Watched()
+            self._print("At Start", module)
+        watched = self._runs[run]
+        watched.at_start[len(run.frames)] = self._marks(run, watched)
+
+    def _changed(self) -> list[str]:
+        """The parts that are different from when the pass that is running began."""
+        run = Run.current()
+        if (watched := self._runs.get(run)) is None:
+            return []
+        now = self._marks(run, watched)
+        old = watched.at_start.get(len(run.frames), now)
+        return [part for part in {**old, **now} if old.get(part) != now.get(part)]
+
+    def _marks(self, run: Run, watched: _Watched) -> Marks:
+        if watched.version != run.version:
+            watched.version = run.version
+            parts = self._parts(run.module) if self.functions else {}
+            texts: Marks = {part: ir_text(op) for part, op in parts.items()}
+            watched.marks = texts if self.functions else {"": run.version}
+        return watched.marks
+
+    def _forget(self) -> None:
+        """At the end of a run, let go of it."""
+        if self.after_change and len((run := Run.current()).frames) == 1:
+            self._runs.pop(run, None)
+
+
+def _selection(what: str, names: bool | Collection[str]) -> bool | tuple[str, ...]:
+    return names if isinstance(names, bool) else check_names(what, names)
+
+
+def _names(selection: bool | tuple[str, ...]) -> tuple[str, ...]:
+    return () if isinstance(selection, bool) else selection
+
+
+def _selects(selection: bool | tuple[str, ...], info: PassInfo) -> bool:
+    if isinstance(selection, bool):
+        return selection and not info.composite
+    return info.key in map(name_key, selection)
+
+
+class PrintBeforeAll(IRPrinter):
+    """Prints the module before each pass. Source: `tvm.ir.instrument.PrintBeforeAll`."""
+
+    def __init__(self) -> None:
+        super().__init__(before=True)
+
+
+class PrintAfterAll(IRPrinter):
+    """Prints the module after each pass. Source: `tvm.ir.instrument.PrintAfterAll`."""
+
+    def __init__(self) -> None:
+        super().__init__(after=True)
+
+
+class PassPrintingInstrument(IRPrinter):
+    """Prints the module before and after the passes of these names.
+
+    Source: `tvm.ir.instrument.PassPrintingInstrument`.
+    """
+
+    def __init__(
+        self, print_before_pass_names: Collection[str], print_after_pass_names: Collection[str]
+    ) -> None:
+        super().__init__(
+            before=check_names("print_before_pass_names", print_before_pass_names),
+            after=check_names("print_after_pass_names", print_after_pass_names),
+        )

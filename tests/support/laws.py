@@ -24,7 +24,7 @@ from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.verifying import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.opt import split_chunks
+from passline.tools.chunks import split_chunks
 
 __all__ = ["check_laws", "pipeline_of"]
 

@@ -334,7 +334,7 @@ def test_func_anchor_holds_composites_of_function_passes() -> None:
 
 def test_anchor_of_another_kind_of_function() -> None:
     assert names("test.op(toy-on-test)") == ["toy-on-test"]
-    assert anchor_of(OnTest()) == "test.op"
+    assert anchor_of(OnTest) == "test.op"
 
 
 def test_module_pass_in_a_function_anchor() -> None:

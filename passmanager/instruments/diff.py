@@ -1,0 +1,189 @@
+"""What each pass changed, as a diff of the text of the module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from io import StringIO
+from itertools import chain, count
+from weakref import WeakKeyDictionary
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from ..diagnostics import wants_colour
+from ..info import PassInfo
+from ..instrument import PassInstrument
+from ..run import Run
+from .printing import CarefulPrinter, banner, ir_text, symbol_of, title_of, top_level
+
+__all__ = ["PrintDiff"]
+
+
+class PrintDiff(PassInstrument):
+    """Prints on stderr what each pass changed, as a unified diff; a pass that failed, too.
+
+    A value keeps its name as long as it is there, and one that takes its place has it next, so no
+    lines differ because values are numbered anew. The names in a diff may therefore be others than
+    in a dump. `color` None means in colour on a terminal, unless NO_COLOR is set.
+    """
+
+    def __init__(self, color: bool | None = None) -> None:
+        self.color = color
+        self._runs: WeakKeyDictionary[Run, _Seen] = WeakKeyDictionary()
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        run = Run.current()
+        run.watch(True)
+        if run not in self._runs:
+            self._runs[run] = _Seen(run)
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        run = Run.current()
+        seen = self._runs.get(run)
+        if seen is not None and not info.composite and seen.version != run.version:
+            self._print(f"After {title_of(info)}", seen.diff(run))
+        self._forget(run)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        run = Run.current()
+        # What it did before it failed is not in the version.
+        if (seen := self._runs.get(run)) is not None and not info.composite:
+            self._print(f"After {title_of(info)} Failed", seen.diff(run))
+        self._forget(run)
+
+    def _print(self, title: str, lines: list[str]) -> None:
+        if not lines:
+            return
+        if wants_colour(sys.stderr) if self.color is None else self.color:
+            lines = [_coloured(line) for line in lines]
+        sys.stderr.write("\n".join([banner(f"IR Diff {title}"), *lines, "", ""]))
+
+    def _forget(self, run: Run) -> None:
+        """At the end of a run, let go of it."""
+        if len(run.frames) == 1:
+            self._runs.pop(run, None)
+
+
+_COLOURS = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m"}
+
+
+def _coloured(line: str) -> str:
+    colour = _COLOURS.get(line[:1])
+    return f"{colour}{line}\x1b[0m" if colour else line
+
+
+class _Seen:
+    """The text of a run's module after the last change."""
+
+    def __init__(self, run: Run) -> None:
+        self._names: dict[str, dict[SSAValue, str]] = {}
+        self._look(run)
+
+    def _look(self, run: Run) -> None:
+        self.version = run.version
+        self._names = {
+            scope: renamed(self._names.get(scope, {}), values)
+            for scope, values in scopes(run.module).items()
+        }
+        self.lines = named_text(run.module, *self._names.values()).split("\n")
+
+    def diff(self, run: Run) -> list[str]:
+        """What is different in the module since this was asked last."""
+        before = self.lines
+        self._look(run)
+        return [*unified_diff(before, self.lines, lineterm="")][2:]  # not the names of files
+
+
+# Names that stay
+
+
+class _NamedPrinter(CarefulPrinter):
+    """A printer that is told what to call values."""
+
+    def __init__(self, stream: StringIO, *names: dict[SSAValue, str]) -> None:
+        super().__init__(stream)
+        self._ssa_values.update(chain.from_iterable(scope.items() for scope in names))
+
+
+def named_text(module: ModuleOp, *names: dict[SSAValue, str]) -> str:
+    """The text of a module whose values have these names; as `ir_text` has it if it is broken."""
+    try:
+        _NamedPrinter(stream := StringIO(), *names).print_op(module)
+        return stream.getvalue()
+    except Exception:
+        return ir_text(module)
+
+
+def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:
+    """The values in the order in which they are printed, those in each isolated op by its symbol.
+
+    The rest is under the empty name.
+    """
+    found: dict[str, list[SSAValue]] = {"": []}
+    for op in top_level(module):
+        isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        found[""] += op.results
+        found.setdefault(symbol_of(op) if isolated else "", []).extend(_values_in(op))
+    return found
+
+
+def _values_in(op: Operation) -> Iterator[SSAValue]:
+    pending: list[Operation | Block] = [*_blocks(op)]
+    while pending:
+        if isinstance(item := pending.pop(), Block):
+            yield from item.args
+            pending += [*item.ops][::-1]
+        else:
+            yield from item.results
+            pending += _blocks(item)
+
+
+def _blocks(op: Operation) -> list[Block]:
+    """The blocks directly in `op`, last first."""
+    return [block for region in op.regions for block in region.blocks][::-1]
+
+
+def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAValue, str]:
+    """Names for `values`, of which those in `old` keep theirs.
+
+    A new value between two that stayed has the name of an old one between the same two, if both
+    have the same hint; else one that is in `old` nowhere.
+    """
+    order = [*old]
+    places = {value: place for place, value in enumerate(order)}
+    stayed = old.keys() & set(values)
+    fresh = _FreshNames(set(old.values()))
+    names: dict[SSAValue, str] = {}
+    place = 0
+    for value in values:
+        if value in stayed:
+            names[value] = old[value]
+            place = places[value] + 1
+            continue
+        name = None
+        if place < len(order) and (gone := order[place]) not in stayed:
+            place += 1
+            name = old[gone] if gone.name_hint == value.name_hint else None
+        names[value] = name or fresh.take(value.name_hint)
+    return names
+
+
+class _FreshNames:
+    """Names that nothing has: numbers, or a hint with a number."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._candidates: dict[str | None, Iterator[str]] = {}
+
+    def take(self, hint: str | None) -> str:
+        names = self._candidates.get(hint)
+        if names is None:
+            numbered = (f"{hint}_{number}" for number in count(1))
+            names = chain([hint], numbered) if hint else map(str, count())
+            self._candidates[hint] = names
+        name = next(name for name in names if name not in self._taken)
+        self._taken.add(name)
+        return name

@@ -1,0 +1,58 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from inprocess import passline_opt
+from toy import module
+
+ROOT = Path(__file__).parent.parent
+TEXTS = {name: (ROOT / name).read_text() for name in ("README.md", "docs/passline-opt.md")}
+
+
+def blocks(language: str) -> list[str]:
+    text = "\n".join(TEXTS.values())
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def commands() -> list[str]:
+    lines = "".join(blocks("console")).splitlines()
+    return [line[2:].split(" # ")[0] for line in lines if line.startswith("$ passline-opt ")]
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_python_runs(code: str) -> None:
+    names: dict[str, object] = {"module": module("f")}
+    exec(code, names)
+    assert str(names["new_module"]) == str(names["module"])
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_end_as_they_should(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = (ROOT / "examples" / "sequential.mlir").read_text()
+    (tmp_path / "x.mlir").write_text(example)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "sequential.mlir").write_text(example)
+    monkeypatch.chdir(tmp_path)
+    args = shlex.split(command.split(">")[0])[1:]
+    result = passline_opt(*args)
+    if "constnat" in command:
+        (shown,) = re.findall(
+            r"fold-constnat\n(passline-opt: error.*?)```", TEXTS["README.md"], re.S
+        )
+        message = shown.partition("error: ")[2]
+        assert result.status == 2 and message in result.stderr
+    else:
+        assert result.status == 0, result.stderr
+
+
+def test_options_named_in_the_documentation_exist() -> None:
+    known = set(re.findall(r"--[a-z][a-z-]+", passline_opt("--help").stdout))
+    named = set(re.findall(r"`(--[a-z][a-z-]+)", TEXTS["docs/passline-opt.md"]))
+    assert named - known <= {"--a"} and len(named) > 30

@@ -1,0 +1,344 @@
+"""The options that add instruments, and those that answer questions or steer the run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from inprocess import Result, passline_opt
+from toy import Append, Fail, Nothing
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.passmanager import ModulePass, PassContext, register_pass
+from passline.passmanager.registry import installed
+
+TEXT = "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n"
+BANNER = re.compile(r"^// -----// (IR .+) //----- //$", re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The toy passes are installed, and gone after the test."""
+    offer = installed()
+    monkeypatch.setattr(offer, "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
+    for pass_ in (Append, Fail, Nothing, Invalid):
+        register_pass(pass_)
+    yield
+
+
+class Invalid(ModulePass):
+    """Leaves IR that does not verify."""
+
+    name = "toy-invalid"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        end = next(iter(module.ops)).regions[0].block.last_op
+        assert end is not None
+        end.detach()
+
+
+def run(*args: str, stdin: str = TEXT, status: int = 0) -> Result:
+    result = passline_opt(*args, stdin=stdin)
+    assert result.status == status, result
+    return result
+
+
+def banners(*args: str, status: int = 0) -> list[str]:
+    return BANNER.findall(run(*args, status=status).stderr)
+
+
+PIPELINE = ("-p", "toy-nothing,toy-append{tag=a},toy-nothing")
+
+
+# Seeing the IR
+
+
+def test_print_ir_before_and_after_named_passes() -> None:
+    args = *PIPELINE, "--print-ir-before=ToyAppend", "--print-ir-after", "toy-append"
+    title = 'toy-append: toy-append{tag="a"}'
+    assert banners(*args) == [f"IR Dump Before {title}", f"IR Dump After {title}"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_print_ir_of_all(when: str) -> None:
+    names = [b.split()[3] for b in banners(*PIPELINE, f"--print-ir-{when}-all")]
+    assert names == ["toy-nothing", "toy-append:", "toy-nothing"]
+
+
+def test_print_ir_after_change_works_alone_and_shows_the_start() -> None:
+    assert banners(*PIPELINE, "--print-ir-after-change") == [
+        "IR Dump At Start",
+        'IR Dump After toy-append: toy-append{tag="a"}',
+    ]
+
+
+def test_print_ir_after_failure() -> None:
+    args = "-p", "toy-append,toy-fail", "--print-ir-after-failure"
+    assert banners(*args, status=3) == ["IR Dump After toy-fail Failed"]
+
+
+def test_filter_function_and_module_scope() -> None:
+    shown = run(*PIPELINE, "--print-ir-before=toy-append", "--filter-function=g").stderr
+    assert "@g" in shown and "@f" not in shown
+    args = "--print-ir-before=toy-append", "--filter-function=g", "--print-ir-module-scope"
+    assert "@f" in run(*PIPELINE, *args).stderr
+
+
+def test_print_diff() -> None:
+    shown = run(*PIPELINE, "--print-diff").stderr
+    assert '\n+  "test.op"() {tag = "a"} : () -> ()\n' in shown and "\x1b" not in shown
+    assert "\x1b" in run(*PIPELINE, "--print-diff=color").stderr
+
+
+def test_dump_ir(tmp_path: Path) -> None:
+    run(*PIPELINE, "--dump-ir", str(tmp_path / "dump"))
+    files = sorted(path.name for path in (tmp_path / "dump").rglob("*.mlir"))
+    assert len(files) == 2 and files[1].endswith("_toy-append.mlir")
+
+
+def test_dump_ir_of_two_chunks_overwrites_nothing(tmp_path: Path) -> None:
+    text = f"{TEXT}// -----\n{TEXT}"
+    run(*PIPELINE, "--dump-ir", str(tmp_path), "--split-input-file", stdin=text)
+    assert len(list(tmp_path.rglob("*_toy-append.mlir"))) == 2
+
+
+# Measuring
+
+
+def test_timing_has_reading_verifying_passes_and_writing() -> None:
+    shown = run(*PIPELINE, "--timing").stderr
+    names = [line.split()[-1] for line in shown.splitlines() if re.match(r"\s+[\d.]+ \(", line)]
+    assert names == [
+        "Parser",
+        "Verifier",
+        "sequential",
+        *("toy-nothing", "verify", "toy-append", "verify", "toy-nothing", "verify"),
+        "Output",
+        "Rest",
+        "Total",
+    ]
+
+
+def test_timing_as_json() -> None:
+    shown = json.loads(run(*PIPELINE, "--timing=json").stderr)
+    assert "toy-append" in json.dumps(shown)
+
+
+def test_timing_of_a_failed_run() -> None:
+    assert "toy-fail (1 failed)" in run("-p", "toy-fail", "--timing=list", status=3).stderr
+
+
+def test_memory_and_profile_and_statistics() -> None:
+    args = "--memory", "--profile=toy-append", "--pass-statistics"
+    shown = run(*PIPELINE, *args).stderr
+    assert "KiB" in shown or "MiB" in shown
+    assert "cumulative" in shown or "cumtime" in shown
+    assert "(S) 1 test.op created" in shown
+
+
+def test_statistics_as_json() -> None:
+    assert json.loads(run(*PIPELINE, "--pass-statistics=json").stderr)
+
+
+def test_trace_is_a_chrome_trace(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    run(*PIPELINE, f"--trace={path}")
+    events = json.loads(path.read_text())["traceEvents"]
+    names = [event["name"] for event in events if event["ph"] == "X"]
+    assert {"Parser", "sequential", "toy-append", "Output"} <= set(names)
+
+
+def test_print_op_stats_counts_the_ops() -> None:
+    shown = run("-p", "print-op-stats").stderr
+    assert re.search(r"func\.func\s*, 2", shown) and re.search(r"func\.return\s*, 2", shown)
+
+
+# Control
+
+
+def tags(*args: str) -> list[str]:
+    return re.findall(r'tag = "(\w+)"', run(*args).stdout)
+
+
+THREE = ("-p", "toy-append{tag=a},toy-append{tag=b},toy-nothing,toy-append{tag=c}")
+
+
+def test_disable_and_require_pass() -> None:
+    assert tags(*THREE, "--disable-pass=ToyAppend") == []
+    assert tags(*THREE, "--disable-pass", "toy-nothing,cse", "--require-pass", "toy-append") == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+def test_disabled_name_that_is_no_pass_is_warned_about() -> None:
+    assert "did you mean 'toy-append'?" in run(*THREE, "--disable-pass=toy-apend").stderr
+
+
+def test_opt_bisect_limit() -> None:
+    result = run(*THREE, "--opt-bisect-limit=2")
+    assert re.findall(r'tag = "(\w+)"', result.stdout) == ["a", "b"]
+    assert result.stderr.splitlines() == [
+        "BISECT: running pass (1) toy-append on builtin.module",
+        "BISECT: running pass (2) toy-append on builtin.module",
+        "BISECT: NOT running pass (3) toy-nothing on builtin.module",
+        "BISECT: NOT running pass (4) toy-append on builtin.module",
+    ]
+
+
+def test_stop_after_and_start_after() -> None:
+    assert tags(*THREE, "--stop-after=toy-nothing") == ["a", "b"]
+    assert tags(*THREE, "--start-after=toy-nothing") == ["c"]
+
+
+@pytest.mark.parametrize("option", ["--stop-after", "--start-after", "--profile"])
+def test_name_that_is_not_in_the_pipeline_is_warned_about(option: str) -> None:
+    shown = run(*THREE, f"{option}=toy-apend").stderr
+    assert f"warning: {option} names 'toy-apend', which is not in the pipeline" in shown
+
+
+def test_no_verify_each() -> None:
+    assert "in pass 'toy-invalid'" in run("-p", "toy-invalid", status=1).stderr
+    assert run("-p", "toy-invalid", "--no-verify-each").status == 0
+
+
+def test_verify_roundtrip() -> None:
+    assert run(*THREE, "--verify-roundtrip").stderr == ""
+
+
+def test_quiet_leaves_out_warnings() -> None:
+    assert run(*THREE, "--disable-pass=zzz", "--stop-after=zzz", "--quiet").stderr == ""
+
+
+def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.mlir"
+    first = run("-p", "toy-append,toy-fail{message=why}", f"--crash-reproducer={path}", status=3)
+    assert f"reproducer written to '{path}'" in first.stderr
+    again = run(str(path), "--run-reproducer", status=3)
+    assert "ValueError: why" in again.stderr and "toy-fail" in again.stderr
+    assert run(str(path)).stdout.count("func.func") == 2, "without the option the IR is read"
+
+
+def test_local_reproducer_has_only_the_failing_pass(tmp_path: Path) -> None:
+    path = tmp_path / "r.mlir"
+    run("-p", "toy-append{tag=a},toy-fail", f"--local-reproducer={path}", status=3)
+    text = path.read_text()
+    assert 'tag = "a"' in text and "toy-append" not in text.split("pipeline:")[1]
+
+
+def test_reproducer_of_mlir_opt_is_read(tmp_path: Path) -> None:
+    text = TEXT + (
+        '{-# external_resources: { mlir_reproducer: { pipeline: "builtin.module(cse)", '
+        "disable_threading: true, verify_each: true } } #-}\n"
+    )
+    result = run("--run-reproducer", "--dump-pass-pipeline", "--timing", stdin=text)
+    assert " cse\n" in result.stderr
+
+
+# Verifying diagnostics
+
+DIVIDES = """
+// expected-error@+1 {{shapes 2 and 3}}
+func.func @f(%x: tensor<2xf32>, %y: tensor<3xf32>) { // not here
+  %r = relax.add %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  func.return
+}
+"""
+
+
+def test_verifier_error_is_expected_on_its_line() -> None:
+    text = DIVIDES.replace("@+1", "@+2")
+    assert run("--verify-diagnostics", stdin=text) == Result(0, "", "")
+
+
+def test_verifier_error_on_another_line_is_unexpected() -> None:
+    shown = run("--verify-diagnostics", stdin=DIVIDES, status=1).stderr
+    assert "unexpected error: 'relax.add' op" in shown
+    assert 'expected error "shapes 2 and 3" was not produced' in shown
+
+
+def test_parse_error_is_expected() -> None:
+    text = "// expected-error@below {{'no.such' is not registered}}\nno.such\n"
+    assert run("--verify-diagnostics", stdin=text) == Result(0, "", "")
+
+
+def test_each_chunk_has_its_own_expectations() -> None:
+    part = "// expected-error@below {{is not registered}}\nno.such\n"
+    text = f"{part}// -----\n{TEXT}// -----\n{part}"
+    args = "--verify-diagnostics", "--split-input-file"
+    assert run(*args, stdin=text).stdout.count("func.func") == 2
+
+
+# Questions
+
+
+def test_help_pass() -> None:
+    lines = run("--help-pass=FoldConstant").stdout.splitlines()
+    assert lines[0] == "fold-constant"
+    assert "  level: 2" in lines and "  requires: infer-type" in lines
+    assert "    max-elements: int = 16777216" in lines
+    assert "        The most elements that a constant made by folding may have." in lines
+    assert any("--config fold-constant.max_elements=" in line for line in lines)
+
+
+def test_help_of_an_unknown_pass() -> None:
+    assert "did you mean 'fold-constant'?" in run("--help-pass=fold-constnt", status=2).stderr
+
+
+def test_list_dialects_and_instruments() -> None:
+    dialects = run("--list-dialects").stdout.split()
+    assert {"relax", "func", "scf"} <= set(dialects) and dialects == sorted(dialects)
+    instruments = run("--list-instruments").stdout
+    assert re.search(r"^PassTimingInstrument +Times ", instruments, re.MULTILINE)
+    assert all(line.split(" ", 1)[1].strip() for line in instruments.splitlines())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_is_a_script_that_the_shell_reads(shell: str) -> None:
+    script = run(f"--print-completion={shell}").stdout
+    assert "--print-ir-after-change" in script and "fold-constant" in script
+    if shutil.which(shell) is None:
+        return
+    done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bash_completes_options() -> None:
+    script = run("--print-completion=bash").stdout
+    name = re.search(r"^complete .* -F (\S+) (\S+)$", script, re.MULTILINE)
+    assert name is not None
+    words = f"COMP_WORDS=({name[2]} --print-ir-a); COMP_CWORD=1; COMP_LINE=x"
+    code = f'{script}\n{words}\n{name[1]}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
+    assert set(done.stdout.split()) == {
+        "--print-ir-after",
+        "--print-ir-after-all",
+        "--print-ir-after-change",
+        "--print-ir-after-failure",
+    }
+
+
+# Spelling options as mlir-opt
+
+
+def test_pass_may_stand_as_an_option() -> None:
+    assert tags("--toy-append=tag=a", "-p", "toy-append{tag=b}", "--toy-append") == ["a", "b", "x"]
+
+
+def test_optional_value_does_not_take_the_next_word(tmp_path: Path) -> None:
+    path = tmp_path / "x.mlir"
+    path.write_text(TEXT)
+    assert passline_opt("--timing", str(path)).stdout.count("func.func") == 2
+
+
+def test_own_split_markers() -> None:
+    text = f"{TEXT}// next\n{TEXT}"
+    args = "--split-input-file=// next", "--output-split-marker=// part"
+    assert run(*args, stdin=text).stdout.count("// part\n") == 1

@@ -1,0 +1,162 @@
+"""The instruments that the options ask for, and what these have to say at the end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+
+from ..passmanager.base import info_of, nested_passes
+from ..passmanager.info import did_you_mean, name_key
+from ..passmanager.instrument import PassInstrument
+from ..passmanager.sequential import Sequential
+
+__all__ = ["Observation"]
+
+
+class Observation:
+    """The instruments of one run of the tool; each module is imported when its option is given."""
+
+    def __init__(self, args: argparse.Namespace, pipeline: Sequential) -> None:
+        self._args = args
+        self._pipeline = pipeline
+        self._reports: list[Callable[[], str]] = []
+        # What measures comes first: it then does not measure what the others do after a pass.
+        self._instruments = [*self._measuring(), *self._control(), *self._printing()]
+
+    def instruments(self) -> list[PassInstrument]:
+        """All instruments that the options ask for."""
+        return self._instruments
+
+    def phase(self, name: str) -> AbstractContextManager[object]:
+        """Something that takes time and is no pass: `Parser`, `Verifier`, `Output`."""
+        stack = ExitStack()
+        if self._args.timing or self._args.trace:
+            from ..passmanager.instruments.spans import SpanInstrument
+
+            for instrument in self._instruments:
+                if isinstance(instrument, SpanInstrument):
+                    stack.enter_context(instrument.phase(name))
+        return stack
+
+    def _measuring(self) -> Iterator[PassInstrument]:
+        args = self._args
+        if args.timing:
+            from ..passmanager.instruments.timing import PassTimingInstrument
+
+            timing = PassTimingInstrument()
+            self._reports.append(lambda: timing.report(args.timing))
+            yield timing
+        if args.trace:
+            from ..passmanager.instruments.trace import TraceInstrument
+
+            yield TraceInstrument(args.trace)
+        if args.memory:
+            from ..passmanager.instruments.memory import MemoryInstrument
+
+            memory = MemoryInstrument()
+            self._reports.append(memory.report)
+            yield memory
+        if args.profile:
+            from ..passmanager.instruments.profiling import ProfileInstrument
+
+            profile = ProfileInstrument(args.profile)
+            self._reports.append(profile.report)
+            yield profile
+        if args.pass_statistics:
+            from ..passmanager.instruments.statistics import StatisticsInstrument
+
+            statistics = StatisticsInstrument()
+            self._reports.append(lambda: statistics.report(args.pass_statistics))
+            yield statistics
+
+    def _control(self) -> Iterator[PassInstrument]:
+        args = self._args
+        if args.opt_bisect_limit is not None:
+            from ..passmanager.instruments.bisect import OptBisect
+
+            yield OptBisect(args.opt_bisect_limit)
+        if args.start_after or args.stop_after:
+            from ..passmanager.instruments.window import StartAfter, StopAfter
+
+            if args.start_after:
+                yield StartAfter(args.start_after)
+            if args.stop_after:
+                yield StopAfter(args.stop_after)
+        if args.crash_reproducer or args.local_reproducer:
+            from ..passmanager.instruments.reproducer import CrashReproducer
+
+            if args.crash_reproducer:
+                yield CrashReproducer(args.crash_reproducer)
+            if args.local_reproducer:
+                yield CrashReproducer(args.local_reproducer, local=True)
+
+    def _printing(self) -> Iterator[PassInstrument]:
+        args = self._args
+        if self._prints_ir():
+            from ..passmanager.instruments.printing import IRPrinter
+
+            yield IRPrinter(
+                before=args.print_ir_before_all or args.print_ir_before,
+                after=args.print_ir_after_all or args.print_between_passes or args.print_ir_after,
+                after_change=args.print_ir_after_change,
+                after_failure=args.print_ir_after_failure,
+                module_scope=args.print_ir_module_scope,
+                functions=args.filter_function,
+            )
+        if args.print_diff:
+            from ..passmanager.instruments.diff import PrintDiff
+
+            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff))
+        if args.dump_ir:
+            from ..passmanager.instruments.dump import DumpIR
+
+            yield DumpIR(args.dump_ir)
+        if not args.quiet and sys.stderr.isatty():
+            from ..passmanager.instruments.progress import ProgressInstrument
+
+            yield ProgressInstrument(len(list(nested_passes(self._pipeline))) - 1)
+
+    def _prints_ir(self) -> bool:
+        args = self._args
+        return bool(
+            args.print_ir_before
+            or args.print_ir_after
+            or args.print_ir_before_all
+            or args.print_ir_after_all
+            or args.print_between_passes
+            or args.print_ir_after_change
+            or args.print_ir_after_failure
+        )
+
+    # What there is to say
+
+    def warnings(self) -> Iterator[str]:
+        """Options that have no effect: names of no pass that runs, and modifiers of nothing."""
+        args = self._args
+        named: dict[str, Iterable[str]] = {
+            "--print-ir-before": args.print_ir_before,
+            "--print-ir-after": args.print_ir_after,
+            "--profile": filter(None, [args.profile]),
+            "--stop-after": filter(None, [args.stop_after]),
+            "--start-after": filter(None, [args.start_after]),
+        }
+        names = {info_of(pass_).name for pass_ in nested_passes(self._pipeline)}
+        known = set(map(name_key, names))
+        for option, given in named.items():
+            for name in given:
+                if name_key(name) not in known:
+                    hint = did_you_mean(name, names)
+                    yield f"{option} names '{name}', which is not in the pipeline{hint}"
+        if not self._prints_ir():
+            for option in ("print_ir_module_scope", "filter_function"):
+                if getattr(args, option):
+                    flag = option.replace("_", "-")
+                    yield f"--{flag} has no effect without an option that prints the IR"
+
+    def finish(self) -> None:
+        """Print what was measured, on stderr."""
+        for report in self._reports:
+            if text := report():
+                print(text.rstrip("\n"), file=sys.stderr)

@@ -1,0 +1,149 @@
+"""The check that what is printed reads back as the same IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.targets.mlir import MLIRTarget
+from xdsl.utils.exceptions import ParseError
+
+from ..passmanager.errors import PasslineError
+from ..passmanager.ir.location import location_of, span_location
+from ..passmanager.ir.reading import LocatingParser
+
+__all__ = ["verify_roundtrip"]
+
+
+def verify_roundtrip(module: ModuleOp, ctx: Context) -> None:
+    """Raise PasslineError unless the module, printed in custom and in generic form, reads back as
+    the same IR: in all but locations and the names of values.
+
+    The error says what is different, and shows the line of the printed text.
+    """
+    for form in ("custom", "generic"):
+        text = _printed(module, ctx, form)
+        again = _read_back(text, ctx, form)
+        for op, message in _Comparison().differences(module, again):
+            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+            place = location_of(op)
+            line = _at_line(place.line.data if place else 1, f"'{name}' op {message}", text)
+            raise PasslineError(f"the module reads back differently from its {form} form: {line}")
+
+
+def _printed(module: ModuleOp, ctx: Context, form: str) -> str:
+    stream = StringIO()
+    try:
+        MLIRTarget(print_generic_format=form == "generic").emit(ctx, module, stream)
+    except Exception as error:
+        message = f"the module cannot be printed in {form} form: {type(error).__name__}: {error}"
+        raise PasslineError(message) from error
+    return stream.getvalue()
+
+
+def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:
+    what = f"the module cannot be read back from its {form} form: "
+    try:
+        return _Reader(ctx, text, f"<{form} form>").parse_module(allow_implicit_module=False)
+    except ParseError as error:
+        line = span_location(error.span).line.data
+        raise PasslineError(what + _at_line(line, error.msg, text)) from error
+    except Exception as error:
+        raise PasslineError(f"{what}{type(error).__name__}: {error}") from error
+
+
+class _Reader(LocatingParser):
+    """A parser that takes resources for those that are at hand under their key: xDSL's declares
+    them anew, under another.
+    """
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        return self.parse_identifier(" for resource handle")
+
+
+def _at_line(line: int, message: str, text: str) -> str:
+    """A message with the line of the text that it is about."""
+    lines = text.split("\n")
+    return f"line {line}: {message}\n  {lines[line - 1].strip()}"
+
+
+class _Comparison:
+    """A walk over two modules side by side: what it came by, and which values correspond."""
+
+    def __init__(self) -> None:
+        self.ops: list[tuple[Operation, Operation]] = []
+        self.twins: dict[SSAValue | Block, SSAValue | Block] = {}
+
+    def differences(self, old: Operation, new: Operation) -> Iterator[tuple[Operation, str]]:
+        """The op below `new` and what is different about it; to be relied on up to the first.
+
+        Operands come last, for they may be defined further down than they are used.
+        """
+        yield from self._between_ops(old, new)
+        for old, new in self.ops:
+            if [self.twins.get(used) for used in old.operands] != [*new.operands]:
+                yield new, "has other operands"
+            if [self.twins.get(block) for block in old.successors] != [*new.successors]:
+                yield new, "has other successors"
+
+    def _between_ops(self, old: Operation, new: Operation) -> Iterator[tuple[Operation, str]]:
+        self.ops.append((old, new))
+        for message in _own_differences(old, new):
+            yield new, message
+        self.twins.update(zip(old.results, new.results))
+        for region, new_region in zip(old.regions, new.regions):
+            for block, new_block in zip(region.blocks, new_region.blocks):
+                yield from self._between_blocks(block, new_block, new)
+            if (was := len(region.blocks)) != (now := len(new_region.blocks)):
+                yield new, f"has {now} blocks, had {was}"
+
+    def _between_blocks(
+        self, old: Block, new: Block, owner: Operation
+    ) -> Iterator[tuple[Operation, str]]:
+        self.twins[old] = new
+        self.twins.update(zip(old.args, new.args))
+        for message in _types_differ("block arguments", old.arg_types, new.arg_types):
+            yield owner, message
+        for op, new_op in zip(old.ops, new.ops):
+            yield from self._between_ops(op, new_op)
+        if (was := len(old.ops)) != (now := len(new.ops)):
+            yield owner, f"holds {now} ops, held {was}"
+
+
+def _own_differences(old: Operation, new: Operation) -> Iterator[str]:
+    """What is different about two ops, but for operands, successors and what is inside of them."""
+    if old.name != new.name:
+        yield f"was '{old.name}'"
+    yield from _entries_differ("attribute", old.attributes, new.attributes)
+    yield from _entries_differ("property", old.properties, new.properties)
+    yield from _types_differ("results", old.result_types, new.result_types)
+    if (was := len(old.regions)) != (now := len(new.regions)):
+        yield f"has {now} regions, had {was}"
+
+
+def _entries_differ(
+    what: str, old: Mapping[str, Attribute], new: Mapping[str, Attribute]
+) -> Iterator[str]:
+    for key in {**old, **new}:
+        was, now = old.get(key), new.get(key)
+        if was != now:
+            yield f"{what} '{key}' {_shown('is', now, was)}, {_shown('was', was, now)}"
+
+
+def _shown(verb: str, attribute: Attribute | None, other: Attribute | None) -> str:
+    """An attribute for a message; in full where its text is that of the other one, too."""
+    if attribute is None:
+        return f"{verb} not there"
+    text = repr(attribute) if str(attribute) == str(other) else str(attribute)
+    return f"{verb} {text if len(text) <= 200 else text[:200] + '...'}"
+
+
+def _types_differ(what: str, old: Sequence[Attribute], new: Sequence[Attribute]) -> Iterator[str]:
+    if [*old] != [*new]:
+        yield f"has {what} ({', '.join(map(str, new))}), had ({', '.join(map(str, old))})"
