@@ -1,0 +1,133 @@
+"""How much memory passes take."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..run import Frame, Run
+from .nesting import Entry, NestingInstrument, heading
+
+__all__ = ["MemoryInstrument", "MemoryUse"]
+
+
+@dataclass(eq=False, slots=True)
+class MemoryUse:
+    """One run of a pass; in bytes of what Python allocated since tracing began."""
+
+    name: str
+    before: int
+    peak: int
+    """The most there was at once while the pass ran."""
+    after: int = 0
+    failed: bool = False
+    children: list[MemoryUse] = field(default_factory=list["MemoryUse"])
+
+    @property
+    def growth(self) -> int:
+        """What there was more after the pass than before."""
+        return self.after - self.before
+
+
+class _Tracing:
+    """tracemalloc, which a process has one of: whoever asks it for the peak resets it for all."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._started = False
+        self._open: list[MemoryUse] = []
+
+    def acquire(self) -> None:
+        """Start tracing, unless it has been started already."""
+        with self._lock:
+            self._users += 1
+            if not tracemalloc.is_tracing():
+                tracemalloc.start()
+                self._started = True
+
+    def release(self) -> None:
+        """Stop tracing if nobody here needs it any more, and nobody else had started it."""
+        with self._lock:
+            self._users -= 1
+            if not self._users and self._started:
+                tracemalloc.stop()
+                self._started = False
+
+    def begin(self, name: str) -> MemoryUse:
+        """From here on, see the peak."""
+        with self._lock:
+            now = self._measure()
+            self._open.append(use := MemoryUse(name, now, now))
+            return use
+
+    def end(self, use: MemoryUse) -> None:
+        """See the peak up to here."""
+        with self._lock:
+            use.after = self._measure()
+            self._open.remove(use)
+
+    def _measure(self) -> int:
+        """What is allocated now; the peak since the last time goes to all that is open."""
+        now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        for use in self._open:
+            use.peak = max(use.peak, peak)
+        return now
+
+
+_tracing = _Tracing()
+
+
+class MemoryInstrument(NestingInstrument[MemoryUse]):
+    """Measures with tracemalloc the peak and the growth of the memory that Python allocates.
+
+    Tracing is on while the context is entered, and makes passes about 2 to 4 times slower; the
+    measuring itself takes about 4 microseconds a pass. What another thread allocates meanwhile is
+    in the figures too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passes: list[MemoryUse] = []
+
+    def enter_pass_ctx(self) -> None:
+        super().enter_pass_ctx()
+        _tracing.acquire()
+
+    def exit_pass_ctx(self) -> None:
+        super().exit_pass_ctx()
+        _tracing.release()
+
+    def begin(self, run: Run, outer: Entry[MemoryUse] | None) -> MemoryUse:
+        use = _tracing.begin(run.frames[-1].info.name)
+        (outer.item.children if outer else self.passes).append(use)
+        return use
+
+    def end(self, item: MemoryUse, run: Run, frame: Frame, failed: bool) -> None:
+        _tracing.end(item)
+        item.failed = failed
+
+    def report(self) -> str:
+        """A line a pass, nested ones below theirs: peak, growth and name."""
+        if not self.passes:
+            return ""
+        peak = _size(max(use.peak for use in self.passes))
+        title = [*heading("Memory report"), f"  Peak Memory: {peak}", ""]
+        columns = "  ----Peak----  ---Growth---  ----Name----"
+        return "\n".join([*title, columns, *_rows(self.passes, 0)]) + "\n"
+
+
+def _rows(uses: list[MemoryUse], depth: int) -> Iterator[str]:
+    for use in uses:
+        name = f"{'  ' * depth}{use.name}{' (failed)' if use.failed else ''}"
+        yield f"  {_size(use.peak):>12}  {_size(use.growth):>12}  {name}"
+        yield from _rows(use.children, depth + 1)
+
+
+def _size(size: int) -> str:
+    if abs(size) < 1 << 20:
+        return f"{size / (1 << 10):.1f} KiB"
+    return f"{size / (1 << 20):.1f} MiB"

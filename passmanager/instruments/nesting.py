@@ -1,0 +1,112 @@
+"""What instruments that follow passes share: the stack of passes that are running."""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from typing import Generic, NamedTuple, TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..info import PassInfo
+from ..instrument import PassInstrument
+from ..run import Frame, Run
+
+__all__ = ["Entry", "NestingInstrument", "heading"]
+
+T = TypeVar("T")
+
+
+class Entry(NamedTuple, Generic[T]):
+    """What an instrument keeps for a pass that is running; without `run`, for what is no pass."""
+
+    item: T
+    run: Run | None = None
+    frame: Frame | None = None
+    depth: int = 0
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the pass is over and nobody said so: another instrument failed in a hook."""
+        if self.run is None:
+            return False
+        frames = self.run.frames
+        return len(frames) < self.depth or frames[self.depth - 1] is not self.frame
+
+
+class _ThisThread(threading.local, Generic[T]):
+    """What is open in one thread, outermost first, and how many contexts are entered in it."""
+
+    def __init__(self) -> None:
+        self.open: list[Entry[T]] = []
+        self.contexts = 0
+
+
+class NestingInstrument(PassInstrument, Generic[T]):
+    """Keeps something for each pass from its begin to its end, whichever way it ends.
+
+    Each thread has a stack of its own, so runs that go on at the same time do not mix.
+    """
+
+    def __init__(self) -> None:
+        self._here = _ThisThread[T]()
+
+    @abstractmethod
+    def begin(self, run: Run, outer: Entry[T] | None) -> T:
+        """What to keep for the pass `run.frames[-1]`, which starts inside of `outer`."""
+
+    @abstractmethod
+    def end(self, item: T, run: Run, frame: Frame, failed: bool) -> None:
+        """The pass is over; `failed` also if another instrument kept it from running or ending."""
+
+    @property
+    def innermost(self) -> Entry[T] | None:
+        """What was opened last in this thread and is still open."""
+        return self._here.open[-1] if self._here.open else None
+
+    def enter_pass_ctx(self) -> None:
+        self._here.contexts += 1
+
+    def exit_pass_ctx(self) -> None:
+        self._here.contexts = max(0, self._here.contexts - 1)
+        self._close_abandoned()
+        # Taken out of its last context while passes run, it does not hear of their end.
+        while not self._here.contexts and (last := self.innermost) and last.run:
+            self._close_last(failed=True)
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        run = Run.current()
+        self._close_abandoned()
+        item = self.begin(run, self.innermost)
+        self._here.open.append(Entry(item, run, run.frames[-1], len(run.frames)))
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self._close_pass(failed=False)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        self._close_pass(failed=True)
+
+    def _close_pass(self, failed: bool) -> None:
+        """Close what is open for the pass that a hook is called for, and what is left inside it."""
+        frame = Run.current().frames[-1]
+        while last := self.innermost:
+            if last.frame is frame:
+                return self._close_last(failed)
+            if not last.abandoned:
+                return
+            self._close_last(failed=True)
+
+    def _close_abandoned(self) -> None:
+        while (last := self.innermost) and last.abandoned:
+            self._close_last(failed=True)
+
+    def _close_last(self, failed: bool) -> None:
+        item, run, frame, _ = self._here.open.pop()
+        if run is not None and frame is not None:
+            self.end(item, run, frame, failed)
+
+
+def heading(title: str) -> list[str]:
+    """The lines above a report, as MLIR writes them."""
+    rule, line = f"==={'-' * 73}===", f"... {title} ..."
+    return [rule, " " * ((80 - len(line)) // 2) + line, rule]

@@ -1,0 +1,219 @@
+"""Files that reproduce a failure: the IR as it was before, and the passes that fail on it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import count
+from os import PathLike
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.targets.mlir import MLIRTarget
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import StringLiteral
+
+from ..context import PassContext
+from ..info import PassInfo
+from ..instrument import PassInstrument
+from ..run import Run
+
+__all__ = ["CrashReproducer", "Reproducer", "read_reproducer"]
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """What a reproducer holds besides IR."""
+
+    pipeline: str
+    verify_each: bool = True
+
+
+# Writing
+
+
+@dataclass
+class _Record:
+    """One run: the module at its start and before the leaf, and the leaves that ran, as text."""
+
+    start: ModuleOp | None
+    before: ModuleOp | None
+    leaves: list[str] = field(default_factory=list[str])
+    leaf_failed: bool = False
+
+
+class CrashReproducer(PassInstrument):
+    """Writes a file that reproduces the failure when a run fails.
+
+    It holds the IR as it was before the run, and as pipeline the leaf passes that ran, with the
+    options that they had, the failing one last: what disables, requires or repeats passes plays no
+    part any more. If `local`, it holds the IR before the failing leaf and that leaf alone. The
+    second file that an instrument writes to `crash.mlir` is `crash.1.mlir`. The price is a clone of
+    the module a run, if `local` one more a leaf. Source: `mlir-pass-pipeline-crash-reproducer`.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, local: bool = False) -> None:
+        self.path = Path(path)
+        self.local = local
+        self._records: WeakKeyDictionary[Run, _Record] = WeakKeyDictionary()
+        self._numbers = count()
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        run = Run.current()
+        outermost = len(run.frames) == 1
+        if outermost:
+            start = _clone(module)
+            self._records[run] = _Record(start, start)
+        record = self._records.get(run)
+        if record is None or not _at_leaf(run):
+            return
+        if self.local:
+            record.leaves.clear()
+            record.before = record.start if outermost else _clone(module)
+        record.leaves.append(info.text)
+        record.leaf_failed = False
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        run = Run.current()
+        if len(run.frames) == 1:
+            self._records.pop(run, None)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        run = Run.current()
+        if (record := self._records.get(run)) is None:
+            return
+        record.leaf_failed |= _at_leaf(run)
+        if len(run.frames) > 1:
+            return
+        del self._records[run]
+        if record.leaf_failed:
+            self._write(record.before, ",".join(record.leaves), error, run.ir_context)
+        else:  # It was a composite itself that failed.
+            self._write(record.start, info.text, error, run.ir_context)
+
+    def _write(
+        self, module: ModuleOp | None, passes: str, error: BaseException, ctx: Context
+    ) -> None:
+        path, number = self.path, next(self._numbers)
+        try:
+            if number:
+                path = path.with_name(f"{path.stem}.{number}{path.suffix}")
+            if module is None:
+                raise RecursionError("the IR is nested too deeply")
+            verify_each = PassContext.current().verify_each
+            reproducer = Reproducer(f"builtin.module({passes})", verify_each)
+            command = f"passline-opt --run-reproducer {shlex.quote(str(path))}"
+            header = f"// {command}\n// {_first_line(error)}\n"
+            path.write_text(f"{header}{_ir_text(module, ctx)}\n\n{_resource(reproducer)}", "utf-8")
+        except Exception as failure:  # Whatever it is must not hide `error`.
+            reason = getattr(failure, "strerror", None) or _first_line(failure)
+            print(f"note: reproducer not written to '{path}': {reason}", file=sys.stderr)
+        else:
+            print(f"note: reproducer written to '{path}'", file=sys.stderr)
+
+
+def _at_leaf(run: Run) -> bool:
+    """Whether the innermost pass that is running is a leaf, and not called by another leaf."""
+    *outer, last = run.frames
+    return not last.info.composite and all(frame.info.composite for frame in outer)
+
+
+def _clone(module: ModuleOp) -> ModuleOp | None:
+    """A copy, or None of IR that is nested too deeply for one: passes may work all the same."""
+    try:
+        return module.clone()
+    except RecursionError:
+        return None
+
+
+def _first_line(error: BaseException) -> str:
+    return "".join(f"{type(error).__name__}: {error}".splitlines()[:1])
+
+
+def _ir_text(module: ModuleOp, ctx: Context) -> str:
+    """The module with its resources as text, in generic form if the custom one fails."""
+    ctx.get_optional_dialect("builtin")  # The printer asks it for the resources.
+    try:
+        return _printed(module, ctx, MLIRTarget())
+    except Exception:
+        return _printed(module, ctx, MLIRTarget(print_generic_format=True))
+
+
+def _printed(module: ModuleOp, ctx: Context, target: MLIRTarget) -> str:
+    stream = StringIO()
+    target.emit(ctx, module, stream)
+    return stream.getvalue().rstrip()
+
+
+def _resource(reproducer: Reproducer) -> str:
+    return f"""\
+{{-#
+  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "{_escaped(reproducer.pipeline)}",
+      disable_threading: true,
+      verify_each: {str(reproducer.verify_each).lower()}
+    }}
+  }}
+#-}}
+"""
+
+
+def _escaped(text: str) -> str:
+    """The inside of an MLIR string literal."""
+    plain = text.replace("\\", "\\\\")
+    return re.sub(r'["\x00-\x1f\x7f]', lambda match: f"\\{ord(match[0]):02X}", plain)
+
+
+# Reading
+
+# Possessive: a resource may be megabytes of text, which no failed match is to go over again.
+_STRING = r'"(?:[^"\\]++|\\.)*+"'
+_FLAT = rf'(?:[^{{}}"#]++|{_STRING})*+'
+_EXTERNAL = rf"external_resources\s*:\s*\{{{_FLAT}(?:\{{{_FLAT}\}}{_FLAT})*+\}}"
+_SECTION = re.compile(
+    rf'{_STRING}|//[^\n]*+|(?P<section>\{{-#(?:[^"#]++|{_STRING}|#(?!-\}}))*+#-\}})', re.DOTALL
+)
+_ENTRY = re.compile(rf"{_STRING}|(?P<entry>,\s*{_EXTERNAL}|\b{_EXTERNAL}\s*,?)", re.DOTALL)
+_FIELDS = re.compile(rf"{_STRING}|\bmlir_reproducer\s*:\s*\{{(?P<fields>{_FLAT})\}}", re.DOTALL)
+_FIELD = re.compile(rf"(\w+)\s*:\s*({_STRING}|\w+)", re.DOTALL)
+
+
+def read_reproducer(text: str) -> tuple[str, Reproducer | None]:
+    """The IR in a file, and what it is to reproduce, if it says so, as mlir-opt or this module
+    wrote it.
+
+    Of the text the external resources, which xDSL cannot read, are blanked: lines and columns stay
+    what they are. Errors: ParseError for a pipeline that is no proper string.
+    """
+    if "external_resources" not in text:
+        return text, None
+    found: list[Reproducer] = []
+
+    def blank_entry(match: re.Match[str]) -> str:
+        if match["entry"] is None:
+            return match[0]
+        found.extend(_reproducers(match["entry"]))
+        return re.sub(r"[^\n]", " ", match["entry"])
+
+    def blank_in_section(match: re.Match[str]) -> str:
+        return match[0] if match["section"] is None else _ENTRY.sub(blank_entry, match["section"])
+
+    ir_text = _SECTION.sub(blank_in_section, text)
+    return ir_text, found[0] if found else None
+
+
+def _reproducers(resources: str) -> Iterator[Reproducer]:
+    """The reproducers in the text of external resources."""
+    for match in _FIELDS.finditer(resources):
+        if match["fields"] is not None:
+            fields: dict[str, str] = dict(_FIELD.findall(match["fields"]))
+            pipeline = fields.get("pipeline", '""')
+            literal = StringLiteral(0, len(pipeline), Input(pipeline, "<mlir_reproducer>"))
+            yield Reproducer(literal.string_contents, fields.get("verify_each") != "false")

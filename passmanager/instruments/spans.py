@@ -1,0 +1,123 @@
+"""Spans of time: when each pass and each phase of a tool began and ended, nested as they ran."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from ..run import Frame, Run
+from .nesting import Entry, NestingInstrument
+
+__all__ = ["Span", "SpanInstrument"]
+
+
+@dataclass(eq=False, slots=True)
+class Span:
+    """One run of a pass, or one phase of a tool, which has no `text`; times in seconds."""
+
+    name: str
+    began: float
+    text: str = ""
+    """The pass with its options."""
+    position: str = ""
+    """Where the pass stands in its pipeline: `3 of 7`."""
+    thread: int = field(default_factory=threading.get_native_id)
+    ended: float | None = None
+    verify_seconds: float = 0.0
+    failed: bool = False
+    version: int = 0
+    """The version of the module when the pass began."""
+    changed: bool | None = None
+    """Whether the pass changed the module, if that is known."""
+    children: list[Span] = field(default_factory=list["Span"])
+
+    @property
+    def seconds(self) -> float:
+        """How long it took; if it goes on, up to what is known to have ended in it."""
+        if self.ended is not None:
+            return self.ended - self.began
+        return max((c.began + c.seconds - self.began for c in self.children), default=0.0)
+
+    @property
+    def own_seconds(self) -> float:
+        """The time spent in none of the children."""
+        return self.seconds - sum(child.seconds for child in self.children)
+
+    @property
+    def self_seconds(self) -> float:
+        """The time spent in none of the children and not in verification."""
+        return self.own_seconds - self.verify_seconds
+
+
+class SpanInstrument(NestingInstrument[Span]):
+    """Keeps the spans of passes and phases; they stay readable when the context has been left.
+
+    A session is a span around the others: in one thread, while a context is entered or anything is
+    running.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        super().__init__()
+        self.clock = clock
+        self.sessions: list[Span] = []
+
+    @property
+    def spans(self) -> list[Span]:
+        """The outermost passes and phases."""
+        return [span for session in self.sessions for span in session.children]
+
+    @contextmanager
+    def phase(self, name: str) -> Generator[None]:
+        """Time what is done inside, which is no pass; it stands beside passes, or holds them."""
+        self._close_abandoned()
+        outer = self._open_session()
+        entry = Entry(Span(name, self.clock()))
+        outer.children.append(entry.item)
+        self._here.open.append(entry)
+        try:
+            yield
+        except BaseException:
+            entry.item.failed = True
+            raise
+        finally:
+            entry.item.ended = self.clock()
+            while entry in self._here.open:
+                self._close_last(failed=True)
+            self._close_session()
+
+    def enter_pass_ctx(self) -> None:
+        super().enter_pass_ctx()
+        self._open_session()
+
+    def exit_pass_ctx(self) -> None:
+        super().exit_pass_ctx()
+        self._close_session()
+
+    def begin(self, run: Run, outer: Entry[Span] | None) -> Span:
+        holder = outer.item if outer else self._open_session()
+        frame = run.frames[-1]
+        span = Span(frame.info.name, self.clock(), frame.info.text, frame.place.strip(" ()"))
+        span.version = run.version
+        holder.children.append(span)
+        return span
+
+    def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
+        item.ended = self.clock()
+        item.verify_seconds = frame.verify_time
+        item.failed = failed
+        self._close_session()
+
+    def _open_session(self) -> Span:
+        """What is open innermost, a new session if nothing is."""
+        if self.innermost is None:
+            session = Span("session", self.clock())
+            self.sessions.append(session)
+            self._here.open.append(Entry(session))
+        return self._here.open[-1].item
+
+    def _close_session(self) -> None:
+        if not self._here.contexts and len(self._here.open) == 1:
+            self._here.open.pop().item.ended = self.clock()

@@ -1,0 +1,466 @@
+"""What CrashReproducer writes and when; what read_reproducer makes of that, and of mlir-opt's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from threading import Barrier, Thread
+
+import pytest
+from inprocess import mlir_opt
+from toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.printer import Printer
+
+from passline.passmanager import (
+    Fixpoint,
+    PassContext,
+    PassDependencyError,
+    PassInfo,
+    PassInstrument,
+    Sequential,
+)
+from passline.passmanager.instruments import CrashReproducer, Reproducer, read_reproducer
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import register_pass
+
+Capture = pytest.CaptureFixture[str]
+
+TOYS = {cls.name: lambda cls=cls: cls for cls in (Append, Fail, Nothing, Tag)}
+NESTED = Sequential([Append("a"), Sequential([Tag(), Fixpoint(Sequential([Nothing(), Fail()]))])])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "crash.mlir"
+
+
+def fail(path: Path, pipeline: Sequential = NESTED, *, local: bool = False) -> str:
+    """The reproducer of a run that fails."""
+    with PassContext(instruments=[CrashReproducer(path, local=local)]):
+        with pytest.raises(ValueError):
+            pipeline(module("f"))
+    return path.read_text()
+
+
+def pipeline_of(text: str) -> str:
+    _, reproducer = read_reproducer(text)
+    assert reproducer is not None
+    return reproducer.pipeline
+
+
+# Format
+
+
+def test_file(path: Path, capsys: Capture) -> None:
+    text = fail(path)
+    assert (
+        text
+        == f"""\
+// passline-opt --run-reproducer {path}
+// ValueError: boom
+builtin.module {{
+  func.func @f() {{
+    func.return
+  }}
+}}
+
+{{-#
+  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "builtin.module(toy-append{{tag=\\22a\\22}},toy-tag,toy-nothing,toy-fail)",
+      disable_threading: true,
+      verify_each: true
+    }}
+  }}
+#-}}
+"""
+    )
+    assert capsys.readouterr() == ("", f"note: reproducer written to '{path}'\n")
+
+
+def test_local_file(path: Path) -> None:
+    text = fail(path, local=True)
+    assert (
+        text
+        == f"""\
+// passline-opt --run-reproducer {path}
+// ValueError: boom
+builtin.module {{
+  func.func @f() attributes {{seen = "yes"}} {{
+    func.return
+  }}
+  "test.op"() {{tag = "a"}} : () -> ()
+}}
+
+{{-#
+  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "builtin.module(toy-fail)",
+      disable_threading: true,
+      verify_each: true
+    }}
+  }}
+#-}}
+"""
+    )
+
+
+def test_command_is_quoted_for_the_shell(tmp_path: Path) -> None:
+    path = tmp_path / "a b.mlir"
+    assert fail(path).startswith(f"// passline-opt --run-reproducer '{path}'\n")
+
+
+def test_only_the_first_line_of_the_failure_is_shown(path: Path) -> None:
+    text = fail(path, Sequential([Fail("one\ntwo")]))
+    assert text.splitlines()[1:3] == ["// ValueError: one", "builtin.module {"]
+
+
+def test_options_that_need_escapes(path: Path) -> None:
+    text = fail(path, Sequential([Append('a"b\\\n\té'), Fail()]))
+    assert parse_pipeline(pipeline_of(text), TOYS).passes[0] == Append('a"b\\\n\té')
+
+
+def test_verify_each_is_that_of_the_context(path: Path) -> None:
+    with PassContext(instruments=[CrashReproducer(path)], verify_each=False):
+        with pytest.raises(ValueError):
+            Fail()(module())
+    assert read_reproducer(path.read_text())[1] == Reproducer("builtin.module(toy-fail)", False)
+
+
+@irdl_op_definition
+class Unprintable(IRDLOperation):
+    name = "toy.unprintable"
+
+    def print(self, printer: Printer) -> None:
+        raise NotImplementedError("cannot print")
+
+
+def test_ir_with_a_broken_printer_is_written_in_generic_form(path: Path) -> None:
+    with PassContext(instruments=[CrashReproducer(path)]):
+        with pytest.raises(ValueError):
+            Fail()(ModuleOp([Unprintable()]))
+    assert '"builtin.module"() ({\n  "toy.unprintable"() : () -> ()\n' in path.read_text()
+
+
+def test_resources_are_written(path: Path) -> None:
+    text = (
+        '"test.op"() {x = dense_resource<blob_r> : tensor<1xi32>} : () -> ()\n'
+        '{-# dialect_resources: { builtin: { blob_r: "0x0400000001000000" } } #-}\n'
+    )
+    with PassContext(instruments=[CrashReproducer(path)]):
+        with pytest.raises(ValueError):
+            Fail()(parse_module(toy_context(), text, "x.mlir"))
+    ir_text, _ = read_reproducer(path.read_text())
+    assert 'blob_r: "0x0400000001000000"' in ir_text
+    parse_module(toy_context(), ir_text, "x.mlir")
+
+
+# What reproduces
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_file_reproduces_the_failure(path: Path, local: bool) -> None:
+    ir_text, reproducer = read_reproducer(fail(path, local=local))
+    assert reproducer is not None
+    again = parse_module(toy_context(), ir_text, "crash.mlir")
+    with pytest.raises(ValueError, match="boom"):
+        parse_pipeline(reproducer.pipeline, TOYS)(again)
+
+
+def test_passes_are_those_that_ran(path: Path) -> None:
+    pipeline = Sequential(
+        [
+            named("disabled"),
+            named("high", level=3),
+            named("user", requires=["need"]),
+            Fail(),
+            named("need"),
+            named("never"),
+        ]
+    )
+    with PassContext(disabled_pass=["disabled"], instruments=[CrashReproducer(path)]):
+        with pytest.raises(ValueError):
+            pipeline(module())
+    assert pipeline_of(path.read_text()) == "builtin.module(need,user,toy-fail)"
+
+
+def test_iterations_of_a_fixpoint_are_written_out(path: Path) -> None:
+    def fail_late(module: ModuleOp, ctx: PassContext) -> None:
+        if len(tags(module)) == 2:
+            raise ValueError
+
+    pipeline = Sequential([Fixpoint(Sequential([named("late", body=fail_late), Append()]))])
+    text = fail(path, pipeline)
+    assert pipeline_of(text) == "builtin.module(late,toy-append,late,toy-append,late)"
+
+
+def test_options_are_those_of_the_config(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from passline.passmanager.registry import installed
+
+    monkeypatch.setattr(installed(), "passes", dict(installed().passes))
+    monkeypatch.setattr(installed(), "names", dict(installed().names))
+    register_pass(Append)
+    ctx = PassContext(config={"ToyAppend.tag": "set"}, instruments=[CrashReproducer(path)])
+    with ctx, pytest.raises(ValueError):
+        Sequential([Append(), Append("own"), Fail()])(module())
+    expected = 'builtin.module(toy-append{tag="set"},toy-append{tag="own"},toy-fail)'
+    assert pipeline_of(path.read_text()) == expected
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_passes_that_a_leaf_calls_are_part_of_it(path: Path, local: bool) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        Sequential([Append(), Fail()]).apply(ctx.ir_context, module)
+
+    text = fail(path, Sequential([named("outer", body=body)]), local=local)
+    assert pipeline_of(text) == "builtin.module(outer)" and "test.op" not in text
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_composite_that_fails_itself_is_written_as_a_whole(path: Path, local: bool) -> None:
+    undo = [named("p", requires=["q"]), named("q"), named("r", requires=["q", "s"]), named("s")]
+    with PassContext(instruments=[CrashReproducer(path, local=local)]):
+        with pytest.raises(PassDependencyError):
+            Sequential([Nothing(), Sequential(undo)]).apply(toy_context(), module())
+    text = path.read_text()
+    assert pipeline_of(text) == "builtin.module(sequential(toy-nothing,sequential(p,q,r,s)))"
+    assert "test.op" not in text
+
+
+# When it is written
+
+
+def test_nothing_is_written_if_nothing_fails(path: Path, capsys: Capture) -> None:
+    with PassContext(instruments=[CrashReproducer(path)]):
+        Sequential([Append(), Sequential([Nothing()])])(module())
+    assert not path.exists() and capsys.readouterr().err == ""
+
+
+def test_failure_that_a_pass_handles_is_none(path: Path) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        with pytest.raises(ValueError):
+            Fail().apply(ctx.ir_context, module)
+
+    with PassContext(instruments=[CrashReproducer(path)]):
+        Sequential([named("careful", body=body)])(module())
+    assert not path.exists()
+
+
+def test_second_failure_does_not_overwrite_the_first(path: Path, capsys: Capture) -> None:
+    ctx = PassContext(instruments=[CrashReproducer(path)])
+    for message in ("one", "two", "three"):
+        with ctx, ctx, pytest.raises(ValueError):
+            Sequential([Fail(message)])(module())
+    second, third = path.with_name("crash.1.mlir"), path.with_name("crash.2.mlir")
+    texts = [file.read_text() for file in (path, second, third)]
+    assert [text.splitlines()[1][15:] for text in texts] == ["one", "two", "three"]
+    assert texts[1].startswith(f"// passline-opt --run-reproducer {second}\n")
+    assert capsys.readouterr().err.splitlines()[1] == f"note: reproducer written to '{second}'"
+
+
+def test_file_that_cannot_be_written(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "missing" / "crash.mlir"
+    with PassContext(instruments=[CrashReproducer(path)]):
+        with pytest.raises(ValueError, match="boom") as caught:
+            Fail()(module())
+    assert caught.value.__notes__ == ["in pass 'toy-fail'"]
+    message = f"note: reproducer not written to '{path}': No such file or directory\n"
+    assert capsys.readouterr().err == message
+
+
+def test_ir_that_cannot_be_copied_is_no_reason_to_fail(path: Path, capsys: Capture) -> None:
+    class Deep(ModuleOp):
+        def clone(self, *_: object) -> ModuleOp:  # pyright: ignore[reportIncompatibleMethodOverride]
+            raise RecursionError
+
+    deep = Deep([])
+    with PassContext(instruments=[CrashReproducer(path)]):
+        Append().apply(toy_context(), deep)
+        with pytest.raises(ValueError):
+            Fail().apply(toy_context(), deep)
+    assert tags(deep) == ["x"]
+    assert capsys.readouterr().err == (
+        f"note: reproducer not written to '{path}': RecursionError: the IR is nested too deeply\n"
+    )
+
+
+class Block(PassInstrument):
+    """Keeps passes of a name from running."""
+
+    def __init__(self, name: str) -> None:
+        self.pass_name = name
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        return info.name != self.pass_name
+
+
+@pytest.mark.parametrize("reproducer_first", [True, False])
+def test_skipped_passes_are_left_out(path: Path, reproducer_first: bool) -> None:
+    instruments = [CrashReproducer(path), Block("toy-tag")]
+    with PassContext(instruments=instruments if reproducer_first else instruments[::-1]):
+        with pytest.raises(ValueError):
+            NESTED(module())
+    expected = 'builtin.module(toy-append{tag="a"},toy-nothing,toy-fail)'
+    assert pipeline_of(path.read_text()) == expected
+
+
+def test_instrument_that_fails_leaves_nothing_behind(path: Path) -> None:
+    class Broken(PassInstrument):
+        def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+            raise RuntimeError
+
+    crash = CrashReproducer(path)
+    with PassContext(instruments=[crash, Broken()]), pytest.raises(RuntimeError):
+        NESTED(module())
+    with PassContext(instruments=[crash]):
+        Nothing()(module())
+        with pytest.raises(ValueError):
+            Fail()(module())
+    assert pipeline_of(path.read_text()) == "builtin.module(toy-fail)"
+
+
+def test_instrument_that_comes_in_the_middle_of_a_run_waits_for_the_next(path: Path) -> None:
+    crash = CrashReproducer(path)
+    install = named("install", body=lambda module, ctx: ctx.override_instruments([crash]))
+    with PassContext():
+        with pytest.raises(ValueError):
+            Sequential([install, Fail()])(module())
+        assert not path.exists()
+        with pytest.raises(ValueError):
+            Fail()(module())
+    assert pipeline_of(path.read_text()) == "builtin.module(toy-fail)"
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_two_threads(path: Path, local: bool) -> None:
+    meet = Barrier(2)
+
+    def wait(module: ModuleOp, ctx: PassContext) -> None:
+        meet.wait(5)
+
+    ctx = PassContext(instruments=[CrashReproducer(path, local=local)])
+
+    def work(tag: str) -> None:
+        passes = [Append(tag), named("wait", body=wait), Sequential([Append(), Fail(tag)])]
+        with ctx, pytest.raises(ValueError):
+            Sequential(passes)(module(tag))
+
+    threads = [Thread(target=work, args=[tag]) for tag in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for text in (path.read_text(), path.with_name("crash.1.mlir").read_text()):
+        (tag,) = set(re.findall("one|two", text.partition("// ValueError")[2]))
+        failing = f'toy-fail{{message="{tag}"}}'
+        passes = failing if local else f'toy-append{{tag="{tag}"}},wait,toy-append,{failing}'
+        assert pipeline_of(text) == f"builtin.module({passes})"
+        assert f"func.func @{tag}" in text
+
+
+# Reading
+
+BLOB = """\
+module {
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob1: "0x040000000100000002000000"
+    }
+  },
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: "builtin.module(func.func(cse),x{a=\\"b\\22\\\\ }{ #-}\\"})",
+      disable_threading: false,
+      verify_each: false
+    }
+  }
+#-}
+"""
+
+
+def test_ir_beside_a_reproducer_stays_where_it_is() -> None:
+    ir_text, reproducer = read_reproducer(BLOB)
+    assert reproducer == Reproducer('builtin.module(func.func(cse),x{a="b"\\ }{ #-}"})', False)
+    assert len(ir_text) == len(BLOB) and ir_text.count("\n") == BLOB.count("\n")
+    assert "blob1" in ir_text and "external" not in ir_text and "}," not in ir_text
+    parse_module(toy_context(), ir_text, "x.mlir")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "builtin.module {}",
+        '"test.op"() {external_resources = "{-# mlir_reproducer: {}"} : () -> ()',
+        "// {-# external_resources: { mlir_reproducer: { } } #-}\nbuiltin.module {}",
+        '{-# dialect_resources: { builtin: { x: "external_resources: { }" } } #-}',
+    ],
+)
+def test_text_without_reproducer(text: str) -> None:
+    assert read_reproducer(text) == (text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{-# external_resources: { } #-}",
+        '{-# external_resources: { other: { pipeline: "a" } } #-}',
+        '{-# external_resources: { other: { x: "mlir_reproducer: { }" } } #-}',
+        "{-#\n external_resources: { a: { }, b: { c: 1 } },\n dialect_resources: { }\n#-}",
+        "{-#\n dialect_resources: { },\n external_resources: { a: { } }\n#-}",
+    ],
+)
+def test_other_external_resources_are_blanked_too(text: str) -> None:
+    ir_text, reproducer = read_reproducer(text)
+    assert reproducer is None and len(ir_text) == len(text) and "external" not in ir_text
+    parse_module(toy_context(), ir_text, "x.mlir")
+
+
+def test_order_and_missing_fields_do_not_matter() -> None:
+    text = '{-# external_resources:{mlir_reproducer:{verify_each:true,pipeline:"a"},o:{}} #-}'
+    assert read_reproducer(text)[1] == Reproducer("a", True)
+    text = "{-# external_resources: { o: { }, mlir_reproducer: { } } #-}"
+    assert read_reproducer(text)[1] == Reproducer("", True)
+
+
+@pytest.mark.parametrize("text", ["{-# external_resources: {", "{-# external_resources: { #-}"])
+def test_what_is_no_section_is_left_to_the_parser(text: str) -> None:
+    assert read_reproducer(text) == (text, None)
+
+
+def test_reading_large_resources_is_quick() -> None:
+    blob = BLOB.replace("0x04", "0x" + "00" * 2_000_000)
+    assert read_reproducer(blob)[1] == read_reproducer(BLOB)[1]
+    assert read_reproducer(blob[:-4]) == (blob[:-4], None)
+
+
+@pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
+def test_what_mlir_opt_writes(tmp_path: Path) -> None:
+    source, path = tmp_path / "x.mlir", tmp_path / "out.mlir"
+    source.write_text("func.func private @f()\n")
+    passes = "builtin.module(cse,canonicalize{max-iterations=3})"
+    options = [f"--pass-pipeline={passes}", f"--mlir-generate-reproducer={path}"]
+    subprocess.run([str(mlir_opt()), source, *options], check=True, capture_output=True)
+    ir_text, reproducer = read_reproducer(path.read_text())
+    assert reproducer is not None and not reproducer.verify_each
+    assert reproducer.pipeline.startswith("builtin.module(cse,canonicalize{")
+    assert "func.func private @f()" in ir_text
+    parse_module(toy_context(), ir_text, "x.mlir")
+
+
+@pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
+def test_mlir_opt_reads_what_is_written(path: Path) -> None:
+    with PassContext(instruments=[CrashReproducer(path)]), pytest.raises(ValueError):
+        named("symbol-privatize", body=lambda module, ctx: Fail().apply(ctx.ir_context, module))(
+            module("f")
+        )
+    command = [str(mlir_opt()), "--run-reproducer", str(path)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "func.func private @f()" in done.stdout
