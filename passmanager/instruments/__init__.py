@@ -1,17 +1,21 @@
-"""The built-in instruments."""
+"""The built-in instruments, each imported when it is asked for."""
 
-from .bisect import OptBisect
-from .diff import PrintDiff
-from .dump import DumpIR
-from .memory import MemoryInstrument
-from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
-from .profiling import ProfileInstrument
-from .progress import ProgressInstrument
-from .reproducer import CrashReproducer, Reproducer, read_reproducer
-from .statistics import StatisticsInstrument
-from .timing import PassTimingInstrument
-from .trace import TraceInstrument
-from .window import StartAfter, StopAfter
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .bisect import OptBisect
+    from .diff import PrintDiff
+    from .dump import DumpIR
+    from .memory import MemoryInstrument
+    from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
+    from .profiling import ProfileInstrument
+    from .progress import ProgressInstrument
+    from .reproducer import CrashReproducer, Reproducer, read_reproducer
+    from .statistics import StatisticsInstrument
+    from .timing import PassTimingInstrument
+    from .trace import TraceInstrument
+    from .window import StartAfter, StopAfter
 
 __all__ = [
     "CrashReproducer",
@@ -33,3 +37,30 @@ __all__ = [
     "TraceInstrument",
     "read_reproducer",
 ]
+
+_MODULES = {
+    "CrashReproducer": "reproducer",
+    "DumpIR": "dump",
+    "IRPrinter": "printing",
+    "MemoryInstrument": "memory",
+    "OptBisect": "bisect",
+    "PassPrintingInstrument": "printing",
+    "PassTimingInstrument": "timing",
+    "PrintAfterAll": "printing",
+    "PrintBeforeAll": "printing",
+    "PrintDiff": "diff",
+    "ProfileInstrument": "profiling",
+    "ProgressInstrument": "progress",
+    "Reproducer": "reproducer",
+    "StartAfter": "window",
+    "StatisticsInstrument": "statistics",
+    "StopAfter": "window",
+    "TraceInstrument": "trace",
+    "read_reproducer": "reproducer",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -84,9 +84,9 @@ _tracing = _Tracing()
 class MemoryInstrument(NestingInstrument[MemoryUse]):
     """Measures with tracemalloc the peak and the growth of the memory that Python allocates.
 
-    Tracing is on while the context is entered, and makes passes about 2 to 4 times slower; the
-    measuring itself takes about 4 microseconds a pass. What another thread allocates meanwhile is
-    in the figures too.
+    Tracing is on while the context is entered, and makes passes about 4 times slower; the measuring
+    itself takes about 20 microseconds a pass. What another thread allocates meanwhile is in the
+    figures too.
     """
 
     def __init__(self) -> None:

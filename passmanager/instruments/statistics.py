@@ -61,7 +61,7 @@ class StatisticsInstrument(NestingInstrument[_Open]):
 
     What a pass has others do inside of it is theirs. A pass that changes the module costs one walk
     over it (0.2 microseconds an op), any pass the watching of changes, even where nothing is
-    verified. Erased ops live until the pass ends.
+    verified; beside that about 8 microseconds. Erased ops live until the pass ends.
     """
 
     def __init__(self) -> None:

@@ -1,0 +1,38 @@
+"""Files that are never half written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["replace_file"]
+
+
+def replace_file(path: Path, parts: Iterable[str]) -> None:
+    """Make `parts` the content of the file, in one step: written beside it and renamed.
+
+    A link stays one, and the mode of a file that is there stays. A device or a pipe, which cannot
+    be replaced, is written to.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with open(target, "w") as file:
+            file.writelines(parts)
+        return
+    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.writelines(parts)
+        os.chmod(beside, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+        os.replace(beside, target)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
