@@ -19,7 +19,6 @@ from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, did_you_mean, name_key
 from .instrument import PassInstrument
-from .ir.snapshot import Changes
 from .ir.verifying import verify_changes
 from .options import pass_text
 from .preserves import check_preserved
@@ -295,7 +294,7 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
     `place` says where the pass stands in its pipeline. An exception keeps its type and gains one
     note a level.
     """
-    if ctx.config:
+    if not ctx.config.empty:
         pass_ = ctx.config.apply(pass_, pass_.name)
     info = info_of(pass_)
     module = run.module
@@ -311,7 +310,7 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
             instrument.run_before_pass(module, info)
             opened.append(instrument)
         try:
-            _transform(pass_, info, run, ctx)
+            _transform(pass_, frame, run, ctx)
         except BaseException as error:
             frame.fail(error, ctx.renderer)
             ctx.report_failure(opened, module, info, error)
@@ -323,38 +322,45 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
     return True
 
 
-def _transform(pass_: xdsl_passes.ModulePass, info: PassInfo, run: Run, ctx: PassContext) -> None:
+def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:
     """The body of a pass, then what it reported, then the verification of what it changed."""
-    watched = not info.composite and run.watch(ctx.verify_each or ctx.verify_preserves)
-    backup = run.module.clone() if ctx.rollback and not info.composite else None
+    composite = frame.info.composite
+    if (ctx.verify_each or ctx.verify_preserves) and not composite:
+        run.watch()
+    backup = run.module.clone() if ctx.rollback and not composite else None
     try:
         if is_own(pass_):
             pass_.transform(run.module, ctx)
         else:
             pass_.apply(run.ir_context, run.module)
-        run.frames[-1].flush(ctx.renderer)
-        changes = _verified_changes(run, ctx.verify_each) if watched else None
-        preserves = pass_.preserves if is_own(pass_) else ()
-        if changes and ctx.verify_preserves:
-            check_preserved(info, preserves, changes, run)
+        if frame.reported is not None:
+            frame.flush(ctx.renderer)
+        if run.watching:
+            _settle(pass_, frame, run, ctx)
     except BaseException:
         if backup is not None:
             _become(run.module, backup)
             run.forget()
         raise
-    run.settle(info, preserves, changes)
 
 
-def _verified_changes(run: Run, verify: bool) -> Changes:
-    """What the pass that is running changed, verified if asked for."""
-    began = perf_counter()
-    try:
-        changes = run.changes()
-        if changes and verify:
-            verify_changes(run.module, changes)
-        return changes
-    finally:
-        run.frames[-1].verify_time = perf_counter() - began
+def _settle(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:
+    """See what the pass changed, which nothing is left of for a composite; check that, and what
+    the pass preserves; keep what still holds.
+    """
+    preserves = pass_.preserves if is_own(pass_) else ()
+    changes = None
+    if not frame.info.composite:
+        began = perf_counter()
+        try:
+            changes = run.changes()
+            if changes and ctx.verify_each:
+                verify_changes(run.module, changes)
+        finally:
+            frame.verify_time = perf_counter() - began
+        if changes and ctx.verify_preserves:
+            check_preserved(frame.info, preserves, changes, run)
+    run.settle(frame.info, preserves, changes)
 
 
 def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:

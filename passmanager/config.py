@@ -65,9 +65,7 @@ class Config:
             raise TypeError(f"config is a dict of options, not {values!r}")
         for key, value in _gather_fields(values or {}).items():
             self._add(key, value)
-
-    def __bool__(self) -> bool:
-        return bool(self._values)
+        self.empty = not self._values
 
     def __repr__(self) -> str:
         return repr(self._values)

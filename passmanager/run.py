@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -25,18 +24,19 @@ from .registry import make_ir_context
 __all__ = ["Frame", "Run"]
 
 
-@dataclass(slots=True)
 class Frame:
     """One pass that is running: its place in the pipeline, the function it is at, what it has
     reported.
     """
 
-    info: PassInfo
-    place: str = ""
     function: Operation | None = None
-    verify_time: float = 0.0
-    """The seconds that went into seeing and verifying what the pass changed."""
     reported: DiagnosticContext | None = None
+    verify_time = 0.0
+    """The seconds that went into seeing and verifying what the pass changed."""
+
+    def __init__(self, info: PassInfo, place: str = "") -> None:
+        self.info = info
+        self.place = place
 
     @property
     def diagnostics(self) -> DiagnosticContext:
@@ -93,7 +93,7 @@ class Run:
     def __init__(self, module: ModuleOp, ir_context: Context | None = None) -> None:
         self.module = module
         self.frames: list[Frame] = []
-        self.analyses = AnalysisManager(self._watch)
+        self.analyses = AnalysisManager(self.watch)
         self.counts: dict[str, Counter[str]] = {}
         self.passes: dict[str, ModulePass] = {}
         """The passes that requirements are looked up in, by the key of their name."""
@@ -104,6 +104,8 @@ class Run:
         self.version = 0
         """How many passes were seen to have changed the module."""
         self._ir_context = ir_context
+        self.watching = False
+        """Whether changes to the module are seen; where nobody wants to know, nothing is spent."""
         self._snapshot: Snapshot | None = None
         self._wanted: set[str] = set()
         self._holding: set[str] = set()
@@ -160,23 +162,15 @@ class Run:
 
     # What changed
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
         """From here on, changes to the module are seen."""
         if self._snapshot is None:
             self._snapshot = Snapshot(self.module)
-
-    def watch(self, verify: bool) -> bool:
-        """Before a pass: whether somebody will want to know what it changed; if so, changes are
-        seen.
-        """
-        if not (verify or self._wanted or self._snapshot is not None):
-            return False
-        self._watch()
-        return True
+            self.watching = True
 
     def changes(self) -> Changes:
         """What changed in the module since this was asked last."""
-        self._watch()
+        self.watch()
         assert self._snapshot is not None
         changes = self._snapshot.update()
         self.version += bool(changes)
@@ -187,6 +181,8 @@ class Run:
     def want(self, names: Iterable[str]) -> None:
         """From here on, keep track of whether these passes hold."""
         self._wanted.update(map(name_key, names))
+        if self._wanted:
+            self.watch()
 
     def holds(self, name: str) -> bool:
         """Whether the pass ran, and nothing that does not preserve it changed the module since."""
@@ -208,9 +204,10 @@ class Run:
 
     def forget(self) -> None:
         """Nothing is known of the module any more: it was put back to an earlier state."""
-        self._snapshot = None
+        if self.watching:
+            self._snapshot = Snapshot(self.module)
         self._holding.clear()
-        self.analyses = AnalysisManager(self._watch)
+        self.analyses = AnalysisManager(self.watch)
 
 
 _present: ContextVar[Run | None] = ContextVar("passline_run", default=None)

@@ -194,7 +194,7 @@ class Fixpoint(Pass):
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
-        run.watch(True)
+        run.watch()
         limit = self.options.max_iterations
         for iteration in range(1, limit + 1):
             version = run.version

@@ -36,7 +36,7 @@ class PrintDiff(PassInstrument):
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
-        run.watch(True)
+        run.watch()
         if run not in self._runs:
             self._runs[run] = _Seen(run)
 

@@ -56,7 +56,7 @@ class DumpIR(PassInstrument):
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
-        run.watch(True)
+        run.watch()
         if run not in self._runs:
             folder = self._start(run, info)
             self._write(folder, "initial", f"// before '{info.text}'", ir_text(module))

@@ -214,7 +214,7 @@ class IRPrinter(PassInstrument):
     def _watch(self, module: ModuleOp) -> None:
         """Note what the module is like; print it at the start of a run."""
         run = Run.current()
-        run.watch(True)
+        run.watch()
         if run not in self._runs:
             self._runs[run] = _Watched()
             self._print("At Start", module)

@@ -79,7 +79,7 @@ class StatisticsInstrument(NestingInstrument[_Open]):
                 self._look(around, run.module)
             item.ops = around.ops
         if item.leaf:
-            run.watch(True)
+            run.watch()
             item.version = run.version
             item.ops = item.ops or _ops(run.module)
             with self._lock:

@@ -44,7 +44,7 @@ class TraceInstrument(SpanInstrument):
             replace_file(self._path, [self.render()])
 
     def begin(self, run: Run, outer: Entry[Span] | None) -> Span:
-        run.watch(True)
+        run.watch()
         return super().begin(run, outer)
 
     def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:

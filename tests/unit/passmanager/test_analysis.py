@@ -128,6 +128,16 @@ def test_analysis_of_a_function_that_did_not_change_is_kept() -> None:
     assert Size.computed == 4
 
 
+@pytest.mark.parametrize("verify_each", [True, False])
+def test_change_after_asking_in_one_pass_counts_as_that_pass(verify_each: bool) -> None:
+    def ask_and_change(m: ModuleOp, ctx: PassContext) -> None:
+        ctx.analyses.get(Size, m)
+        Append().transform_module(m, ctx)
+
+    first = named("first", body=ask_and_change)
+    assert run(first, named("keeps", keeps=[Size]), asks(), verify_each=verify_each) == [5]
+
+
 def test_cached_asks_without_computing() -> None:
     found: list[object] = []
 
