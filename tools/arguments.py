@@ -108,6 +108,8 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     _add_optional(group, "--split-input-file", "// -----", None, help)
     help = "the line to write between the results of the parts"
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
+    help = "show the remarks of passes whose name matches, by default of all"
+    _add_optional(group, "--remarks", ".*", None, help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 

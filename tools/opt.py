@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
@@ -29,6 +30,7 @@ from ..passmanager.ir.reading import parse_module
 from ..passmanager.ir.verifying import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
+from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
 from .arguments import ArgumentParser, add_arguments
 from .chunks import split_chunks
@@ -137,6 +139,10 @@ class PasslineOptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Make the pipeline and the context that it runs under."""
+        try:
+            re.compile(self.args.remarks or "")
+        except re.error as error:
+            raise PasslineError(f"argument --remarks: {error}") from None
         given: list[str] = self.args.passes
         level: int | None = self.args.opt_level
         if given:
@@ -277,10 +283,15 @@ class PasslineOptMain(xDSLOptMain):
         """Show what passes report: on stderr, or to the comments that expect it."""
         if self.expected is not None:
             self.expected.renderer(diagnostics)
-        elif self.args.quiet:
-            print_diagnostics([d for d in diagnostics if d.severity is Severity.ERROR])
         else:
-            print_diagnostics(diagnostics)
+            print_diagnostics([d for d in diagnostics if self.shows(d.severity)])
+
+    def shows(self, severity: Severity) -> bool:
+        """Whether what the pass that is running reports is shown."""
+        if severity is Severity.REMARK and not self.args.quiet:
+            wanted, name = self.args.remarks, Run.current().frames[-1].info.name
+            return wanted is not None and re.search(wanted, name) is not None
+        return severity is Severity.ERROR or not self.args.quiet
 
     # Input
 

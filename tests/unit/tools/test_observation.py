@@ -217,6 +217,40 @@ def test_quiet_leaves_out_warnings() -> None:
     assert run(*THREE, "--disable-pass=zzz", "--stop-after=zzz", "--quiet").stderr == ""
 
 
+class Remark(ModulePass):
+    """Reports a remark."""
+
+    name = "toy-remark"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        ctx.diagnostics.remark(None, "seen")
+
+
+@pytest.mark.parametrize(
+    ("option", "shown"),
+    [
+        ([], ""),
+        (["--remarks"], "remark: seen\n"),
+        (["--remarks=rem.*k"], "remark: seen\n"),
+        (["--remarks=other"], ""),
+        (["--remarks", "--quiet"], ""),
+    ],
+)
+def test_remarks_are_shown_when_asked_for(option: list[str], shown: str) -> None:
+    register_pass(Remark)
+    assert run("-p", "toy-remark", *option).stderr == shown
+
+
+def test_remark_is_expected_without_the_option() -> None:
+    register_pass(Remark)
+    text = "// expected-remark@unknown {{seen}}\n" + TEXT
+    assert run("-p", "toy-remark", "--verify-diagnostics", stdin=text).stderr == ""
+
+
+def test_pattern_that_is_none_is_an_error() -> None:
+    assert "--remarks: " in run("--remarks=(", status=2).stderr
+
+
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
     path = tmp_path / "r.mlir"
     first = run("-p", "toy-append,toy-fail{message=why}", f"--crash-reproducer={path}", status=3)
