@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types coverage lit clean
+.PHONY: demo test lint types coverage lit bench clean
 
 demo: .venv/installed
 	@echo "== before: examples/sequential.mlir"
@@ -27,6 +27,13 @@ coverage: .venv/installed-test
 
 lit: .venv/installed-test
 	$(BIN)/lit tests/filecheck
+
+bench: .venv/installed-bench
+	$(BIN)/python benchmarks/noop_pass.py
+
+.venv/installed-bench: pyproject.toml | .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm'
+	@touch $@
 
 .venv/created:
 	$(PYTHON) -m venv .venv

@@ -269,14 +269,20 @@ def _symbols(block: Block) -> list[str]:
 # How a pass is run
 
 
+class _Own(dict[type[xdsl_passes.ModulePass], bool]):
+    """Whether a pass class is one of ours; `isinstance` of an abstract class takes far longer."""
+
+    def __missing__(self, cls: type[xdsl_passes.ModulePass]) -> bool:
+        self[cls] = answer = issubclass(cls, Pass)
+        return answer
+
+
+_OWN = _Own()
+
+
 def is_own(pass_: xdsl_passes.ModulePass) -> TypeIs[Pass]:
-    """Whether a pass is one of ours; `isinstance` of an abstract class takes thrice as long."""
-    return _is_own_class(type(pass_))
-
-
-@cache
-def _is_own_class(cls: type[xdsl_passes.ModulePass]) -> bool:
-    return issubclass(cls, Pass)
+    """Whether a pass is one of ours."""
+    return _OWN[type(pass_)]
 
 
 def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
@@ -304,9 +310,10 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
     run.frames.append(frame := Frame(info, place))
     if len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
+    instruments = ctx.instruments
     opened: list[PassInstrument] = []
     try:
-        for instrument in ctx.instruments:
+        for instrument in instruments:
             instrument.run_before_pass(module, info)
             opened.append(instrument)
         try:

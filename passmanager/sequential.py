@@ -90,18 +90,17 @@ class Sequential(Pass):
         for step in self._steps(
             ctx, scope, lambda name: name_key(name) in waived or run.holds(name)
         ):
-            if step.action == "skip":
-                ctx.report_skip(module, step.info, step.reason)
-                skipped.append(step)
-                continue
-            if step.action == "ensure":
-                _warn_about_requirement(step, ctx, run)
-            if run_pass(step.pass_, run, ctx, step.place):
-                ran = True
-            elif step.action == "ensure":
-                waived.add(step.info.key)
-            if step.action == "run":
+            pass_, info, action, reason, place, _ = step
+            if action == "run":
+                ran = run_pass(pass_, run, ctx, place) or ran
                 waived.clear()
+            elif action == "skip":
+                ctx.report_skip(module, info, reason)
+                skipped.append(step)
+            else:
+                _warn_about_requirement(step, ctx, run)
+                if not run_pass(pass_, run, ctx, place):
+                    waived.add(info.key)
         if skipped and not ran:
             _warn_about_levels(self.info, skipped, ctx, run)
 
