@@ -50,8 +50,8 @@ def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[]
 
 def tvms(with_instrument: bool) -> Callable[[], None]:
     """A run of TVM's Sequential; ImportError if TVM is not installed."""
-    import tvm  # pyright: ignore[reportMissingImports]
-    from tvm.ir import instrument, transform  # pyright: ignore
+    import tvm
+    from tvm.ir import instrument, transform
 
     module = tvm.IRModule()
     nop = transform.module_pass(lambda m, c: m, opt_level=0, name="nop")
