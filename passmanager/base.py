@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_
 from typing_extensions import TypeIs, TypeVar
 from xdsl import passes as xdsl_passes
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
@@ -19,6 +19,7 @@ from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, did_you_mean, name_key
 from .instrument import PassInstrument
+from .ir.symbols import symbol_of
 from .ir.verifying import verify_changes
 from .options import pass_text
 from .preserves import check_preserved
@@ -169,7 +170,7 @@ class FunctionPass(Pass, Generic[AnchorT]):
         symbols = _symbols(block)
         for func in [op for op in block.ops if self.visits(op)]:
             frame.function = func
-            name = _symbol(func)
+            name = symbol_of(func)
             if func.parent is block:
                 result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
                 if result is not None and result is not func:
@@ -199,7 +200,7 @@ class FunctionPass(Pass, Generic[AnchorT]):
     def _check_function(self, func: Operation, name: str, block: Block) -> None:
         if func.parent is not block:
             self._break_contract(f"deleted @{name}")
-        if (now := _symbol(func)) != name:
+        if (now := symbol_of(func)) != name:
             self._break_contract(f"renamed @{name} to @{now}")
 
     def _check_symbols(self, before: list[str], after: list[str]) -> None:
@@ -256,14 +257,8 @@ def _replace_function(func: Operation, result: Operation) -> Operation:
     return new
 
 
-def _symbol(op: Operation) -> str:
-    """The symbol name of `op`, empty if it has none."""
-    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
-    return name.data if isinstance(name, StringAttr) else ""
-
-
 def _symbols(block: Block) -> list[str]:
-    return [name for op in block.ops if (name := _symbol(op))]
+    return [name for op in block.ops if (name := symbol_of(op))]
 
 
 # How a pass is run

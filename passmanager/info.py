@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
-__all__ = ["PassInfo", "closest_name", "did_you_mean", "kebab_case", "name_key"]
+__all__ = [
+    "PassInfo",
+    "check_level",
+    "check_name",
+    "check_names",
+    "closest_name",
+    "did_you_mean",
+    "kebab_case",
+    "name_key",
+]
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -19,6 +19,7 @@ from .errors import DiagnosticError, InvalidIRError
 from .info import PassInfo, name_key
 from .ir.location import place_of
 from .ir.snapshot import Changes, Snapshot
+from .ir.symbols import symbol_of
 from .registry import make_ir_context
 
 __all__ = ["Frame", "Run"]
@@ -68,8 +69,8 @@ def _function_name(op: Operation) -> str:
     """`function @f` for an op that is in one, else the name of the op."""
     current: Operation | None = op
     while current is not None:
-        if isinstance(name := current.get_attr_or_prop("sym_name"), StringAttr):
-            return f"function @{name.data}"
+        if name := symbol_of(current):
+            return f"function @{name}"
         current = current.parent_op()
     return f"'{op.name}'"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from ..passmanager.info import closest_name, name_key
+from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
 
 __all__ = ["ArgumentParser", "add_arguments"]
@@ -41,7 +42,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
-        if message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
+        if message.startswith("unrecognized") and not unknown.startswith("-"):
+            message = f"there is one input file, and '{unknown}' is another"
+        elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
             message += f" (did you mean '{closest}'?)"
         self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
 
@@ -75,6 +78,22 @@ class Names(argparse.Action):
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
+
+
+def _name(text: str) -> str:
+    try:
+        check_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _limit(text: str) -> int:
+    if not re.fullmatch(r"\d+|-1", text):
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number, or -1 for no limit, got '{text}'"
+        )
+    return int(text)
 
 
 def _add_names(group: Group, flag: str, help: str) -> None:
@@ -128,9 +147,11 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     help = "read options from a TOML file; --config has precedence"
     add("--config-file", metavar="FILE", help=help)
     help = "run N passes at most and say which, as LLVM's; -1 runs all"
-    add("--opt-bisect-limit", type=int, metavar="N", help=help)
-    add("--stop-after", metavar="NAME", help="run nothing after the first pass of this name")
-    add("--start-after", metavar="NAME", help="run nothing up to the first pass of this name")
+    add("--opt-bisect-limit", type=_limit, metavar="N", help=help)
+    help = "run nothing after the first pass of this name"
+    add("--stop-after", type=_name, metavar="NAME", help=help)
+    help = "run nothing up to the first pass of this name"
+    add("--start-after", type=_name, metavar="NAME", help=help)
     help = "run the pipeline that the input, written by --crash-reproducer, holds"
     add("--run-reproducer", action="store_true", help=help)
 
@@ -180,7 +201,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
     add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
     add("--memory", action="store_true", help="how much memory each pass took; slow")
-    add("--profile", metavar="NAME", help="where the time of one pass goes (cProfile)")
+    help = "where the time of one pass goes (cProfile)"
+    add("--profile", type=_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
     add("--trace", metavar="FILE", help=help)
     help = "what each pass counted, and the ops that it made and erased"

@@ -90,6 +90,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
 
 def silence_stdout() -> None:
     """Nobody reads stdout any more, or it is full: the interpreter's last flush goes nowhere."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
     try:
         sys.stdout.flush()
     except OSError:

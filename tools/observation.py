@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
+from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.sequential import Sequential
 
 __all__ = ["Observation"]
@@ -21,6 +24,7 @@ class Observation:
     def __init__(self, args: argparse.Namespace, pipeline: Sequential) -> None:
         self._args = args
         self._pipeline = pipeline
+        self._unseen = {name.removeprefix("@") for name in args.filter_function}
         self._reports: list[Callable[[], str]] = []
         # What measures comes first: it then does not measure what the others do after a pass.
         self._instruments = [*self._measuring(), *self._control(), *self._printing()]
@@ -155,8 +159,15 @@ class Observation:
                     flag = option.replace("_", "-")
                     yield f"--{flag} has no effect without an option that prints the IR"
 
+    def see(self, module: ModuleOp) -> None:
+        """Take note of the functions of a module that the passes are about to run on."""
+        self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
+
     def finish(self) -> None:
         """Print what was measured, on stderr."""
+        if self._unseen and not self._args.quiet:
+            names = ", ".join(f"@{name}" for name in sorted(self._unseen))
+            print(f"warning: --filter-function: there is no function {names}", file=sys.stderr)
         for report in self._reports:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +76,7 @@ class PasslineOptMain(xDSLOptMain):
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
         self.args = self.arg_parser.parse_args(given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
-        self.args.syntax_highlight &= sys.stdout.isatty()
+        self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         try:
             names = self.ctx.registered_dialect_names
             text = answer(self.args, self.arg_parser, self.available_passes, names)
@@ -182,8 +183,9 @@ class PasslineOptMain(xDSLOptMain):
 
     def left_out(self) -> Iterator[str]:
         """A warning that says which of the passes of -p the level of -O leaves out, if any."""
-        steps = [s for s in self.sequential.plan(self.pass_context) if s.action == "skip"]
-        if steps:
+        plan = list(self.sequential.plan(self.pass_context))
+        steps = [step for step in plan if step.action == "skip"]
+        if steps and len(steps) < len(plan):  # of a pipeline that does nothing it is said anyway
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
     def apply_passes(self, prog: ModuleOp) -> None:
@@ -256,6 +258,7 @@ class PasslineOptMain(xDSLOptMain):
         if not self.args.disable_verify:
             with phase("Verifier"):
                 verify(module)
+        self.observation.see(module)
         self.apply_passes(module)
         if self.args.verify_roundtrip:
             from .roundtrip import verify_roundtrip
@@ -327,6 +330,8 @@ class PasslineOptMain(xDSLOptMain):
             raise PasslineError(message) from None
         if "mlir_reproducer" in text:
             text = self.read_reproducer(text)
+        elif self.args.run_reproducer:
+            raise PasslineError(f"'{name}' holds no pipeline to reproduce")
         return parse_module(
             self.ctx,
             text,
@@ -351,6 +356,8 @@ def main(args: Sequence[str] | None = None) -> None:
     gc.set_threshold(100_000, 20, 100)
     # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
     sys.setrecursionlimit(200_000)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = open(os.devnull, "w")  # else what is printed on it would go to stdout
     try:
         PasslineOptMain(args=args).run()
     except (Exception, KeyboardInterrupt) as error:

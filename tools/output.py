@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ class ResultFile:
     def write(self, text: str) -> None:
         """Add text to the result."""
         if self._path is None:
+            if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise OSError(errno.EBADF, "stdout is closed")
             sys.stdout.write(text)
             sys.stdout.flush()
         else:

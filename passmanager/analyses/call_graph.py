@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
+from ..ir.symbols import symbol_of
 from ..ir.walking import walk
 
 __all__ = ["CallGraph"]
@@ -19,8 +20,8 @@ class CallGraph:
     """
 
     def __init__(self, module: ModuleOp) -> None:
-        symbols = ((_symbol_name(op), op) for op in module.body.block.ops)
-        self.symbols: dict[str, Operation] = {name: op for name, op in symbols if name is not None}
+        symbols = ((symbol_of(op), op) for op in module.body.block.ops)
+        self.symbols: dict[str, Operation] = {name: op for name, op in symbols if name}
         self._callees: dict[Operation, dict[Operation, None]] = {}
         self._callers: dict[Operation, dict[Operation, None]] = {}
         self._unresolved: dict[Operation, list[str]] = {}
@@ -73,11 +74,6 @@ class CallGraph:
                 else:
                     seen.add(callee)
                     path.append((callee, iter(self._callees[callee])))
-
-
-def _symbol_name(op: Operation) -> str | None:
-    name = op.get_attr_or_prop("sym_name")
-    return name.data if isinstance(name, StringAttr) else None
 
 
 class _References:

@@ -16,8 +16,9 @@ from xdsl.traits import IsolatedFromAbove
 from ..diagnostics import wants_colour
 from ..info import PassInfo
 from ..instrument import PassInstrument
+from ..ir.symbols import symbol_of
 from ..run import Run
-from .printing import CarefulPrinter, banner, ir_text, symbol_of, title_of, top_level
+from .printing import CarefulPrinter, banner, ir_text, title_of, top_level
 
 __all__ = ["PrintDiff"]
 

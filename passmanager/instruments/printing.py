@@ -9,12 +9,13 @@ from io import StringIO
 from typing import TextIO
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from ..info import PassInfo, check_names, name_key
 from ..instrument import PassInstrument
+from ..ir.symbols import symbol_of
 from ..ir.verifying import verify
 from ..run import Run
 
@@ -27,7 +28,6 @@ __all__ = [
     "banner",
     "ir_text",
     "print_ir",
-    "symbol_of",
     "title_of",
     "top_level",
 ]
@@ -100,12 +100,6 @@ def _write(title: str, text: str, stream: TextIO | None = None) -> None:
 def top_level(module: ModuleOp) -> list[Operation]:
     """The ops directly in the module, which may be broken."""
     return [op for region in module.regions for block in region.blocks for op in block.ops]
-
-
-def symbol_of(op: Operation) -> str:
-    """The symbol name of `op`, empty if it has none."""
-    name = op.get_attr_or_prop("sym_name")
-    return name.data if isinstance(name, StringAttr) else ""
 
 
 # Instruments

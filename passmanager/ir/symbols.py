@@ -1,0 +1,14 @@
+"""The names by which ops are referred to."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+__all__ = ["symbol_of"]
+
+
+def symbol_of(op: Operation) -> str:
+    """The symbol name of `op`, empty if it has none."""
+    name = op.properties.get("sym_name") or op.attributes.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
