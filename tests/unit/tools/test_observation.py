@@ -376,3 +376,31 @@ def test_own_split_markers() -> None:
     text = f"{TEXT}// next\n{TEXT}"
     args = "--split-input-file=// next", "--output-split-marker=// part"
     assert run(*args, stdin=text).stdout.count("// part\n") == 1
+
+
+# Options without effect
+
+
+def test_function_of_the_filter_that_is_not_there_is_warned_about() -> None:
+    args = "--print-ir-after-all", "--filter-function=f,nope"
+    assert "--filter-function: there is no function @nope\n" in run(*PIPELINE, *args).stderr
+
+
+@pytest.mark.parametrize("option", ["--stop-after=", "--start-after=", "--profile="])
+def test_empty_name_is_an_error(option: str) -> None:
+    assert "at least one letter" in run(*PIPELINE, option, status=2).stderr
+
+
+@pytest.mark.parametrize("limit", ["-5", "x", ""])
+def test_limit_that_is_none_is_an_error(limit: str) -> None:
+    shown = run(*PIPELINE, f"--opt-bisect-limit={limit}", status=2).stderr
+    assert "expected a whole number, or -1 for no limit" in shown
+
+
+def test_input_without_a_reproducer_is_an_error() -> None:
+    assert "'<stdin>' holds no pipeline to reproduce" in run("--run-reproducer", status=1).stderr
+
+
+def test_level_that_leaves_out_all_is_said_once() -> None:
+    shown = run("-p", "eliminate-common-subexpr", "-O2").stderr
+    assert shown.count("warning") == 1 and "ran none of its passes" in shown

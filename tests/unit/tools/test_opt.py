@@ -498,3 +498,20 @@ def test_numpy_is_not_imported_where_nothing_is_computed() -> None:
         [sys.executable, "-c", code], input=MODULE, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_closed_stdout_is_an_error() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{OPT} >&-"], input=MODULE, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (1, "error: stdout is closed\n")
+
+
+def test_closed_stderr_is_no_failure_and_not_in_the_result() -> None:
+    command = f"{OPT} -O3 --timing 2>&-"
+    done = subprocess.run(["bash", "-c", command], input=MODULE, capture_output=True, text=True)
+    assert done.returncode == 0 and "Execution" not in done.stdout
+
+
+def test_two_input_files(file: str) -> None:
+    assert f"there is one input file, and '{file}' is another" in failing(2, file, file)
