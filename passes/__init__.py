@@ -38,8 +38,11 @@ def _factory(place: str) -> Callable[[], type[ModulePass]]:
     return lambda: getattr(import_module(f".{module}", __package__), name)
 
 
-REPLACEMENTS = {"canonicalize": _factory("builtin.canonicalize:Canonicalize")}
-"""What passline-opt runs in the place of xDSL's passes of these names: same results, sooner."""
+REPLACEMENTS = {
+    "canonicalize": _factory("builtin.canonicalize:Canonicalize"),
+    "mlir-opt": _factory("builtin.mlir_opt:MLIROpt"),
+}
+"""What passline-opt runs in the place of xDSL's passes of these names, which do the same."""
 
 UNIVERSE = Universe(
     all_dialects=DIALECTS, all_passes={name: _factory(place) for name, place in PASSES.items()}

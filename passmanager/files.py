@@ -16,12 +16,15 @@ def replace_file(path: Path, parts: Iterable[str]) -> None:
     A link stays one, and the mode of a file that is there stays. A device or a pipe, which cannot
     be replaced, is written to.
     """
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        with open(target, "w") as file:
+    if path.exists() and not path.is_file():
+        with open(path, "w") as file:
             file.writelines(parts)
         return
-    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    target = path.resolve()
+    try:
+        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "w") as file:
             file.writelines(parts)

@@ -47,7 +47,7 @@ def _from_file(name: str) -> Iterator[tuple[str, object]]:
     try:
         with open(name, "rb") as file:
             yield from _flatten(tomllib.load(file), "")
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"'{name}' is no TOML: {error}") from None
 
 

@@ -12,15 +12,7 @@ from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import DiagnosticError, InvalidIRError, PasslineError
 from ..passmanager.ir.location import location_of, span_location
 
-__all__ = [
-    "BAD_INPUT",
-    "CLOSED_PIPE",
-    "INTERRUPTED",
-    "USAGE",
-    "diagnostics_of",
-    "report",
-    "status_of",
-]
+__all__ = ["BAD_INPUT", "INTERRUPTED", "USAGE", "diagnostics_of", "report", "status_of"]
 
 BAD_INPUT = 1
 """The input is wrong, or a pass failed on purpose."""
@@ -59,8 +51,11 @@ def status_of(error: BaseException) -> int:
     """The status that a run with this failure ends with."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    expected = (ParseError, DiagnosticException, PasslineError, OSError, RecursionError)
-    return BAD_INPUT if isinstance(error, expected) else BUG
+    expected = (ParseError, DiagnosticException, PasslineError, OSError)
+    if isinstance(error, expected):
+        return BAD_INPUT
+    too_deep = isinstance(error, RecursionError) and not notes_of(error)  # and in no pass
+    return BAD_INPUT if too_deep else BUG
 
 
 def diagnostics_of(error: BaseException) -> list[Diagnostic]:
@@ -74,18 +69,19 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, str(error), location_of(error.op))]
         case KeyboardInterrupt():
             return [Diagnostic(Severity.ERROR, "interrupted")]
-        case RecursionError():
+        case RecursionError() if not notes_of(error):
             return [Diagnostic(Severity.ERROR, "the IR is nested too deeply")]
         case SystemExit():
             return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
         case OSError() if error.strerror:
-            name = f"'{error.filename}': " if error.filename else ""
+            name = f"'{error.filename}': " if error.filename is not None else ""
             return [Diagnostic(Severity.ERROR, f"{name}{error.strerror}")]
         case DiagnosticException() | PasslineError() | OSError():
             return [Diagnostic(Severity.ERROR, str(error) or type(error).__name__)]
         case _:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
-            return [bug.help("this is a bug in the pass; --debug shows the traceback")]
+            where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
+            return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
 
 
 def silence_stdout() -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import gc
+import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from io import BytesIO
-from typing import IO, TYPE_CHECKING, NoReturn
+from io import BytesIO, StringIO
+from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
+from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, ParseError, ShrinkException
+from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes import OPTIMIZE, REPLACEMENTS
@@ -29,6 +32,7 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.reading import parse_module
 from ..passmanager.ir.verifying import verify
+from ..passmanager.ir.writing import ExactPrinter
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.run import Run
@@ -36,7 +40,7 @@ from ..passmanager.sequential import Sequential
 from .arguments import ArgumentParser, add_arguments
 from .chunks import split_chunks
 from .configuration import read_config
-from .failures import BAD_INPUT, diagnostics_of, report, status_of
+from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
 from .listing import answer
 from .observation import Observation
 from .output import ResultFile
@@ -93,6 +97,22 @@ class PasslineOptMain(xDSLOptMain):
         if self.args.dump_pass_pipeline:
             print(pipeline_text(self.sequential), file=sys.stderr)
 
+    @classmethod
+    def main(cls, args: Sequence[str] | None = None) -> None:
+        """Run the tool as a process of its own; what a console script calls."""
+        # IR is cyclic and long-lived: by default the collector takes a third of parsing.
+        gc.set_threshold(100_000, 20, 100)
+        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
+        sys.setrecursionlimit(200_000)
+        if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+            sys.stderr = open(os.devnull, "w")  # else what is printed on it would go to stdout
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            sys.stdin = open(os.devnull)
+        try:
+            cls(args=args).run()
+        except (Exception, KeyboardInterrupt) as error:
+            sys.exit(report(error, debug="--debug" in sys.argv))
+
     # What there is
 
     def register_all_dialects(self) -> None:
@@ -127,14 +147,26 @@ class PasslineOptMain(xDSLOptMain):
     def check_target(self) -> None:
         """Raise if there is no such target."""
         try:
-            name = parse_spec(self.args.target).name
+            spec = parse_spec(self.args.target)
         except ArgSpecParseError as error:
             raise PasslineError(str(error)) from None
+        name = spec.name
         if name not in self.available_targets:
             closest = closest_name(name, self.available_targets)
             known = f"choose from {', '.join(self.available_targets)}"
             hint = f"did you mean '{closest}'?" if closest else known
             raise PasslineError(f"there is no target '{name}'; {hint}")
+        factory = self.available_targets[name]
+        if inspect.signature(factory).parameters:  # an old-style target, a function
+            return
+        try:
+            cast(Callable[[], type[Target]], factory)().from_spec(spec)
+        except ValueError as error:
+            raise PasslineError(f"target '{name}': {error}") from None
+        except ImportError as error:
+            raise PasslineError(
+                f"target '{name}' needs '{error.name}', which is not installed"
+            ) from None
 
     # What to do
 
@@ -206,8 +238,10 @@ class PasslineOptMain(xDSLOptMain):
                     if index > 0:
                         result.write(f"{self.args.output_split_marker}\n")
                     status = max(status, self.run_chunk(chunk, extension, offset, result))
-            if status == 0:
-                result.commit()
+                    if status == INTERRUPTED:
+                        break
+                if status == 0:
+                    result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
         self.observation.finish()
@@ -282,6 +316,23 @@ class PasslineOptMain(xDSLOptMain):
         print_diagnostics(problems)
         return max(status, BAD_INPUT if problems else 0)
 
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """The text of the result, for MLIR with every bit of its constants."""
+        spec = parse_spec(self.args.target)
+        if spec.name != MLIRTarget.name or self.args.syntax_highlight:
+            return super().output_resulting_program(prog)
+        target = MLIRTarget.from_spec(spec)
+        printer = ExactPrinter(
+            stream := StringIO(),
+            print_generic_format=target.print_generic_format or self.args.print_op_generic,
+            print_properties_as_attributes=target.print_properties_as_attributes
+            or self.args.print_no_properties,
+            print_debuginfo=target.print_debuginfo or self.args.print_debuginfo,
+        )
+        printer.print_op(prog)
+        printer.print_metadata(self.ctx.loaded_dialects)
+        return f"{stream.getvalue()}\n\n"
+
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Show what passes report: on stderr, or to the comments that expect it."""
         if self.expected is not None:
@@ -352,16 +403,7 @@ class PasslineOptMain(xDSLOptMain):
 
 def main(args: Sequence[str] | None = None) -> None:
     """The command `passline-opt`."""
-    # IR is cyclic and long-lived: the default thresholds make the collector a third of parsing.
-    gc.set_threshold(100_000, 20, 100)
-    # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
-    sys.setrecursionlimit(200_000)
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stderr = open(os.devnull, "w")  # else what is printed on it would go to stdout
-    try:
-        PasslineOptMain(args=args).run()
-    except (Exception, KeyboardInterrupt) as error:
-        sys.exit(report(error, debug="--debug" in sys.argv))
+    PasslineOptMain.main(args)
 
 
 if __name__ == "__main__":

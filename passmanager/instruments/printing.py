@@ -11,12 +11,12 @@ from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from ..info import PassInfo, check_names, name_key
 from ..instrument import PassInstrument
 from ..ir.symbols import symbol_of
 from ..ir.verifying import verify
+from ..ir.writing import ExactPrinter
 from ..run import Run
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 # Text
 
 
-class CarefulPrinter(Printer):
+class CarefulPrinter(ExactPrinter):
     """A printer that leaves the IR as it is, also when it fails.
 
     xDSL's takes the name off an unregistered op while it prints it, and puts it back at the end.

@@ -12,9 +12,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
-from xdsl.parser import ForwardDeclaredValue, Parser, UnresolvedOperand
+from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -108,6 +118,12 @@ class LocatingParser(Parser):
         hint = did_you_mean(name, known) or "; --allow-unregistered-dialect lets it pass"
         self.raise_error(f"operation '{name}' is not registered{hint}", start, start + len(name))
 
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        element = super()._parse_tensor_literal_element()
+        if element.span.text.startswith("0x"):
+            return _Bits(element.is_negative, element.value, element.span)
+        return element
+
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
         if values and type(first := values[0]) is BlockArgument and first.location is UNKNOWN_LOC:
@@ -119,6 +135,18 @@ class LocatingParser(Parser):
         value = super().resolve_operand(operand, type)
         if value.__class__ is ForwardDeclaredValue:
             self._first_uses.setdefault(value, operand.span)
+        return value
+
+
+class _Bits(AttrParser._TensorLiteralElement):
+    """A literal of hexadecimal digits, which are the bits of a float, as in MLIR."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[float, float] | tuple[int, int]:
+        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
+            return super().to_type(parser, type)
+        (value,) = type.unpack(self.value.to_bytes(type.compile_time_size, "little"), 1)
         return value
 
 

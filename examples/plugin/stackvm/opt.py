@@ -27,4 +27,4 @@ class StackVMOptMain(PasslineOptMain):
 
 def main() -> None:
     """The command `stackvm-opt`."""
-    StackVMOptMain().run()
+    StackVMOptMain.main()
