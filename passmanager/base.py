@@ -17,11 +17,20 @@ from xdsl.ir import Block, Operation
 
 from .context import PassContext
 from .errors import PassContractError
-from .info import PassInfo, check_level, check_name, check_names, did_you_mean, name_key
+from .info import (
+    PassInfo,
+    check_level,
+    check_name,
+    check_names,
+    check_spelling,
+    did_you_mean,
+    kebab_case,
+    name_key,
+)
 from .instrument import PassInstrument
 from .ir.symbols import symbol_of
 from .ir.verifying import verify_changes
-from .options import pass_text
+from .options import check_values, pass_text
 from .preserves import check_preserved
 from .registry import installed
 from .run import Frame, Run
@@ -29,6 +38,14 @@ from .run import Frame, Run
 __all__ = ["FunctionPass", "ModulePass", "Pass", "info_of", "nested_passes", "run_pass"]
 
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
+
+
+def _is_kind(cls: type) -> bool:
+    """Whether a class is a kind of pass, and no pass: its transform methods are still to come."""
+    methods = ("transform", "transform_module", "transform_function", "patterns")
+    return any(
+        getattr(getattr(cls, method, None), "__isabstractmethod__", False) for method in methods
+    )
 
 
 def _fields_of(cls: type) -> set[str]:
@@ -41,9 +58,10 @@ class Pass(xdsl_passes.ModulePass):
     """What all passes are: a transformation of a module, with a name, a level, requirements and
     options.
 
-    `name`, `opt_level`, `required` (names of passes) and `preserves` (names of passes and analysis
-    classes that stay true when this pass changes something) are plain class attributes. Options are
-    the annotated fields of a `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
+    `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes)
+    and `preserves` (names of passes and analysis classes that stay true when this pass changes
+    something) are plain class attributes. Options are the annotated fields of a
+    `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy;
     `apply` works in place, and makes every pass one of xDSL's. Derive from ModulePass or
     FunctionPass.
     """
@@ -62,7 +80,10 @@ class Pass(xdsl_passes.ModulePass):
                 f"{cls.__name__}.{annotated} has an annotation and would become an option: "
                 f"write `{annotated} = ...`"
             )
+        if cls.name is Pass.name and not _is_kind(cls):
+            cls.name = kebab_case(cls.__name__)
         check_name(cls.name)
+        check_spelling(cls.name)
         check_level(cls.opt_level)
         check_names(f"{cls.__name__}.required", cls.required)
 
@@ -82,10 +103,14 @@ class Pass(xdsl_passes.ModulePass):
     @cached_property
     def info(self) -> PassInfo:
         """Name, level, requirements, and the pass with its options as text."""
+        check_values(self)
         return PassInfo(self.name, self.opt_level, tuple(self.required), pass_text(self))
 
     def __str__(self) -> str:
         return self.info.text
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.info.text}>"
 
     @property
     def children(self) -> tuple[xdsl_passes.ModulePass, ...]:
@@ -306,22 +331,38 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
     if len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
     instruments = ctx.instruments
-    opened: list[PassInstrument] = []
     try:
-        for instrument in instruments:
-            instrument.run_before_pass(module, info)
-            opened.append(instrument)
+        if instruments:
+            _tell_before(instruments, module, info)
         try:
             _transform(pass_, frame, run, ctx)
         except BaseException as error:
             frame.fail(error, ctx.renderer)
-            ctx.report_failure(opened, module, info, error)
+            ctx.report_failure(instruments, module, info, error)
             raise
-        for instrument in ctx.instruments:
-            instrument.run_after_pass(module, info)
+        if ctx.instruments:
+            _tell_after(ctx.instruments, module, info)
     finally:
         run.frames.pop()
     return True
+
+
+def _tell_before(instruments: Sequence[PassInstrument], module: ModuleOp, info: PassInfo) -> None:
+    for instrument in instruments:
+        try:
+            instrument.run_before_pass(module, info)
+        except BaseException as error:
+            error.add_note(f"in {instrument.name}.run_before_pass, for pass '{info.text}'")
+            raise
+
+
+def _tell_after(instruments: Sequence[PassInstrument], module: ModuleOp, info: PassInfo) -> None:
+    for instrument in instruments:
+        try:
+            instrument.run_after_pass(module, info)
+        except BaseException as error:
+            error.add_note(f"in {instrument.name}.run_after_pass, for pass '{info.text}'")
+            raise
 
 
 def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from .errors import DiagnosticError
-from .ir.location import file_location, location_of
+from .ir.location import file_location, location_of, place_text
 
 __all__ = [
     "Diagnostic",
@@ -143,7 +143,7 @@ def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
     if colour:
         severity = f"{_COLOURS[diagnostic.severity]}{severity}\x1b[0m"
     loc = diagnostic.location
-    place = f"{loc.filename.data}:{loc.line.data}:{loc.column.data}: " if loc else ""
+    place = f"{place_text(loc)}: " if loc else ""
     return f"{place}{severity} {diagnostic.message}"
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "check_level",
     "check_name",
     "check_names",
+    "check_spelling",
     "closest_name",
     "did_you_mean",
     "kebab_case",
@@ -78,6 +79,12 @@ def check_name(name: object) -> None:
         raise TypeError(f"the name of a pass is a string, not {name!r}")
     if not name_key(name):
         raise ValueError(f"the name of a pass has at least one letter or digit, {name!r} has none")
+
+
+def check_spelling(name: str) -> None:
+    """Raise if a pipeline cannot spell `name`."""
+    if not re.fullmatch(r"[\w.\-]+", name, re.ASCII):
+        raise ValueError(f"the name of a pass has letters, digits, '-', '.' and '_', not {name!r}")
 
 
 def check_level(opt_level: object) -> None:

@@ -18,6 +18,7 @@ from .info import did_you_mean
 __all__ = [
     "OptionText",
     "PassOption",
+    "check_values",
     "find_option",
     "from_text",
     "from_value",
@@ -259,6 +260,18 @@ def to_text(value: object) -> str:
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def check_values(options: object) -> None:
+    """Raise TypeError for a field of a plain type that holds something else, given in Python."""
+    for option in pass_options(type(options)):
+        value: object = getattr(options, option.field)
+        if any(option.type is plain for plain in (bool, int, float, str)):
+            try:
+                from_value(value, option.type)
+            except ValueError as error:
+                owner = type(options).__name__
+                raise TypeError(f"option {option.field} of {owner}: {error}") from None
 
 
 def options_text(options: object, *, defaults: bool = False) -> str:

@@ -21,7 +21,13 @@ class ArgumentParser(argparse.ArgumentParser):
     """
 
     def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
-        super().__init__(description=description, allow_abbrev=False, conflict_handler="resolve")
+        super().__init__(
+            usage="%(prog)s [options] [input_file]",
+            description=description,
+            formatter_class=HelpFormatter,
+            allow_abbrev=False,
+            conflict_handler="resolve",
+        )
         self._passes = {name_key(name): name for name in passes}
 
     def prepare(self, args: Sequence[str]) -> list[str]:
@@ -41,12 +47,23 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
+        known += [f"--{name}" for name in self._passes.values()]
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
         if message.startswith("unrecognized") and not unknown.startswith("-"):
             message = f"there is one input file, and '{unknown}' is another"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
             message += f" (did you mean '{closest}'?)"
         self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Shows an optional value as it is spelled: `--timing[=tree|list|json]`."""
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not isinstance(action, OptionalValue):
+            return super()._format_action_invocation(action)
+        value = "|".join(action.choices) if action.choices else action.metavar
+        return f"{action.option_strings[0]}[={value}]"
 
 
 class OptionalValue(argparse.Action):
@@ -73,8 +90,11 @@ class Names(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         before: list[str] = getattr(namespace, self.dest) or []
-        names = [name.strip() for name in str(values).split(",")]
-        setattr(namespace, self.dest, [*before, *filter(None, names)])
+        try:
+            names = [_name(name.strip()) for name in str(values).split(",")]
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+        setattr(namespace, self.dest, [*before, *names])
 
 
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
@@ -85,6 +105,12 @@ def _name(text: str) -> str:
         check_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a value that is not empty")
     return text
 
 
@@ -101,9 +127,15 @@ def _add_names(group: Group, flag: str, help: str) -> None:
 
 
 def _add_optional(
-    group: Group, flag: str, const: str, kinds: Sequence[str] | None, help: str
+    group: Group, flag: str, const: str, kinds: Sequence[str] | str, help: str
 ) -> None:
-    group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)
+    """An option with a value that is one of `kinds`, or of the kind that a text calls so."""
+    if isinstance(kinds, str):
+        group.add_argument(
+            flag, action=OptionalValue, const=const, type=_text, metavar=kinds, help=help
+        )
+    else:
+        group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)
 
 
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
@@ -122,13 +154,13 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     help = f"what to write: one of {', '.join(targets)}"
     add("-t", "--target", default="mlir", help=help)
     help = "the file to write, in one step when all has succeeded; '-' is stdout"
-    add("-o", "--output-file", metavar="FILE", help=help)
+    add("-o", "--output-file", type=_text, metavar="FILE", help=help)
     help = "take the parts of the input between lines that are '// -----' one by one"
-    _add_optional(group, "--split-input-file", "// -----", None, help)
+    _add_optional(group, "--split-input-file", "// -----", "MARKER", help)
     help = "the line to write between the results of the parts"
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
     help = "show the remarks of passes whose name matches, by default of all"
-    _add_optional(group, "--remarks", ".*", None, help)
+    _add_optional(group, "--remarks", ".*", "REGEX", help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
@@ -145,7 +177,7 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     help = "set an option, as fold-constant.max_elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config has precedence"
-    add("--config-file", metavar="FILE", help=help)
+    add("--config-file", type=_text, metavar="FILE", help=help)
     help = "run N passes at most and say which, as LLVM's; -1 runs all"
     add("--opt-bisect-limit", type=_limit, metavar="N", help=help)
     help = "run nothing after the first pass of this name"
@@ -169,9 +201,9 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     help = "check diagnostics against comments as // expected-error {{text}}"
     _add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
-    add("--crash-reproducer", metavar="FILE", help=help)
+    add("--crash-reproducer", type=_text, metavar="FILE", help=help)
     help = "as --crash-reproducer, but only the pass that failed and the IR before it"
-    add("--local-reproducer", metavar="FILE", help=help)
+    add("--local-reproducer", type=_text, metavar="FILE", help=help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
@@ -190,7 +222,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "print what each pass changed as a unified diff"
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
-    add("--dump-ir", metavar="DIR", help=help)
+    add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
 
 
@@ -204,7 +236,7 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     help = "where the time of one pass goes (cProfile)"
     add("--profile", type=_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
-    add("--trace", metavar="FILE", help=help)
+    add("--trace", type=_text, metavar="FILE", help=help)
     help = "what each pass counted, and the ops that it made and erased"
     _add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
 

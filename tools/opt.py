@@ -93,7 +93,7 @@ class PasslineOptMain(xDSLOptMain):
         except OSError as error:
             sys.exit(report(error))
         if self.args.explain_pipeline:
-            self.print_and_exit(str(self.sequential.plan(self.pass_context)))
+            self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
         if self.args.dump_pass_pipeline:
             print(pipeline_text(self.sequential), file=sys.stderr)
 
@@ -178,6 +178,8 @@ class PasslineOptMain(xDSLOptMain):
             raise PasslineError(f"argument --remarks: {error}") from None
         given: list[str] = self.args.passes
         level: int | None = self.args.opt_level
+        if self.args.run_reproducer and (given or level is not None):
+            raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
         if given:
             pipelines = [parse_pipeline(text, self.available_passes) for text in given]
             self.use_pipeline([pass_ for pipeline in pipelines for pass_ in pipeline.passes])
@@ -197,7 +199,7 @@ class PasslineOptMain(xDSLOptMain):
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
         )
-        warnings = [*self.observation.warnings()]
+        warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if given and level is not None:
             warnings += self.left_out()
         if not self.args.quiet:

@@ -108,13 +108,14 @@ class Folding:
     def evaluate(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
         """Compute the results; None for what is too big, and for what fails, as in TVM."""
         fills = [c for c in constants if isinstance(c, FullOp)]
+        only_fills = len(fills) == len(constants)
+        sizes = [] if only_fills else [_size(v.type) for v in (*op.operands, *op.results)]
+        if any(size is None or size > self.max_elements for size in sizes):
+            return None
+        if only_fills and not isinstance(op, Elementwise):
+            return None
         try:
-            if len(fills) == len(constants):
-                return self.fill_values(op, fills) if isinstance(op, Elementwise) else None
-            sizes = [_size(value.type) for value in (*op.operands, *op.results)]
-            if any(size is None or size > self.max_elements for size in sizes):
-                return None
-            return self.dense_values(op, constants)
+            return self.fill_values(op, fills) if only_fills else self.dense_values(op, constants)
         except Exception:  # whatever another project's semantics may raise
             return None
 

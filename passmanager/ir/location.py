@@ -20,6 +20,7 @@ __all__ = [
     "file_location",
     "location_of",
     "place_of",
+    "place_text",
     "remember_source",
     "span_location",
 ]
@@ -68,4 +69,10 @@ def location_of(op: Operation) -> FileLineColLoc | None:
 def place_of(op: Operation) -> str:
     """` at file:line:col` for a message, or nothing if no place is known."""
     loc = location_of(op)
-    return f" at {loc.filename.data}:{loc.line.data}:{loc.column.data}" if loc else ""
+    return f" at {place_text(loc)}" if loc else ""
+
+
+def place_text(location: FileLineColLoc) -> str:
+    """`file:line:col`, or the file alone for what is all of it."""
+    line, column = location.line.data, location.column.data
+    return f"{location.filename.data}:{line}:{column}" if line else location.filename.data

@@ -91,6 +91,33 @@ def test_foreign_pass_has_level_0_and_no_requirements() -> None:
     assert info == PassInfo("foreign") and info.text == "foreign{size=4}"
 
 
+def test_name_is_by_default_that_of_the_class() -> None:
+    class FoldThings(ModulePass):
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None: ...
+
+    class FoldMore(FoldThings):
+        pass
+
+    assert FoldThings().info.name == "fold-things" and FoldMore().info.name == "fold-things"
+
+
+@pytest.mark.parametrize("name", ["My Pass!", "a,b", "a{b", "ü"])
+def test_name_that_no_pipeline_can_spell_is_an_error(name: str) -> None:
+    with pytest.raises(ValueError, match="letters, digits, '-', '.' and '_'"):
+        type("Bad", (Nothing,), {"name": name})
+
+
+def test_option_of_another_type_is_an_error_when_the_pass_is_used() -> None:
+    wrong = Append(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="option tag of Append: expected a string, got 3"):
+        wrong(module())
+
+
+def test_repr_is_the_text_of_the_pass() -> None:
+    assert repr(Sequential([Nothing()])) == "<Sequential sequential(toy-nothing)>"
+    assert repr(Nothing()) == "<Nothing toy-nothing>"
+
+
 # Calling
 
 

@@ -234,13 +234,18 @@ def test_caret_of_a_column_behind_the_line_stands_at_its_end(source: Callable[[s
     assert render(diagnostic).split("\n")[1:] == ["abc", "   ^"]
 
 
-@pytest.mark.parametrize("line", [0, 2, 3])
+@pytest.mark.parametrize("line", [2, 3])
 def test_line_that_is_empty_or_not_there_is_left_out(
     line: int, source: Callable[[str], str]
 ) -> None:
     name = source("abc\n  \n")
     diagnostic = Diagnostic(Severity.ERROR, "a", make_location(name, line, 1))
     assert render(diagnostic) == f"{name}:{line}:1: error: a"
+
+
+def test_place_that_is_the_whole_file_has_no_line() -> None:
+    diagnostic = Diagnostic(Severity.ERROR, "a", make_location("x.mlir", 0, 0))
+    assert render(diagnostic) == "x.mlir: error: a"
 
 
 def test_file_that_is_not_there_is_left_out() -> None:

@@ -148,6 +148,15 @@ def test_run_after_raises() -> None:
     ]
 
 
+@pytest.mark.parametrize("hook", ["before", "after"])
+def test_failure_in_a_hook_is_noted_with_instrument_and_pass(hook: str) -> None:
+    (one, *_), _ = recorders(_1=hook)
+    with pytest.raises(RuntimeError) as caught:
+        with PassContext(instruments=[one]):
+            Nothing()(module())
+    assert caught.value.__notes__ == [f"in Recorder.run_{hook}_pass, for pass 'toy-nothing'"]
+
+
 def test_failure_in_a_hook_of_a_pass_keeps_the_instruments() -> None:
     (one, *_), _ = recorders(_1="before")
     ctx = PassContext(instruments=[one])

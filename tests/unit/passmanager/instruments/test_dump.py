@@ -12,8 +12,10 @@ from threading import Barrier
 
 import pytest
 from toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
+from xdsl.passes import ModulePass as XDSLModulePass
 
 from passline.passmanager import Fixpoint, PassContext, Sequential
 from passline.passmanager.instruments import DumpIR
@@ -112,10 +114,22 @@ def test_failed_pass(folder: Path) -> None:
     )
 
 
+def foreign(pass_name: str) -> XDSLModulePass:
+    """A pass of another project, which may be called anything."""
+
+    class Foreign(XDSLModulePass):
+        name = pass_name
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            Append().transform_module(op, PassContext.current())
+
+    return Foreign()
+
+
 def test_names_are_made_fit_for_file_systems(folder: Path) -> None:
     names = ["../../etc/x", 'a<>:"/\\|?*b', "tir.UnrollLoop", "ü1", "l" * 300]
     with PassContext(instruments=[DumpIR(folder)]):
-        Sequential([named(name) for name in names])(module())
+        Sequential([foreign(name) for name in names])(module())
     assert files(folder)[1:] == [
         "00001_.._.._etc_x.mlir",
         "00002_a_b.mlir",
