@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from inprocess import Result, passline_opt
+from inprocess import Result, mlir_opt, passline_opt
 from toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
@@ -404,3 +404,80 @@ def test_input_without_a_reproducer_is_an_error() -> None:
 def test_level_that_leaves_out_all_is_said_once() -> None:
     shown = run("-p", "eliminate-common-subexpr", "-O2").stderr
     assert shown.count("warning") == 1 and "ran none of its passes" in shown
+
+
+def test_help_spells_optional_values() -> None:
+    shown = run("--help").stdout
+    assert "--timing[=tree|list|json]" in shown and "--remarks[=REGEX]" in shown
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--dump-ir=",
+        "--trace=",
+        "--crash-reproducer=",
+        "--print-ir-before=",
+        "--config-file=",
+    ],
+)
+def test_empty_value_is_an_error(option: str) -> None:
+    assert f"argument {option[:-1]}: " in run(*PIPELINE, option, status=2).stderr
+
+
+def test_reproducer_takes_no_pipeline_beside_it() -> None:
+    shown = run("--run-reproducer", "-p", "cse", status=2).stderr
+    assert "takes the pipeline from the input, not -p or -O" in shown
+
+
+def test_plan_of_nothing_says_so() -> None:
+    assert run("--explain-pipeline").stdout == "nothing runs\n"
+
+
+def test_option_that_is_a_misspelt_pass_gets_the_nearest() -> None:
+    assert "did you mean '--fold-constant'?" in run("--fold-constnat", status=2).stderr
+
+
+def test_interrupt_ends_all_chunks() -> None:
+    begun: list[object] = []
+
+    class Interrupt(ModulePass):
+        name = "toy-interrupt"
+
+        def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+            begun.append(module)
+            raise KeyboardInterrupt
+
+    register_pass(Interrupt)
+    text = f"{TEXT}// -----\n{TEXT}"
+    run("-p", "toy-interrupt", "--split-input-file", stdin=text, status=130)
+    assert len(begun) == 1
+
+
+def test_result_is_written_although_the_trace_cannot_be(tmp_path: Path) -> None:
+    out = tmp_path / "x.mlir"
+    run(*PIPELINE, "--trace=/dev/full", "-o", str(out), status=1)
+    assert 'tag = "a"' in out.read_text()
+
+
+# Targets and tools of others
+
+
+def test_option_of_a_target_that_it_has_not() -> None:
+    assert "target 'mlir': " in run("-t", "mlir{x=1}", status=2).stderr
+
+
+def test_mlir_opt_that_is_not_installed() -> None:
+    shown = run("-p", "mlir-opt{executable=no-such-tool}", status=1).stderr
+    assert "'no-such-tool' is not installed; another is named by the option executable" in shown
+
+
+@pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
+def test_mlir_opt_gets_and_gives_every_bit() -> None:
+    text = """
+    %0 = arith.constant dense<[0.0, -0.0, 0x7F800000]> : tensor<3xf32>
+    "test.op"(%0) : (tensor<3xf32>) -> ()
+    """
+    args = "-p", "mlir-opt[canonicalize]", "--config", f"mlir-opt.executable={mlir_opt()}"
+    shown = run(*args, "--allow-unregistered-dialect", stdin=text).stdout
+    assert 'dense<"0x00000000000000800000807F">' in shown

@@ -515,3 +515,25 @@ def test_closed_stderr_is_no_failure_and_not_in_the_result() -> None:
 
 def test_two_input_files(file: str) -> None:
     assert f"there is one input file, and '{file}' is another" in failing(2, file, file)
+
+
+def test_output_to_a_pipe_by_name() -> None:
+    command = f"{OPT} -o /dev/stdout | cat"
+    done = subprocess.run(["bash", "-c", command], input=MODULE, capture_output=True, text=True)
+    assert done.stderr == "" and "relax.add" in done.stdout
+
+
+def test_file_that_cannot_be_written_is_named(file: str) -> None:
+    assert failing(1, file, "-o", "/nope/x") == "error: '/nope/x': No such file or directory\n"
+
+
+def test_closed_stdin_is_an_empty_module() -> None:
+    done = subprocess.run(["bash", "-c", f"{OPT} <&-"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "builtin.module {\n}\n\n")
+
+
+def test_constants_keep_every_bit_in_generic_form() -> None:
+    text = MODULE.replace("dense<2.0>", "dense<[0.0, -0.0, 0x7F800000, 1.0]>")
+    generic = passline_opt("--print-op-generic", stdin=text).stdout
+    assert passline_opt(stdin=generic).stdout == passline_opt(stdin=text).stdout
+    assert '"0x00000000000000800000807F0000803F"' in generic
