@@ -269,7 +269,7 @@ class FoldConstant(FunctionPass):
     preserves = ("infer-type",)
 
     max_elements: int = 1 << 24
-    """The most elements that a constant made by folding may have."""
+    """The most elements of a tensor that is computed with, or made, by folding."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         ctx.count("folded", fold_constants(func, self.max_elements))
