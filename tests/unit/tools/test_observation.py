@@ -318,7 +318,9 @@ def test_help_pass() -> None:
     assert lines[0] == "fold-constant"
     assert "  level: 2" in lines and "  requires: infer-type" in lines
     assert "    max-elements: int = 16777216" in lines
-    assert "        The most elements of a tensor that is computed with, or made, by folding." in lines
+    assert (
+        "        The most elements of a tensor that is computed with, or made, by folding." in lines
+    )
     assert any("--config fold-constant.max_elements=" in line for line in lines)
 
 
