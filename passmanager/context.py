@@ -31,8 +31,8 @@ class PassContext:
     `disabled_pass` name passes to run whatever their level, and never to run; disabled wins.
     `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
     told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
-    says to preserve; `rollback` restores the module to what it was before the pass that failed; `renderer` shows
-    diagnostics. Contexts nest and nothing is inherited from the outer one.
+    says to preserve; `rollback` restores the module to what it was before the pass that failed;
+    `renderer` shows diagnostics. Contexts nest and nothing is inherited from the outer one.
 
     Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
     Source: `tvm.transform.PassContext`.
