@@ -122,6 +122,19 @@ def _limit(text: str) -> int:
     return int(text)
 
 
+class Numbers:
+    """The whole numbers that a text as `1-3,7` names, bounds included."""
+
+    def __init__(self, text: str) -> None:
+        if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
+        bounds = [[int(bound) for bound in part.split("-")] for part in text.split(",")]
+        self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
+
+    def __contains__(self, number: object) -> bool:
+        return any(number in numbers for numbers in self._ranges)
+
+
 def _add_names(group: Group, flag: str, help: str) -> None:
     group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
 
@@ -179,7 +192,10 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     help = "read options from a TOML file; --config has precedence"
     add("--config-file", type=_text, metavar="FILE", help=help)
     help = "run N passes at most and say which, as LLVM's; -1 runs all"
-    add("--opt-bisect-limit", type=_limit, metavar="N", help=help)
+    bisect = group.add_mutually_exclusive_group().add_argument
+    bisect("--opt-bisect-limit", type=_limit, metavar="N", help=help)
+    help = "run only the passes with these numbers, as 1-3,7, and say which"
+    bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
     help = "run nothing after the first pass of this name"
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"

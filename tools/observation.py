@@ -77,10 +77,11 @@ class Observation:
 
     def _control(self) -> Iterator[PassInstrument]:
         args = self._args
-        if args.opt_bisect_limit is not None:
+        limit = args.opt_bisect_limit if args.opt_bisect is None else args.opt_bisect
+        if limit is not None:
             from ..passmanager.instruments.bisect import OptBisect
 
-            yield OptBisect(args.opt_bisect_limit)
+            yield OptBisect(limit)
         if args.start_after or args.stop_after:
             from ..passmanager.instruments.window import StartAfter, StopAfter
 

@@ -193,6 +193,22 @@ def test_opt_bisect_limit() -> None:
     ]
 
 
+def test_opt_bisect() -> None:
+    assert tags(*THREE, "--opt-bisect=2-3,4") == ["b", "c"]
+    assert tags(*THREE, "--opt-bisect=1") == ["a"]
+
+
+@pytest.mark.parametrize("numbers", ["", "x", "1-", "-1", "1,,2", "1-2-3"])
+def test_numbers_that_are_none_are_an_error(numbers: str) -> None:
+    shown = run(*PIPELINE, f"--opt-bisect={numbers}", status=2).stderr
+    assert f"argument --opt-bisect: expected numbers as 1-3,7, got '{numbers}'" in shown
+
+
+def test_opt_bisect_takes_a_limit_or_numbers() -> None:
+    shown = run(*PIPELINE, "--opt-bisect=1", "--opt-bisect-limit=1", status=2).stderr
+    assert "--opt-bisect-limit: not allowed with argument --opt-bisect" in shown
+
+
 def test_stop_after_and_start_after() -> None:
     assert tags(*THREE, "--stop-after=toy-nothing") == ["a", "b"]
     assert tags(*THREE, "--start-after=toy-nothing") == ["c"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Container, Sequence
 from threading import Barrier, Thread
 
 import pytest
@@ -17,7 +18,7 @@ Capture = pytest.CaptureFixture[str]
 PIPELINE = Sequential([Append("a"), Sequential([Append("b"), Nothing()]), Append("c")])
 
 
-def run(limit: int, pipeline: Sequential = PIPELINE) -> list[str]:
+def run(limit: int | Container[int], pipeline: Sequential = PIPELINE) -> list[str]:
     with PassContext(instruments=[OptBisect(limit)]):
         return tags(pipeline(module()))
 
@@ -50,6 +51,15 @@ def test_minus_one_runs_and_prints_all(capsys: Capture) -> None:
 )
 def test_passes_beyond_the_limit_do_not_run(limit: int, ran: list[str]) -> None:
     assert run(limit) == ran
+
+
+@pytest.mark.parametrize(("numbers", "ran"), [([], []), ([2], ["b"]), (range(2, 5), ["b", "c"])])
+def test_passes_whose_number_is_not_chosen_do_not_run(
+    numbers: Sequence[int], ran: list[str], capsys: Capture
+) -> None:
+    assert run(numbers) == ran
+    shown = capsys.readouterr().err.splitlines()
+    assert [n for n, line in enumerate(shown, 1) if "NOT" not in line] == [*numbers]
 
 
 def test_every_iteration_of_a_fixpoint_is_numbered(capsys: Capture) -> None:
@@ -144,7 +154,7 @@ def test_two_threads_share_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("limit", ["3", 1.5, True, None])
 def test_limit_that_is_no_number(limit: int) -> None:
-    with pytest.raises(TypeError, match="a whole number, not"):
+    with pytest.raises(TypeError, match="a whole number, or numbers, and not"):
         OptBisect(limit)
 
 
