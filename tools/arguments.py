@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from ..passmanager.errors import PasslineError
 from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
 
-__all__ = ["ArgumentParser", "add_arguments"]
+__all__ = ["ArgumentParser", "add_arguments", "check_arguments"]
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -159,6 +161,24 @@ def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], versi
     _add_ir_printing(parser)
     _add_measuring(parser)
     _add_questions(parser, version)
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """PasslineError if arguments that are right each by itself are wrong together."""
+    try:
+        re.compile(args.remarks or "")
+    except re.error as error:
+        raise PasslineError(f"argument --remarks: {error}") from None
+    if args.run_reproducer and (args.passes or args.opt_level is not None):
+        raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+    written: dict[str, str] = {}
+    for option in ("output_file", "trace", "crash_reproducer", "local_reproducer"):
+        file: str | None = getattr(args, option)
+        if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
+            continue  # what is no file, as /dev/null, may be written twice
+        flag = "--" + option.replace("_", "-")
+        if (other := written.setdefault(os.path.realpath(file), flag)) != flag:
+            raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
 
 
 def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:

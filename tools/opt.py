@@ -37,7 +37,7 @@ from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import ArgumentParser, add_arguments
+from .arguments import ArgumentParser, add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
@@ -87,6 +87,7 @@ class PasslineOptMain(xDSLOptMain):
             if text is not None:
                 self.print_and_exit(text)
             self.check_target()
+            check_arguments(self.args)
             self.setup_pipeline()
         except PasslineError as error:
             self.arg_parser.error(str(error))
@@ -172,14 +173,8 @@ class PasslineOptMain(xDSLOptMain):
 
     def setup_pipeline(self) -> None:
         """Make the pipeline and the context that it runs under."""
-        try:
-            re.compile(self.args.remarks or "")
-        except re.error as error:
-            raise PasslineError(f"argument --remarks: {error}") from None
         given: list[str] = self.args.passes
         level: int | None = self.args.opt_level
-        if self.args.run_reproducer and (given or level is not None):
-            raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
         if given:
             pipelines = [parse_pipeline(text, self.available_passes) for text in given]
             self.use_pipeline([pass_ for pipeline in pipelines for pass_ in pipeline.passes])

@@ -448,6 +448,15 @@ def test_reproducer_takes_no_pipeline_beside_it() -> None:
     assert "takes the pipeline from the input, not -p or -O" in shown
 
 
+def test_two_options_do_not_write_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    args = f"-o{file}", f"--trace={tmp_path}/../{tmp_path.name}/x"
+    assert "--output-file and --trace would both write" in run(*args, status=2).stderr
+    args = f"--crash-reproducer={file}", f"--local-reproducer={file}"
+    assert "-reproducer would both write the file" in run(*args, status=2).stderr
+    run("--output-file=/dev/null", "--trace=/dev/null")
+
+
 def test_plan_of_nothing_says_so() -> None:
     assert run("--explain-pipeline").stdout == "nothing runs\n"
 
