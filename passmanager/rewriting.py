@@ -46,7 +46,8 @@ def apply_patterns(
     fold: bool = False,
     remove_dead: bool = False,
     listener: PatternRewriterListener | None = None,
-    max_rewrites: int | None = None,
+    max_num_rewrites: int = -1,
+    max_rewrites_per_op: int | None = None,
 ) -> Counter[str]:
     """Rewrite the ops nested in `root` until nothing applies: how often each pattern fired.
 
@@ -55,15 +56,18 @@ def apply_patterns(
     A visit removes the op if it is dead (`remove_dead`), else folds it (`fold`, which takes `ctx`),
     else asks the patterns in order until one has done something. An inserted op without a location
     gets that of the op it replaces, else of the op matched. What a pattern raises gains a note.
-    NonConvergenceError: an op and what it came from were rewritten more than `max_rewrites` times,
-    by default 1000 plus the number of ops.
+    After `max_num_rewrites` the IR is left as it is then; a negative number is no limit.
+    NonConvergenceError: an op and what it came from were rewritten more than `max_rewrites_per_op`
+    times, by default 1000 plus the number of ops.
     """
+    if max_num_rewrites == 0:
+        return Counter()
     applier = GreedyRewritePatternApplier(
         list(patterns), ctx, folding_enabled=fold, dce_enabled=remove_dead
     )
     index = PatternIndex(applier)
     _, *ops = walk(root)
-    lineage = _Lineage(1000 + len(ops) if max_rewrites is None else max_rewrites)
+    lineage = _Lineage(1000 + len(ops) if max_rewrites_per_op is None else max_rewrites_per_op)
     worklist = Worklist(root, index, ops)
     del ops  # would keep alive what is erased
     rewriter = TrackingRewriter(worklist)
@@ -76,6 +80,9 @@ def apply_patterns(
             fired[name] += 1
             lineage.record(op, name, rewriter)
             rewriter.settle(op)
+            max_num_rewrites -= 1
+            if max_num_rewrites == 0:
+                break
     return fired
 
 

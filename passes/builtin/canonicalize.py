@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -19,17 +20,22 @@ from ...passmanager.rewriting import apply_patterns
 __all__ = ["Canonicalize", "canonicalize"]
 
 
-def canonicalize(module: ModuleOp, ctx: Context) -> Counter[str]:
-    """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes: how often
-    each pattern fired.
+def canonicalize(module: ModuleOp, ctx: Context, max_num_rewrites: int = -1) -> Counter[str]:
+    """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes or after
+    `max_num_rewrites` (negative: no limit): how often each pattern fired.
     """
     patterns = [CanonicalizationRewritePattern()]
     fired: Counter[str] = Counter()
-    while (now := apply_patterns(module, patterns, ctx=ctx, fold=True, remove_dead=True)) or (
-        _may_hide_dead_ops(module) and region_dce(module.body)
-    ):
+    left = max_num_rewrites
+    while True:
+        now = apply_patterns(
+            module, patterns, ctx=ctx, fold=True, remove_dead=True, max_num_rewrites=left
+        )
         fired += now
-    return fired
+        if max_num_rewrites >= 0:
+            left -= now.total()
+        if not now and not (left and _may_hide_dead_ops(module) and region_dce(module.body)):
+            return fired
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
@@ -45,11 +51,15 @@ def _may_hide_dead_ops(module: ModuleOp) -> bool:
     return False
 
 
+@dataclass(frozen=True)
 class Canonicalize(ModulePass):
     """Bring ops into their canonical form; a drop-in for xDSL's pass of this name."""
 
     name = "canonicalize"
 
+    max_num_rewrites: int = -1
+    """Leave the module as it is after so many rewrites, to find the one that breaks something."""
+
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        for name, times in canonicalize(module, ctx.ir_context).items():
+        for name, times in canonicalize(module, ctx.ir_context, self.max_num_rewrites).items():
             ctx.count(name, times)

@@ -649,7 +649,7 @@ def test_a_pattern_that_grows_the_ir_for_ever_is_stopped():
             rewriter.replace(op, [test.TestPureOp(), test.TestPureOp()], [])
 
     with pytest.raises(NonConvergenceError, match="more than 10 times, lately by Grow"):
-        apply_patterns(parse('"test.pureop"() : () -> ()'), [Grow()], max_rewrites=10)
+        apply_patterns(parse('"test.pureop"() : () -> ()'), [Grow()], max_rewrites_per_op=10)
 
 
 def test_ops_that_modify_each_other_for_ever_are_stopped():
@@ -664,7 +664,7 @@ def test_ops_that_modify_each_other_for_ever_are_stopped():
         %1 = "test.op"(%0) : (i32) -> i32
     """)
     with pytest.raises(NonConvergenceError, match="ModifyOthers"):
-        apply_patterns(module, [ModifyOthers()], max_rewrites=10)
+        apply_patterns(module, [ModifyOthers()], max_rewrites_per_op=10)
 
 
 def test_many_rewrites_of_many_ops_are_not_too_many():
@@ -676,7 +676,21 @@ def test_many_rewrites_of_many_ops_are_not_too_many():
                 rewriter.notify_op_modified(op)
 
     module = ModuleOp([test.TestPureOp() for _ in range(50)])
-    assert apply_patterns(module, [Three()], max_rewrites=3) == {"Three": 150}
+    assert apply_patterns(module, [Three()], max_rewrites_per_op=3) == {"Three": 150}
+
+
+@pytest.mark.parametrize(("limit", "done"), [(0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (-1, 5)])
+def test_rewriting_ends_after_so_many_rewrites(limit: int, done: int):
+    class Mark(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: test.TestPureOp, rewriter: PatternRewriter, /):
+            if "seen" not in op.attributes:
+                op.attributes["seen"] = UnitAttr()
+                rewriter.notify_op_modified(op)
+
+    module = ModuleOp([test.TestPureOp() for _ in range(5)])
+    assert apply_patterns(module, [Mark()], max_num_rewrites=limit).total() == done
+    assert ["seen" in op.attributes for op in module.ops] == [True] * done + [False] * (5 - done)
 
 
 def test_an_exception_keeps_its_type_and_says_which_pattern_and_where():

@@ -183,7 +183,9 @@ def test_row_1_unknown_pass() -> None:
 
 
 def test_row_2_unknown_option_names_the_pass() -> None:
-    assert "'canonicalize' has no option 'foo'; it has none" in usage("-p", "canonicalize{foo=1}")
+    assert "'cse' has no option 'foo'; it has none" in usage("-p", "cse{foo=1}")
+    shown = usage("-p", "canonicalize{foo=1}")
+    assert "'canonicalize' has no option 'foo'; its options are max-num-rewrites" in shown
 
 
 @pytest.mark.parametrize("pipeline", ["canonicalize{", "cse,,cse"])

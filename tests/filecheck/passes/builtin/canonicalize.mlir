@@ -1,0 +1,49 @@
+// RUN: passline-opt %s -p canonicalize --split-input-file | filecheck %s
+
+// Operations are folded and rewritten, and what is then dead is removed.
+// CHECK-LABEL: @chain
+// CHECK-NEXT:    func.return %a
+func.func @chain(%a: i32) -> i32 {
+  %0 = arith.constant 0 : i32
+  %1 = arith.addi %a, %0 : i32
+  %2 = arith.addi %1, %0 : i32
+  func.return %2 : i32
+}
+
+// -----
+
+// A constant stands on the right of an operation that commutes.
+// CHECK-LABEL: @commute
+// CHECK-NEXT:    [[C:%.*]] = arith.constant 3
+// CHECK-NEXT:    [[S:%.*]] = arith.addi %a, [[C]]
+// CHECK-NEXT:    func.return [[S]]
+func.func @commute(%a: i32) -> i32 {
+  %0 = arith.constant 3 : i32
+  %1 = arith.addi %0, %a : i32
+  func.return %1 : i32
+}
+
+// -----
+
+// Blocks that are never reached go, with operations that use each other.
+// CHECK-LABEL: @unreached
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+func.func @unreached() {
+  func.return
+^bb1:
+  %0 = "test.op"() : () -> i32
+  cf.br ^bb1
+}
+
+// -----
+
+// What may have effects stays.
+// CHECK-LABEL: @effect
+// CHECK-NEXT:    func.call @other
+// CHECK-NEXT:    func.return
+func.func @effect() {
+  func.call @other() : () -> ()
+  func.return
+}
+func.func private @other()

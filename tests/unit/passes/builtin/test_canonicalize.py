@@ -1,0 +1,37 @@
+"""canonicalize: the number of rewrites; the rest is tests/conformance and the FileCheck test."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.arith import AddiOp, Arith, ConstantOp
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
+
+from passline.passes.builtin.canonicalize import canonicalize
+
+TEXT = """
+func.func @f(%a: i32) -> i32 {
+  %0 = arith.constant 0 : i32
+  %1 = arith.addi %a, %0 : i32
+  %2 = arith.addi %1, %0 : i32
+  func.return %2 : i32
+^bb1:
+  func.return %a : i32
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "left"), [(0, "caa"), (1, "ca"), (2, "c"), (3, ""), (4, ""), (-1, "")]
+)
+def test_module_is_left_as_it_is_after_so_many_rewrites(limit: int, left: str) -> None:
+    ctx = Context()
+    for dialect in (Arith, Builtin, Func):
+        ctx.load_dialect(dialect)
+    module = Parser(ctx, TEXT).parse_module()
+    fired = canonicalize(module, ctx, limit)
+    letters = {AddiOp.name: "a", ConstantOp.name: "c"}
+    assert "".join(letters.get(op.name, "") for op in module.walk()) == left
+    assert fired.total() == 3 - len(left)
