@@ -243,7 +243,7 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("seeing the IR, on stderr")
+    group = parser.add_argument_group("seeing the IR and the passes, on stderr")
     add = group.add_argument
     _add_names(group, "--print-ir-before", "print the IR before these passes")
     _add_names(group, "--print-ir-after", "print the IR after these passes")
@@ -257,6 +257,8 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     _add_names(group, "--filter-function", "print only these functions")
     help = "print what each pass changed as a unified diff"
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
+    help = "print which passes run, are skipped and why, and fail"
+    add("--debug-pass-manager", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")

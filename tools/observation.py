@@ -99,6 +99,10 @@ class Observation:
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
+        if args.debug_pass_manager:
+            from ..passmanager.instruments.log import PassLog
+
+            yield PassLog()
         if self._prints_ir():
             from ..passmanager.instruments.printing import IRPrinter
 

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .bisect import OptBisect
     from .diff import PrintDiff
     from .dump import DumpIR
+    from .log import PassLog
     from .memory import MemoryInstrument
     from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .profiling import ProfileInstrument
@@ -23,6 +24,7 @@ __all__ = [
     "IRPrinter",
     "MemoryInstrument",
     "OptBisect",
+    "PassLog",
     "PassPrintingInstrument",
     "PassTimingInstrument",
     "PrintAfterAll",
@@ -44,6 +46,7 @@ _MODULES = {
     "IRPrinter": "printing",
     "MemoryInstrument": "memory",
     "OptBisect": "bisect",
+    "PassLog": "log",
     "PassPrintingInstrument": "printing",
     "PassTimingInstrument": "timing",
     "PrintAfterAll": "printing",

@@ -209,6 +209,12 @@ def test_opt_bisect_takes_a_limit_or_numbers() -> None:
     assert "--opt-bisect-limit: not allowed with argument --opt-bisect" in shown
 
 
+def test_debug_pass_manager() -> None:
+    shown = run(*THREE, "--debug-pass-manager", "--disable-pass=toy-nothing").stderr
+    assert "  Running pass: toy-append{" in shown
+    assert "  Skipping pass: toy-nothing on builtin.module (disabled)\n" in shown
+
+
 def test_stop_after_and_start_after() -> None:
     assert tags(*THREE, "--stop-after=toy-nothing") == ["a", "b"]
     assert tags(*THREE, "--start-after=toy-nothing") == ["c"]
