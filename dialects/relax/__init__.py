@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from types import ModuleType
 
-from .constant import ConstantOp, FullOp, MaterializeConstant
-from .elementwise import (
-    AbsOp,
-    AddOp,
-    DivideOp,
-    ExpOp,
-    LogOp,
-    MaximumOp,
-    MinimumOp,
-    MultiplyOp,
-    NegativeOp,
-    PowerOp,
-    ReluOp,
-    SigmoidOp,
-    SqrtOp,
-    SubtractOp,
-    TanhOp,
-)
-from .linear_algebra import MatmulOp
-from .manipulation import LayoutTransformOp
+from xdsl.ir import Dialect, Operation
+
+from . import constant, elementwise, linear_algebra, manipulation
 
 __all__ = ["Relax"]
 
+FAMILIES = (constant, elementwise, linear_algebra, manipulation)
+
+
+def operations(family: ModuleType) -> list[type[Operation]]:
+    """The operations that a module defines: its classes of operations that have a name."""
+    return [
+        cls
+        for cls in vars(family).values()
+        if isinstance(cls, type)
+        and issubclass(cls, Operation)
+        and cls.__module__ == family.__name__
+        and "name" in vars(cls)
+    ]
+
+
 Relax = Dialect(
     "relax",
-    [
-        ConstantOp,
-        FullOp,
-        AbsOp,
-        NegativeOp,
-        ExpOp,
-        LogOp,
-        SqrtOp,
-        TanhOp,
-        SigmoidOp,
-        ReluOp,
-        AddOp,
-        SubtractOp,
-        MultiplyOp,
-        DivideOp,
-        MaximumOp,
-        MinimumOp,
-        PowerOp,
-        MatmulOp,
-        LayoutTransformOp,
-    ],
+    [op for family in FAMILIES for op in operations(family)],
     [],
-    [MaterializeConstant()],
+    [constant.MaterializeConstant()],
 )

@@ -3,23 +3,84 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
-from xdsl.irdl import IRDLOperation
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
+from xdsl.irdl import IRDLOperation, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
 
-from .interfaces import Evaluates
+from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
+from .interfaces import Evaluates, InfersType
 
 if TYPE_CHECKING:
-    from .semantics import RelaxFunctions
+    from xdsl.interpreter import InterpreterFunctions
 
-__all__ = ["RelaxOp"]
+__all__ = ["RelaxOp", "TensorOp"]
 
 
 class RelaxOp(Evaluates, IRDLOperation, ABC):
-    """An operation that `semantics.py` computes."""
+    """An operation that `semantics` computes."""
 
     @classmethod
-    def semantics(cls) -> type[RelaxFunctions]:
+    def semantics(cls) -> type[InterpreterFunctions]:
         from .semantics import RelaxFunctions
 
         return RelaxFunctions
+
+
+class TensorOp(InfersType, RelaxOp, ABC):
+    """A function of tensors: `relax.name %a, %b {property = 1} : (types) -> type`.
+
+    Properties that have their default are not written. At most one operand definition is optional
+    or variadic, the last one.
+    """
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        *operands: SSAValue | Operation,
+        result_types: Sequence[Attribute] | None = None,
+        location: LocationAttr | None = None,
+        **properties: PropertyValue,
+    ):
+        """Properties are Python values: `ConcatenateOp(x, y, axis=1)`.
+
+        The result types are inferred if they are not given: VerifyException if there are none.
+        """
+        Operation.__init__(
+            self,
+            operands=[SSAValue.get(operand) for operand in operands],
+            properties=properties_of(type(self), properties),
+            location=location,
+        )
+        types = self.infer_types() if result_types is None else result_types
+        self.results = SSAValues(OpResult(type, self, i) for i, type in enumerate(types))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        pos = parser.pos
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        properties, attributes = parse_attributes(parser, cls)
+        parser.parse_punctuation(":")
+        type = parser.parse_function_type()
+        return cls.create(
+            operands=parser.resolve_operands(operands or [], type.inputs.data, pos),
+            result_types=type.outputs.data,
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        if self.operands:
+            printer.print_string(" ")
+            printer.print_list(self.operands, printer.print_operand)
+        print_attributes(printer, self)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Commutative, Pure
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Commutative
 
-from .base import RelaxOp
-from .interfaces import Elementwise, InfersType
+from .base import TensorOp
+from .interfaces import Elementwise
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -47,21 +42,11 @@ __all__ = [
 ]
 
 
-class _ElementwiseOp(InfersType, Elementwise, RelaxOp, ABC):
-    traits = traits_def(Pure())
-
-
-class UnaryOp(_ElementwiseOp, ABC):
+class UnaryOp(Elementwise, TensorOp, ABC):
     """A function of one tensor of numbers."""
 
     input = operand_def(TENSOR)
     result = result_def(TENSOR)
-
-    assembly_format = "$input attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, input: SSAValue | Operation, result_type: Attribute | None = None):
-        input = SSAValue.get(input)
-        super().__init__(operands=[input], result_types=[result_type or input.type])
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
@@ -76,25 +61,12 @@ class FloatUnaryOp(UnaryOp, ABC):
         return (type,)
 
 
-class BinaryOp(_ElementwiseOp, ABC):
+class BinaryOp(Elementwise, TensorOp, ABC):
     """A function of two tensors of the same element type, whose shapes broadcast."""
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
     result = result_def(TENSOR)
-
-    assembly_format = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)"
-
-    def __init__(
-        self,
-        lhs: SSAValue | Operation,
-        rhs: SSAValue | Operation,
-        result_type: Attribute | None = None,
-    ):
-        lhs, rhs = SSAValue.get(lhs), SSAValue.get(rhs)
-        super().__init__(
-            operands=[lhs, rhs], result_types=[result_type or broadcast_type(lhs, rhs)]
-        )
 
     def infer_types(self) -> Sequence[Attribute]:
         return (broadcast_type(*self.operands),)
@@ -127,7 +99,7 @@ class NegativeOp(UnaryOp):
 class ReluOp(UnaryOp):
     """The greater of the element and zero."""
 
-    name = "relax.relu"
+    name = "relax.nn.relu"
 
 
 @irdl_op_definition

@@ -7,17 +7,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
-from .types import refine
+from .types import is_tensor, refine, shape_of
 
 if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions
 
-__all__ = ["Elementwise", "Evaluates", "InfersType"]
+__all__ = [
+    "Anchor",
+    "Elementwise",
+    "Evaluates",
+    "FusionKind",
+    "FusionPattern",
+    "InfersType",
+    "Injective",
+    "Reduction",
+]
 
 
 class InfersType(Operation, ABC):
@@ -49,6 +59,58 @@ class Evaluates(Operation, ABC):
         """The class that computes it, imported here and not with the dialect."""
 
 
-class Elementwise(Operation, ABC):
+class FusionKind(IntEnum):
+    """How the elements of a result depend on those of the operands (TVM OpPatternKind): the lower,
+    the more an operation can be computed together with."""
+
+    ELEMENTWISE = 0
+    """Each depends on the element at its place."""
+    BROADCAST = 1
+    """The same after broadcasting."""
+    INJECTIVE = 2
+    """Each depends on one element of an operand, at any place."""
+    REDUCTION = 3
+    """Each depends on many elements."""
+    ANCHOR = 4
+    """Each depends on many elements, and element-wise operations on the result can be computed
+    with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
+    OPAQUE = 8
+    """Nothing is known. So is every operation that is no FusionPattern."""
+
+
+class FusionPattern(Operation, ABC):
+    """An operation that can be computed together with others in one kernel (TVM TOpPattern)."""
+
+    @abstractmethod
+    def fusion_kind(self) -> FusionKind:
+        """How its results depend on its operands; those of the given types, if it matters."""
+
+
+class Elementwise(FusionPattern, ABC):
     """An operation whose result elements each depend on the operand elements at their place only,
     after broadcasting."""
+
+    def fusion_kind(self) -> FusionKind:
+        shapes = {shape_of(v.type) for v in (*self.operands, *self.results) if is_tensor(v.type)}
+        return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
+
+
+class Injective(FusionPattern, ABC):
+    """An operation that moves elements, such as a transposition."""
+
+    def fusion_kind(self) -> FusionKind:
+        return FusionKind.INJECTIVE
+
+
+class Reduction(FusionPattern, ABC):
+    """An operation that makes one element of many, such as a sum."""
+
+    def fusion_kind(self) -> FusionKind:
+        return FusionKind.REDUCTION
+
+
+class Anchor(FusionPattern, ABC):
+    """An operation whose kernel can go on with element-wise ones, such as a convolution."""
+
+    def fusion_kind(self) -> FusionKind:
+        return FusionKind.ANCHOR

@@ -23,7 +23,7 @@ from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walking import walk
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics import Array
+    from ...dialects.relax.semantics.arrays import Array
 
 __all__ = ["FoldConstant", "fold_constants"]
 
@@ -121,7 +121,7 @@ class Folding:
 
     def fill_values(self, op: Evaluates, fills: Sequence[FullOp]) -> Sequence[Attribute] | None:
         """The numbers that an element-wise operation makes of the numbers in fills."""
-        from ...dialects.relax.semantics import element_of, number_of, scalar_of
+        from ...dialects.relax.semantics.arrays import element_of, number_of, scalar_of
 
         types = [result.type for result in op.results]
         ranked = [type for type in types if is_ranked(type) and static_shape(type) is not None]
@@ -135,7 +135,7 @@ class Folding:
 
     def dense_values(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute]:
         """The arrays that an operation makes of constants."""
-        from ...dialects.relax.semantics import dense_of
+        from ...dialects.relax.semantics.arrays import dense_of
 
         arguments = [
             self.array_of(constant)[constant.results.index(operand)]

@@ -57,8 +57,8 @@ func.func @unary(%x : tensor<4x?xf32>, %i : tensor<4xi32>) {
   %5 = relax.tanh %x : (tensor<4x?xf32>) -> tensor<4x8xf32>
   // CHECK-NEXT: relax.sigmoid %{{.*}} : (tensor<4x?xf32>) -> tensor<4x?xf32>
   %6 = relax.sigmoid %x : (tensor<4x?xf32>) -> tensor<4x?xf32>
-  // CHECK-NEXT: relax.relu %{{.*}} : (tensor<4xi32>) -> tensor<4xi32>
-  %7 = relax.relu %i : (tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: relax.nn.relu %{{.*}} : (tensor<4xi32>) -> tensor<4xi32>
+  %7 = relax.nn.relu %i : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
 
@@ -94,11 +94,11 @@ func.func @matmul(%a : tensor<2x1x3x4xf16>, %b : tensor<5x4x6xf16>, %v : tensor<
 
 // CHECK-LABEL: @layout_transform
 func.func @layout_transform(%x : tensor<1x8x5x6xf32>, %y : tensor<1x5x?x8xf32>) {
-  // CHECK: relax.layout_transform %{{.*}} {dst_layout = "NCHW4c", src_layout = "NCHW"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
-  %0 = relax.layout_transform %x {dst_layout = "NCHW4c", src_layout = "NCHW"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
-  // CHECK-NEXT: relax.layout_transform %{{.*}} {dst_layout = "NHWC", src_layout = "NCHW4c"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x5x6x8xf32>
-  %1 = relax.layout_transform %0 {dst_layout = "NHWC", src_layout = "NCHW4c"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x5x6x8xf32>
-  // CHECK-NEXT: relax.layout_transform %{{.*}} {dst_layout = "NCHW2w", src_layout = "NHWC"} : (tensor<1x5x?x8xf32>) -> tensor<1x8x5x?x2xf32>
-  %2 = relax.layout_transform %y {dst_layout = "NCHW2w", src_layout = "NHWC"} : (tensor<1x5x?x8xf32>) -> tensor<1x8x5x?x2xf32>
+  // CHECK: relax.layout_transform %{{.*}} {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
+  %0 = relax.layout_transform %x {src_layout = "NCHW", dst_layout = "NCHW4c"} : (tensor<1x8x5x6xf32>) -> tensor<1x2x5x6x4xf32>
+  // CHECK-NEXT: relax.layout_transform %{{.*}} {src_layout = "NCHW4c", dst_layout = "NHWC"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x5x6x8xf32>
+  %1 = relax.layout_transform %0 {src_layout = "NCHW4c", dst_layout = "NHWC"} : (tensor<1x2x5x6x4xf32>) -> tensor<1x5x6x8xf32>
+  // CHECK-NEXT: relax.layout_transform %{{.*}} {src_layout = "NHWC", dst_layout = "NCHW2w"} : (tensor<1x5x?x8xf32>) -> tensor<1x8x5x?x2xf32>
+  %2 = relax.layout_transform %y {src_layout = "NHWC", dst_layout = "NCHW2w"} : (tensor<1x5x?x8xf32>) -> tensor<1x8x5x?x2xf32>
   return
 }

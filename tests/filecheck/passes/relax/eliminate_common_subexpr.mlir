@@ -8,27 +8,27 @@
 // CALL-LABEL: @simple
 func.func @simple(%x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[C:%.*]] = relax.constant
-  // CHECK-NEXT: [[R:%.*]] = relax.relu %x
+  // CHECK-NEXT: [[R:%.*]] = relax.nn.relu %x
   // CHECK-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
   // CHECK-NEXT: relax.add [[A]], [[A]]
   // CHECK-NEXT: func.return
   // SKIP-NEXT: [[C:%.*]] = relax.constant
-  // SKIP-NEXT: [[R:%.*]] = relax.relu %x
+  // SKIP-NEXT: [[R:%.*]] = relax.nn.relu %x
   // SKIP-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
   // SKIP-NEXT: [[B:%.*]] = relax.add [[R]], [[C]]
   // SKIP-NEXT: relax.add [[A]], [[B]]
   // SKIP-NEXT: func.return
   // CALL-NEXT: [[C:%.*]] = relax.constant
   // CALL-NEXT: [[D:%.*]] = relax.constant
-  // CALL-NEXT: [[R:%.*]] = relax.relu %x
+  // CALL-NEXT: [[R:%.*]] = relax.nn.relu %x
   // CALL-NEXT: [[A:%.*]] = relax.add [[R]], [[C]]
   // CALL-NEXT: [[B:%.*]] = relax.add [[R]], [[D]]
   // CALL-NEXT: relax.add [[A]], [[B]]
   // CALL-NEXT: func.return
   %c = relax.constant dense<1.0> : tensor<f32>
   %d = relax.constant dense<1.0> : tensor<f32>
-  %0 = relax.relu %x : (tensor<f32>) -> tensor<f32>
-  %1 = relax.relu %x : (tensor<f32>) -> tensor<f32>
+  %0 = relax.nn.relu %x : (tensor<f32>) -> tensor<f32>
+  %1 = relax.nn.relu %x : (tensor<f32>) -> tensor<f32>
   %2 = relax.add %0, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %3 = relax.add %1, %d : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %4 = relax.add %2, %3 : (tensor<f32>, tensor<f32>) -> tensor<f32>

@@ -61,7 +61,8 @@ from passline.dialects.relax.elementwise import (
 )
 from passline.dialects.relax.linear_algebra import MatmulOp
 from passline.dialects.relax.manipulation import LayoutTransformOp
-from passline.dialects.relax.semantics import RelaxFunctions, array_of, dense_of, round_bf16
+from passline.dialects.relax.semantics import RelaxFunctions
+from passline.dialects.relax.semantics.arrays import array_of, dense_of, round_bf16
 from passline.dialects.relax.types import Element
 
 i4 = IntegerType(4)
@@ -341,13 +342,13 @@ def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...], element: Element):
 
 def test_layout_transform():
     x = constant(np.arange(2 * 8 * 3 * 5).reshape(2, 8, 3, 5), i32)
-    split = LayoutTransformOp(x, "NCHW", "NCHW4c")
+    split = LayoutTransformOp(x, src_layout="NCHW", dst_layout="NCHW4c")
     expected = run(x).reshape(2, 2, 4, 3, 5).transpose(0, 1, 3, 4, 2)
     np.testing.assert_array_equal(run(split), expected, strict=True)
-    resplit = LayoutTransformOp(split, "NCHW4c", "NHWC2c")
+    resplit = LayoutTransformOp(split, src_layout="NCHW4c", dst_layout="NHWC2c")
     expected = run(x).reshape(2, 4, 2, 3, 5).transpose(0, 3, 4, 1, 2)
     np.testing.assert_array_equal(run(resplit), expected, strict=True)
-    back = LayoutTransformOp(resplit, "NHWC2c", "NCHW")
+    back = LayoutTransformOp(resplit, src_layout="NHWC2c", dst_layout="NCHW")
     np.testing.assert_array_equal(run(back), run(x), strict=True)
 
 

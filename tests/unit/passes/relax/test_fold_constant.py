@@ -119,7 +119,7 @@ def test_the_limit():
 
 def test_a_result_of_unknown_shape_stays():
     for c in (constant(1, 2), fill(1.0, 2)):
-        add = AddOp(c, c, TensorType(f32, [DYNAMIC_INDEX]))
+        add = AddOp(c, c, result_types=[TensorType(f32, [DYNAMIC_INDEX])])
         assert fold_constants(function([c, add], add.result)) == 0
 
 

@@ -1,0 +1,222 @@
+"""Properties of operations: as Python values, and as written, `{axis = 1, padding = [0, 0]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TypeAlias, cast
+
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import (
+    I1,
+    I64,
+    ArrayAttr,
+    DenseArrayBase,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, TypeAttribute
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    irdl_to_attr_constraint,
+    opt_prop_def,
+    prop_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+__all__ = [
+    "Bool",
+    "Float64",
+    "Int",
+    "Ints",
+    "PropertyValue",
+    "bool_prop",
+    "float_prop",
+    "int_prop",
+    "ints_prop",
+    "opt_int_prop",
+    "opt_ints_prop",
+    "opt_type_prop",
+    "parse_attributes",
+    "print_attributes",
+    "properties_of",
+    "string_prop",
+    "type_prop",
+]
+
+Int: TypeAlias = IntegerAttr[I64]
+Ints: TypeAlias = DenseArrayBase[I64]
+Bool: TypeAlias = IntegerAttr[I1]
+Float64: TypeAlias = FloatAttr[Float64Type]
+PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | None
+
+_INT = irdl_to_attr_constraint(Int)
+_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Float64)]
+
+
+@cache
+def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
+    """The properties of an operation that are written without a type, or converted."""
+    known = cls.get_irdl_definition().properties
+    return {
+        name: kind
+        for name, definition in known.items()
+        for constraint, kind in _KINDS
+        if definition.constr == constraint
+    }
+
+
+# Definitions: with a default, which is not written, or without, and then compulsory
+
+
+def int_prop(default: int | None = None) -> Int:
+    """A property that is an `i64`, such as an axis."""
+    return prop_def(Int, None if default is None else IntegerAttr(default, i64))
+
+
+def opt_int_prop() -> Int | None:
+    """A property that is an `i64` or absent."""
+    return opt_prop_def(Int)
+
+
+def ints_prop(default: Sequence[int] | None = None) -> Ints:
+    """A property that is a list of `i64`, such as strides."""
+    return prop_def(Ints, None if default is None else DenseArrayBase.from_list(i64, default))
+
+
+def opt_ints_prop() -> Ints | None:
+    """A property that is a list of `i64`, or absent."""
+    return opt_prop_def(Ints)
+
+
+def bool_prop(default: bool | None = None) -> Bool:
+    """A property that is true or false."""
+    return prop_def(Bool, None if default is None else IntegerAttr(int(default), i1))
+
+
+def float_prop(default: float | None = None) -> Float64:
+    """A property that is an `f64`, such as an epsilon."""
+    return prop_def(Float64, None if default is None else FloatAttr(default, f64))
+
+
+def string_prop(default: str | None = None) -> StringAttr:
+    """A property that is a string, such as a layout."""
+    return prop_def(StringAttr, None if default is None else StringAttr(default))
+
+
+def type_prop() -> TypeAttribute:
+    """A property that is a type, such as that of the elements of the result."""
+    return prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+
+
+def opt_type_prop() -> TypeAttribute | None:
+    """A property that is a type, or absent."""
+    return opt_prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+
+
+# Python values
+
+
+def properties_of(
+    cls: type[IRDLOperation], values: Mapping[str, PropertyValue]
+) -> dict[str, Attribute]:
+    """The properties of an operation from Python values; None is a property that is left out.
+
+    TypeError if the operation has no property of a name.
+    """
+    known = cls.get_irdl_definition().properties
+    for name in values:
+        if name not in known:
+            has = f"its properties are {', '.join(known)}" if known else "it has no properties"
+            raise TypeError(f"{cls.name} has no property '{name}': {has}")
+    return {
+        name: _attribute_of(value, _kinds(cls).get(name))
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: object) -> Attribute:
+    match value:
+        case Attribute():
+            return value
+        case str():
+            return StringAttr(value)
+        case bool():
+            return IntegerAttr(int(value), i1)
+        case int() if kind is not Float64:
+            return IntegerAttr(value, i64)
+        case int() | float():
+            return FloatAttr(float(value), f64)
+        case _:
+            return DenseArrayBase.from_list(i64, value)
+
+
+# Text
+
+
+def parse_attributes(
+    parser: Parser, cls: type[IRDLOperation]
+) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
+    """Read a dictionary as the properties and the attributes of an operation."""
+    known = cls.get_irdl_definition().properties
+    properties: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
+    for name, value in parser.parse_optional_attr_dict().items():
+        if name in known:
+            properties[name] = _ints_of(value) if _kinds(cls).get(name) is Ints else value
+        else:
+            attributes[name] = value
+    return properties, attributes
+
+
+def _ints_of(value: Attribute) -> Attribute:
+    """A list of `i64` as its property holds it; anything else as it is, for the verifier."""
+    if not is_array(value):
+        return value
+    numbers = [item.value.data for item in value if _INT.verifies(item)]
+    return DenseArrayBase.from_list(i64, numbers) if len(numbers) == len(value) else value
+
+
+def is_array(value: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
+    return isinstance(value, ArrayAttr)
+
+
+def print_attributes(printer: Printer, op: IRDLOperation) -> None:
+    """Write the properties that are not the default, and the attributes, as a dictionary."""
+    known = op.get_irdl_definition().properties
+    written = [
+        name
+        for name, definition in known.items()
+        if name in op.properties and op.properties[name] != definition.default_value
+    ]
+    if not written and not op.attributes:
+        return
+
+    kinds = _kinds(type(op))
+
+    def print_entry(name: str) -> None:
+        printer.print_identifier_or_string_literal(name)
+        value = op.properties[name] if name in known else op.attributes[name]
+        if isinstance(value, UnitAttr):
+            return
+        printer.print_string(" = ")
+        kind = kinds.get(name)
+        if kind is Int and isinstance(value, IntegerAttr):
+            printer.print_string(str(value.value.data))
+        elif kind is Ints and isinstance(value, DenseArrayBase):
+            printer.print_string(str([*cast(Ints, value).iter_values()]))
+        else:
+            printer.print_attribute(value)
+
+    printer.print_string(" ")
+    with printer.in_braces():
+        printer.print_list([*written, *op.attributes], print_entry)

@@ -1,0 +1,16 @@
+"""What each operation computes: numpy, as functions of xDSL's interpreter."""
+
+from __future__ import annotations
+
+from .constant import ConstantFunctions
+from .elementwise import ELEMENTWISE
+from .linear_algebra import LINEAR_ALGEBRA
+from .manipulation import MANIPULATION
+from .table import interpreter_functions
+
+__all__ = ["RelaxFunctions"]
+
+RelaxFunctions = interpreter_functions(
+    "RelaxFunctions", ConstantFunctions, ELEMENTWISE, LINEAR_ALGEBRA, MANIPULATION
+)
+"""The operations of the dialect on numpy arrays."""

@@ -1,0 +1,36 @@
+"""What constants are at run time."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import tensor
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+
+from .. import constant as ops
+from .arrays import array_of, element_of, scalar_of
+
+__all__ = ["ConstantFunctions"]
+
+
+@register_impls
+class ConstantFunctions(InterpreterFunctions):
+    """Constants, which are not copied, and `tensor.cast`, which changes nothing at run time."""
+
+    @impl(ops.ConstantOp)
+    def run_constant(self, _: Interpreter, op: ops.ConstantOp, args: PythonValues) -> PythonValues:
+        return (array_of(op.value),)
+
+    @impl(ops.FullOp)
+    def run_full(self, _: Interpreter, op: ops.FullOp, args: PythonValues) -> PythonValues:
+        number = scalar_of(op.value, element_of(op.result.type))
+        return (np.broadcast_to(number, op.result.type.get_shape()),)
+
+    @impl(tensor.CastOp)
+    def run_cast(self, _: Interpreter, op: tensor.CastOp, args: PythonValues) -> PythonValues:
+        return args

@@ -1,0 +1,62 @@
+"""How a table of functions on arrays becomes functions of xDSL's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, UnrankedTensorType
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation
+
+from .arrays import Array, element_of, fit
+
+__all__ = ["Compute", "Semantics", "interpreter_functions", "on_arrays"]
+
+Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
+"""A function of an operation and the arrays of its operands: the arrays of its results."""
+
+Semantics: TypeAlias = Mapping[type[Operation], Compute]
+
+
+def on_arrays(function: Callable[..., Array]) -> Compute:
+    """A function of the operands alone; it sees i1 as 0 and 1."""
+
+    def compute(_: Operation, *arrays: Array) -> Array:
+        return function(*(a.view(np.uint8) if a.dtype == np.bool_ else a for a in arrays))
+
+    return compute
+
+
+def interpreter_functions(
+    name: str, base: type[InterpreterFunctions], *tables: Semantics
+) -> type[InterpreterFunctions]:
+    """The functions of `base`, and those of the tables: what these give is made of the element type
+    of the result."""
+    methods = {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
+    return register_impls(type(name, (base,), methods))
+
+
+def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValues]:
+    def run(
+        self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        with np.errstate(all="ignore"):
+            values = compute(op, *args)
+        results = values if isinstance(values, tuple) else (values,)
+        return tuple(
+            fit(np.asarray(value), element_of(cast(Tensor, result.type)))
+            for value, result in zip(results, op.results, strict=True)
+        )
+
+    return impl(cls)(run)
+
+
+Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
