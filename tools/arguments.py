@@ -188,6 +188,7 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     add("-t", "--target", default="mlir", help=help)
     help = "the file to write, in one step when all has succeeded; '-' is stdout"
     add("-o", "--output-file", type=_text, metavar="FILE", help=help)
+    add("--no-print", action="store_true", help="do not write the result")
     help = "take the parts of the input between lines that are '// -----' one by one"
     _add_optional(group, "--split-input-file", "// -----", "MARKER", help)
     help = "the line to write between the results of the parts"

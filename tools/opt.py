@@ -295,8 +295,9 @@ class PasslineOptMain(xDSLOptMain):
             from .roundtrip import verify_roundtrip
 
             verify_roundtrip(module, self.ctx)
-        with phase("Output"):
-            result.write(self.output_resulting_program(module))
+        if not self.args.no_print:
+            with phase("Output"):
+                result.write(self.output_resulting_program(module))
 
     def fail(self, error: BaseException) -> int:
         """Say what failed, or see whether it was expected; returns the status."""
