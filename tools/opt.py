@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import version
 from io import BytesIO, StringIO
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from xdsl.context import Context
@@ -27,6 +28,7 @@ from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import PasslineError
+from ..passmanager.files import replace_file
 from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
@@ -35,9 +37,10 @@ from ..passmanager.ir.verifying import verify
 from ..passmanager.ir.writing import ExactPrinter
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
+from ..passmanager.remarks import Remark, yaml_text
 from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import ArgumentParser, add_arguments, check_arguments
+from .arguments import REMARK_OPTIONS, ArgumentParser, add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
@@ -193,6 +196,7 @@ class PasslineOptMain(xDSLOptMain):
             verify_each=self.args.verify_each and not self.args.disable_verify,
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
+            remark_filter=self.remark_filter(),
         )
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if given and level is not None:
@@ -210,6 +214,14 @@ class PasslineOptMain(xDSLOptMain):
         """The instruments to run under: what the options ask for."""
         return self.observation.instruments()
 
+    def remark_filter(self) -> dict[str, str]:
+        """Which remarks are shown or written: a regular expression on passes by kind."""
+        named = {kind: getattr(self.args, option) for kind, option in REMARK_OPTIONS.items()}
+        given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
+        if self.args.remarks_output:
+            return given or {"all": ""}
+        return {} if self.args.quiet else given
+
     def left_out(self) -> Iterator[str]:
         """A warning that says which of the passes of -p the level of -O leaves out, if any."""
         plan = list(self.sequential.plan(self.pass_context))
@@ -226,6 +238,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def run(self) -> None:
         """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
+        self.remarks: list[Remark] = []
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -241,12 +254,23 @@ class PasslineOptMain(xDSLOptMain):
                     result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
+        status = max(status, self.write_remarks())
         self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
         if status:
             sys.exit(status)
+
+    def write_remarks(self) -> int:
+        """Write the remarks to the file that is to have them; returns the exit status."""
+        if not self.args.remarks_output:
+            return 0
+        try:
+            replace_file(Path(self.args.remarks_output), [yaml_text(self.remarks)])
+        except OSError as error:
+            return report(error, debug=self.args.debug)
+        return 0
 
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; returns the status that it ends with."""
@@ -331,14 +355,20 @@ class PasslineOptMain(xDSLOptMain):
         return f"{stream.getvalue()}\n\n"
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show what passes report: on stderr, or to the comments that expect it."""
+        """Show what passes report: on stderr, or to the comments that expect it, or in a file."""
+        if self.args.remarks_output:
+            self.remarks += [d for d in diagnostics if isinstance(d, Remark)]
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
         if self.expected is not None:
             self.expected.renderer(diagnostics)
         else:
-            print_diagnostics([d for d in diagnostics if self.shows(d.severity)])
+            print_diagnostics([d for d in diagnostics if self.shows(d)])
 
-    def shows(self, severity: Severity) -> bool:
+    def shows(self, diagnostic: Diagnostic) -> bool:
         """Whether what the pass that is running reports is shown."""
+        severity = diagnostic.severity
+        if isinstance(diagnostic, Remark):
+            return True  # or the pass would not have been asked for it
         if severity is Severity.REMARK and not self.args.quiet:
             wanted, name = self.args.remarks, Run.current().frames[-1].info.name
             return wanted is not None and re.search(wanted, name) is not None

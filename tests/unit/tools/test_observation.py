@@ -240,27 +240,37 @@ def test_quiet_leaves_out_warnings() -> None:
 
 
 class Remark(ModulePass):
-    """Reports a remark."""
+    """Reports a remark of no kind, and one of each kind."""
 
     name = "toy-remark"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         ctx.diagnostics.remark(None, "seen")
+        first = next(iter(module.ops))
+        ctx.remarks.passed(first, "Done", "did it")
+        ctx.remarks.missed(None, "TooBig", "left it")
+        ctx.remarks.failed(None, "Broken", "tried it")
+        ctx.remarks.analysis(None, "Fact", "found it", Size=3)
 
 
 @pytest.mark.parametrize(
     ("option", "shown"),
     [
         ([], ""),
-        (["--remarks"], "remark: seen\n"),
-        (["--remarks=rem.*k"], "remark: seen\n"),
+        (["--remarks"], "seen Done TooBig Broken Fact"),
+        (["--remarks=rem.*k"], "seen Done TooBig Broken Fact"),
         (["--remarks=other"], ""),
-        (["--remarks", "--quiet"], ""),
+        (["--remarks-passed"], "Done"),
+        (["--remarks-missed=rem", "--remarks-failed=toy"], "TooBig Broken"),
+        (["--remarks-analysis=^toy-remark$", "--remarks=other"], "Fact"),
+        (["--remarks-analysis=other"], ""),
+        (["--remarks", "--remarks-passed", "--quiet"], ""),
     ],
 )
 def test_remarks_are_shown_when_asked_for(option: list[str], shown: str) -> None:
     register_pass(Remark)
-    assert run("-p", "toy-remark", *option).stderr == shown
+    found = re.findall(r"remark: (?:\[\w+\] )?(\w+)", run("-p", "toy-remark", *option).stderr)
+    assert found == shown.split()
 
 
 def test_remark_is_expected_without_the_option() -> None:
@@ -269,8 +279,65 @@ def test_remark_is_expected_without_the_option() -> None:
     assert run("-p", "toy-remark", "--verify-diagnostics", stdin=text).stderr == ""
 
 
-def test_pattern_that_is_none_is_an_error() -> None:
-    assert "--remarks: " in run("--remarks=(", status=2).stderr
+def test_remark_of_a_kind_is_expected_with_the_option() -> None:
+    register_pass(Remark)
+    text = "// expected-remark@unknown {{seen}}\n// expected-remark@+1 {{[Passed] Done}}\n" + TEXT
+    args = "-p", "toy-remark", "--verify-diagnostics", "--remarks-passed"
+    assert run(*args, stdin=text).stderr == ""
+    shown = run(*args, "--remarks-missed", stdin=text, status=1).stderr
+    assert "error: unexpected remark: [Missed] TooBig | " in shown
+
+
+@pytest.mark.parametrize("option", ["--remarks", "--remarks-missed", "--remarks-analysis"])
+def test_pattern_that_is_none_is_an_error(option: str) -> None:
+    assert f"argument {option}: missing )" in run(f"{option}=(", status=2).stderr
+
+
+DONE = """\
+--- !Passed
+Pass:            toy-remark
+Name:            Done
+DebugLoc:        { File: '<stdin>', Line: 1, Column: 1 }
+Function:        f
+Args:
+  - Remark:          did it
+  - Op:              func.func
+...
+"""
+
+
+def test_remarks_output_has_those_that_are_selected_in_place_of_stderr(tmp_path: Path) -> None:
+    register_pass(Remark)
+    args = "-p", "toy-remark", f"--remarks-output={tmp_path / 'r.yaml'}"
+    assert run(*args, "--remarks-passed").stderr == ""
+    assert (tmp_path / "r.yaml").read_text() == DONE
+    assert "seen" in run(*args, "--remarks=toy").stderr, "of no kind, it is not written"
+    assert run(*args, "--quiet").stderr == ""
+    names = re.findall(r"^Name: +(\w+)$", (tmp_path / "r.yaml").read_text(), re.MULTILINE)
+    assert names == ["Done", "TooBig", "Broken", "Fact"]
+
+
+def test_remarks_output_is_written_when_a_pass_fails_and_when_a_chunk_does(tmp_path: Path) -> None:
+    register_pass(Remark)
+    path = tmp_path / "r.yaml"
+    args = f"--remarks-output={path}", "--remarks-passed=toy"
+    run("-p", "toy-remark,toy-fail", *args, status=3)
+    assert path.read_text() == DONE
+    text = f"{TEXT}// -----\nnonsense\n// -----\n{TEXT}"
+    run("-p", "toy-remark", *args, "--split-input-file", stdin=text, status=1)
+    assert path.read_text().count("Name:            Done\n") == 2
+
+
+def test_remarks_output_without_remarks_is_empty(tmp_path: Path) -> None:
+    (path := tmp_path / "r.yaml").write_text("old")
+    run(*PIPELINE, f"--remarks-output={path}")
+    assert path.read_text() == ""
+
+
+def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "r.yaml"
+    result = run(*PIPELINE, f"--remarks-output={path}", status=1)
+    assert result.stderr == f"error: '{path}': No such file or directory\n"
 
 
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
