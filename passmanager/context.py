@@ -156,6 +156,8 @@ class PassContext:
         """Where the pass that is running says what it did and what it could not do; false if nobody
         wants to know.
         """
+        if not self.remark_filter:
+            return Remarks()
         frame = Run.current().frames[-1]
         return Remarks(frame, self.remark_filter.kinds(frame.info.name))
 

@@ -58,6 +58,9 @@ class RemarkFilter:
             except re.error as error:
                 raise ValueError(f"remark_filter: '{pattern}' for {name}: {error}") from None
 
+    def __bool__(self) -> bool:
+        return bool(self._patterns)
+
     def kinds(self, pass_name: str) -> frozenset[RemarkKind]:
         """The kinds of remarks that are wanted of a pass."""
         found = [kinds for kinds, pattern in self._patterns if pattern.search(pass_name)]
@@ -81,7 +84,9 @@ class Remarks:
     MLIR's `remark::passed`, `missed`, `failed` and `analysis`.
     """
 
-    def __init__(self, frame: Frame, kinds: frozenset[RemarkKind]) -> None:
+    def __init__(
+        self, frame: Frame | None = None, kinds: frozenset[RemarkKind] = frozenset()
+    ) -> None:
         self._frame = frame
         self._kinds = kinds
 
@@ -116,14 +121,15 @@ class Remarks:
         """Make a remark, if its kind is wanted; `scope` is what holds, or held, an op that may be
         erased by now.
         """
-        if kind not in self._kinds:
+        frame = self._frame
+        if frame is None or kind not in self._kinds:
             return
         said: dict[str, Argument] = {"Remark": message}
         if isinstance(where, Operation):
             said["Op"] = where.name
         said.update(arguments)
-        pass_name = self._frame.info.name
-        function = _function_of(scope or op_at(where)) or _function_of(self._frame.function)
+        pass_name = frame.info.name
+        function = _function_of(scope or op_at(where)) or _function_of(frame.function)
         parts = [f"[{kind.value}] {name}", f"Category:{pass_name}"]
         parts += [f"Function={function}"] if function else []
         parts += [", ".join(f"{key}={_shown(value)}" for key, value in said.items())]
@@ -137,7 +143,7 @@ class Remarks:
             function=function,
             arguments=said,
         )
-        self._frame.diagnostics.add(remark)
+        frame.diagnostics.add(remark)
 
 
 def _function_of(op: Operation | None) -> str:

@@ -294,7 +294,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     _add_names(group, "--filter-function", "print only these functions")
     help = "print what each pass changed as a unified diff"
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
-    help = "print which passes run, are skipped and why, and fail"
+    help = "print which passes run, are skipped and fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
@@ -304,7 +304,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
 def _add_measuring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("measuring, on stderr")
     add = group.add_argument
-    help = "how long reading, each pass, verifying and writing took"
+    help = "how long reading, each pass and analysis, verifying and writing took"
     _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
     add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
     add("--memory", action="store_true", help="how much memory each pass took; slow")
