@@ -255,7 +255,7 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"
     add("--start-after", type=_name, metavar="NAME", help=help)
-    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    help = "run the pipeline that the input, written by --crash-reproducer and its like, holds"
     add("--run-reproducer", action="store_true", help=help)
 
 

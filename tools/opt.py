@@ -193,7 +193,7 @@ class PasslineOptMain(xDSLOptMain):
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
-            verify_each=self.args.verify_each and not self.args.disable_verify,
+            verify_each=self.verifies_each,
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
             remark_filter=self.remark_filter(),
@@ -204,6 +204,11 @@ class PasslineOptMain(xDSLOptMain):
         if not self.args.quiet:
             for warning in warnings:
                 print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+
+    @property
+    def verifies_each(self) -> bool:
+        """Whether what each pass changes is to be verified."""
+        return self.args.verify_each and not self.args.disable_verify
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Take these passes as the pipeline."""
@@ -425,6 +430,7 @@ class PasslineOptMain(xDSLOptMain):
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:
             self.use_pipeline(parse_pipeline(reproducer.pipeline, self.available_passes).passes)
+            self.pass_context.verify_each = self.verifies_each and reproducer.verify_each
         return text
 
 

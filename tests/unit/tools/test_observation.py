@@ -349,6 +349,40 @@ def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
     assert run(str(path)).stdout.count("func.func") == 2, "without the option the IR is read"
 
 
+def test_generated_reproducer_runs_again(tmp_path: Path) -> None:
+    path = tmp_path / "g.mlir"
+    first = run("-p", "toy-append,toy-nothing,toy-fail", "--disable-pass=toy-fail", "-O3")
+    args = "-p", "toy-append,toy-nothing,toy-fail", f"--generate-reproducer={path}"
+    again = run(*args, "--disable-pass=toy-fail", "-O3", "--quiet")
+    assert again.stderr == f"note: reproducer written to '{path}'\n"
+    assert again.stdout == first.stdout == run(str(path), "--run-reproducer").stdout
+    assert "verify_each: true" in path.read_text()
+
+
+def test_generated_reproducer_of_each_chunk(tmp_path: Path) -> None:
+    text = f"{TEXT}// -----\n{TEXT.replace('@f', '@second')}"
+    path = tmp_path / "g.mlir"
+    run(*PIPELINE, "--split-input-file", f"--generate-reproducer={path}", stdin=text)
+    assert "@f" in path.read_text() and "@second" in (tmp_path / "g.1.mlir").read_text()
+
+
+def test_generated_reproducer_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "g.mlir"
+    shown = run(*PIPELINE, f"--generate-reproducer={path}", status=1).stderr
+    assert shown.startswith(f"error: reproducer not written to '{path}': No such file")
+
+
+def test_reproducer_verifies_as_the_run_did(tmp_path: Path) -> None:
+    path = tmp_path / "g.mlir"
+    args = "-p", "toy-invalid,toy-nothing", f"--generate-reproducer={path}"
+    run(*args, "--no-verify-each")
+    assert "verify_each: false" in path.read_text()
+    run(str(path), "--run-reproducer")
+    path.write_text(path.read_text().replace("verify_each: false", "verify_each: true"))
+    run(str(path), "--run-reproducer", status=1)
+    run(str(path), "--run-reproducer", "--no-verify-each")
+
+
 def test_local_reproducer_has_only_the_failing_pass(tmp_path: Path) -> None:
     path = tmp_path / "r.mlir"
     run("-p", "toy-append{tag=a},toy-fail", f"--local-reproducer={path}", status=3)
@@ -525,6 +559,8 @@ def test_two_options_do_not_write_one_file(tmp_path: Path) -> None:
     file = tmp_path / "x"
     args = f"-o{file}", f"--trace={tmp_path}/../{tmp_path.name}/x"
     assert "--output-file and --trace would both write" in run(*args, status=2).stderr
+    args = f"--remarks-output={file}", f"--generate-reproducer={file}"
+    assert "--remarks-output and --generate-reproducer would" in run(*args, status=2).stderr
     args = f"--crash-reproducer={file}", f"--local-reproducer={file}"
     assert "-reproducer would both write the file" in run(*args, status=2).stderr
     run("--output-file=/dev/null", "--trace=/dev/null")
