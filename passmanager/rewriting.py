@@ -77,12 +77,13 @@ def apply_patterns(
     if listener is not None:
         rewriter.extend_from_listener(listener)
     fired: Counter[str] = Counter()
+    remarks = remarks or None
     for op in worklist.drain():
-        parent = op.parent_op() if remarks else None  # which a rewrite may take it out of
+        parent = None if remarks is None else op.parent_op()  # a rewrite may take it out
         if (pattern := rewriter.visit(op, index[type(op)])) is not None:
             name = type(pattern).__name__
             fired[name] += 1
-            if remarks:
+            if remarks is not None:
                 remarks.emit(RemarkKind.PASSED, op, name, "rewritten", {}, parent)
             lineage.record(op, name, rewriter)
             rewriter.settle(op)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import version
 from io import BytesIO, StringIO
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from xdsl.context import Context
@@ -28,7 +27,6 @@ from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
 from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
@@ -271,8 +269,10 @@ class PasslineOptMain(xDSLOptMain):
         """Write the remarks to the file that is to have them; returns the exit status."""
         if not self.args.remarks_output:
             return 0
+        file = ResultFile(self.args.remarks_output)
         try:
-            replace_file(Path(self.args.remarks_output), [yaml_text(self.remarks)])
+            file.write(yaml_text(self.remarks))
+            file.commit()
         except OSError as error:
             return report(error, debug=self.args.debug)
         return 0

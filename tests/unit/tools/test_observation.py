@@ -334,6 +334,13 @@ def test_remarks_output_without_remarks_is_empty(tmp_path: Path) -> None:
     assert path.read_text() == ""
 
 
+def test_remarks_output_on_stdout_comes_after_the_result(tmp_path: Path) -> None:
+    register_pass(Remark)
+    args = "-p", "toy-remark", "--remarks-output=-", "--remarks-passed"
+    assert run(*args).stdout.endswith(f"}}\n\n{DONE}")
+    assert run(*args, f"-o{tmp_path / 'x'}").stdout == DONE
+
+
 def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "r.yaml"
     result = run(*PIPELINE, f"--remarks-output={path}", status=1)
