@@ -17,6 +17,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .remarks import RemarkFilter, Remarks
 from .run import Run
 
 __all__ = ["PassContext"]
@@ -32,7 +33,9 @@ class PassContext:
     `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
     told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
     says to preserve; `rollback` restores the module to what it was before the pass that failed;
-    `renderer` shows diagnostics. Contexts nest and nothing is inherited from the outer one.
+    `renderer` shows diagnostics; `remark_filter` has a regular expression for the passes whose
+    remarks are wanted, or one a kind (`passed`, `missed`, `failed`, `analysis`, `all`). Contexts
+    nest and nothing is inherited from the outer one.
 
     Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
     Source: `tvm.transform.PassContext`.
@@ -50,6 +53,7 @@ class PassContext:
         verify_preserves: bool = False,
         rollback: bool = False,
         renderer: Renderer = print_diagnostics,
+        remark_filter: str | Mapping[str, str] | None = None,
     ) -> None:
         check_level(opt_level)
         self.opt_level = opt_level
@@ -61,6 +65,7 @@ class PassContext:
         self.verify_preserves = verify_preserves
         self.rollback = rollback
         self.renderer = renderer
+        self.remark_filter = RemarkFilter(remark_filter)
         self.names_checked = False
         self._required = frozenset(map(name_key, self.required_pass))
         self._disabled = frozenset(map(name_key, self.disabled_pass))
@@ -145,6 +150,16 @@ class PassContext:
     def diagnostics(self) -> DiagnosticContext:
         """Where the pass that is running reports errors, warnings and remarks."""
         return Run.current().diagnostics
+
+    @property
+    def remarks(self) -> Remarks:
+        """Where the pass that is running says what it did and what it could not do; false if nobody
+        wants to know.
+        """
+        if not self.remark_filter:
+            return Remarks()
+        frame = Run.current().frames[-1]
+        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
 
     @property
     def analyses(self) -> AnalysisManager:

@@ -21,6 +21,7 @@ from .errors import PasslineError
 from .ir.location import place_of
 from .ir.walking import walk
 from .pattern_index import PatternIndex
+from .remarks import RemarkKind, Remarks
 from .worklist import TrackingRewriter, Worklist
 
 __all__ = ["NonConvergenceError", "PatternPass", "apply_patterns"]
@@ -48,6 +49,7 @@ def apply_patterns(
     listener: PatternRewriterListener | None = None,
     max_num_rewrites: int = -1,
     max_rewrites_per_op: int | None = None,
+    remarks: Remarks | None = None,
 ) -> Counter[str]:
     """Rewrite the ops nested in `root` until nothing applies: how often each pattern fired.
 
@@ -56,7 +58,8 @@ def apply_patterns(
     A visit removes the op if it is dead (`remove_dead`), else folds it (`fold`, which takes `ctx`),
     else asks the patterns in order until one has done something. An inserted op without a location
     gets that of the op it replaces, else of the op matched. What a pattern raises gains a note.
-    After `max_num_rewrites` the IR is left as it is then; a negative number is no limit.
+    After `max_num_rewrites` the IR is left as it is then; a negative number is no limit. Each
+    rewrite is a passed remark, if `remarks` are wanted.
     NonConvergenceError: an op and what it came from were rewritten more than `max_rewrites_per_op`
     times, by default 1000 plus the number of ops.
     """
@@ -74,10 +77,14 @@ def apply_patterns(
     if listener is not None:
         rewriter.extend_from_listener(listener)
     fired: Counter[str] = Counter()
+    remarks = remarks or None
     for op in worklist.drain():
+        parent = None if remarks is None else op.parent_op()  # a rewrite may take it out
         if (pattern := rewriter.visit(op, index[type(op)])) is not None:
             name = type(pattern).__name__
             fired[name] += 1
+            if remarks is not None:
+                remarks.emit(RemarkKind.PASSED, op, name, "rewritten", {}, parent)
             lineage.record(op, name, rewriter)
             rewriter.settle(op)
             max_num_rewrites -= 1
@@ -130,6 +137,7 @@ class PatternPass(FunctionPass[AnchorT]):
             ctx=ctx.ir_context if self.fold else None,
             fold=self.fold,
             remove_dead=self.remove_dead,
+            remarks=ctx.remarks,
         )
         for name, times in fired.items():
             ctx.count(name, times)

@@ -12,7 +12,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
 
-__all__ = ["ArgumentParser", "add_arguments", "check_arguments"]
+__all__ = ["REMARK_OPTIONS", "ArgumentParser", "add_arguments", "check_arguments"]
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -163,20 +163,45 @@ def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], versi
     _add_questions(parser, version)
 
 
+REMARK_OPTIONS = {
+    "all": "remarks",
+    "passed": "remarks_passed",
+    "missed": "remarks_missed",
+    "failed": "remarks_failed",
+    "analysis": "remarks_analysis",
+}
+"""The options that select remarks, by the kind of these."""
+
+WRITTEN = (
+    "output_file",
+    "trace",
+    "remarks_output",
+    "crash_reproducer",
+    "local_reproducer",
+    "generate_reproducer",
+)
+"""The options that name a file to write."""
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
+
+
 def check_arguments(args: argparse.Namespace) -> None:
     """PasslineError if arguments that are right each by itself are wrong together."""
-    try:
-        re.compile(args.remarks or "")
-    except re.error as error:
-        raise PasslineError(f"argument --remarks: {error}") from None
+    for option in REMARK_OPTIONS.values():
+        try:
+            re.compile(getattr(args, option) or "")
+        except re.error as error:
+            raise PasslineError(f"argument {_flag(option)}: {error}") from None
     if args.run_reproducer and (args.passes or args.opt_level is not None):
         raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
     written: dict[str, str] = {}
-    for option in ("output_file", "trace", "crash_reproducer", "local_reproducer"):
+    for option in WRITTEN:
         file: str | None = getattr(args, option)
         if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
             continue  # what is no file, as /dev/null, may be written twice
-        flag = "--" + option.replace("_", "-")
+        flag = _flag(option)
         if (other := written.setdefault(os.path.realpath(file), flag)) != flag:
             raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
 
@@ -195,6 +220,16 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
     help = "show the remarks of passes whose name matches, by default of all"
     _add_optional(group, "--remarks", ".*", "REGEX", help)
+    for kind, what in {
+        "passed": "what they did",
+        "missed": "what they left",
+        "failed": "what they tried in vain",
+        "analysis": "what they found out",
+    }.items():
+        help = f"as --remarks, but only those that say {what}"
+        _add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
+    help = "write remarks in LLVM's YAML to FILE instead; all, unless an option above selects some"
+    add("--remarks-output", type=_text, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
@@ -221,7 +256,7 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"
     add("--start-after", type=_name, metavar="NAME", help=help)
-    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    help = "run the pipeline that the input, written by --crash-reproducer and its like, holds"
     add("--run-reproducer", action="store_true", help=help)
 
 
@@ -239,6 +274,8 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     _add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
     add("--crash-reproducer", type=_text, metavar="FILE", help=help)
+    help = "as --crash-reproducer, but whether a pass fails or not"
+    add("--generate-reproducer", type=_text, metavar="FILE", help=help)
     help = "as --crash-reproducer, but only the pass that failed and the IR before it"
     add("--local-reproducer", type=_text, metavar="FILE", help=help)
 
@@ -258,7 +295,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     _add_names(group, "--filter-function", "print only these functions")
     help = "print what each pass changed as a unified diff"
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
-    help = "print which passes run, are skipped and why, and fail"
+    help = "print which passes run, are skipped and fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
@@ -268,7 +305,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
 def _add_measuring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("measuring, on stderr")
     add = group.add_argument
-    help = "how long reading, each pass, verifying and writing took"
+    help = "how long reading, each pass and analysis, verifying and writing took"
     _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
     add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
     add("--memory", action="store_true", help="how much memory each pass took; slow")

@@ -89,13 +89,15 @@ class Observation:
                 yield StartAfter(args.start_after)
             if args.stop_after:
                 yield StopAfter(args.stop_after)
-        if args.crash_reproducer or args.local_reproducer:
+        if args.crash_reproducer or args.local_reproducer or args.generate_reproducer:
             from ..passmanager.instruments.reproducer import CrashReproducer
 
             if args.crash_reproducer:
                 yield CrashReproducer(args.crash_reproducer)
             if args.local_reproducer:
                 yield CrashReproducer(args.local_reproducer, local=True)
+            if args.generate_reproducer:
+                yield CrashReproducer(args.generate_reproducer, always=True)
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args

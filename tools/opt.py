@@ -35,9 +35,10 @@ from ..passmanager.ir.verifying import verify
 from ..passmanager.ir.writing import ExactPrinter
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
+from ..passmanager.remarks import Remark, yaml_text
 from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import ArgumentParser, add_arguments, check_arguments
+from .arguments import REMARK_OPTIONS, ArgumentParser, add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
@@ -190,9 +191,10 @@ class PasslineOptMain(xDSLOptMain):
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
-            verify_each=self.args.verify_each and not self.args.disable_verify,
+            verify_each=self.verifies_each,
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
+            remark_filter=self.remark_filter(),
         )
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if given and level is not None:
@@ -200,6 +202,11 @@ class PasslineOptMain(xDSLOptMain):
         if not self.args.quiet:
             for warning in warnings:
                 print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+
+    @property
+    def verifies_each(self) -> bool:
+        """Whether what each pass changes is to be verified."""
+        return self.args.verify_each and not self.args.disable_verify
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Take these passes as the pipeline."""
@@ -209,6 +216,14 @@ class PasslineOptMain(xDSLOptMain):
     def instruments(self) -> list[PassInstrument]:
         """The instruments to run under: what the options ask for."""
         return self.observation.instruments()
+
+    def remark_filter(self) -> dict[str, str]:
+        """Which remarks are shown or written: a regular expression on passes by kind."""
+        named = {kind: getattr(self.args, option) for kind, option in REMARK_OPTIONS.items()}
+        given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
+        if self.args.remarks_output:
+            return given or {"all": ""}
+        return {} if self.args.quiet else given
 
     def left_out(self) -> Iterator[str]:
         """A warning that says which of the passes of -p the level of -O leaves out, if any."""
@@ -226,6 +241,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def run(self) -> None:
         """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
+        self.remarks: list[Remark] = []
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -241,12 +257,25 @@ class PasslineOptMain(xDSLOptMain):
                     result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
+        status = max(status, self.write_remarks())
         self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
         if status:
             sys.exit(status)
+
+    def write_remarks(self) -> int:
+        """Write the remarks to the file that is to have them; returns the exit status."""
+        if not self.args.remarks_output:
+            return 0
+        file = ResultFile(self.args.remarks_output)
+        try:
+            file.write(yaml_text(self.remarks))
+            file.commit()
+        except OSError as error:
+            return report(error, debug=self.args.debug)
+        return 0
 
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; returns the status that it ends with."""
@@ -332,14 +361,20 @@ class PasslineOptMain(xDSLOptMain):
         return f"{stream.getvalue()}\n\n"
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show what passes report: on stderr, or to the comments that expect it."""
+        """Show what passes report: on stderr, or to the comments that expect it, or in a file."""
+        if self.args.remarks_output:
+            self.remarks += [d for d in diagnostics if isinstance(d, Remark)]
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
         if self.expected is not None:
             self.expected.renderer(diagnostics)
         else:
-            print_diagnostics([d for d in diagnostics if self.shows(d.severity)])
+            print_diagnostics([d for d in diagnostics if self.shows(d)])
 
-    def shows(self, severity: Severity) -> bool:
+    def shows(self, diagnostic: Diagnostic) -> bool:
         """Whether what the pass that is running reports is shown."""
+        severity = diagnostic.severity
+        if isinstance(diagnostic, Remark):
+            return True  # or the pass would not have been asked for it
         if severity is Severity.REMARK and not self.args.quiet:
             wanted, name = self.args.remarks, Run.current().frames[-1].info.name
             return wanted is not None and re.search(wanted, name) is not None
@@ -396,6 +431,7 @@ class PasslineOptMain(xDSLOptMain):
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:
             self.use_pipeline(parse_pipeline(reproducer.pipeline, self.available_passes).passes)
+            self.pass_context.verify_each = self.verifies_each and reproducer.verify_each
         return text
 
 

@@ -27,6 +27,7 @@ from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
+from ...passmanager.remarks import Remarks
 
 __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
 
@@ -34,14 +35,14 @@ __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_
 # Operations
 
 
-def remove_dead_operations(root: Operation) -> int:
+def remove_dead_operations(root: Operation, remarks: Remarks | None = None) -> int:
     """Erase the operations in `root` that have no effect and no used result; returns how many.
 
     Each block is swept backwards, so a chain goes at once. Reading memory is no effect; the effects
     of `scf.if` and its like are those of the operations in it; unknown effects are effects.
     Cycles, which only graph regions can hold, stay.
     """
-    return Sweep().run(root)
+    return Sweep(remarks).run(root)
 
 
 class Effects(Enum):
@@ -86,7 +87,8 @@ def _effects_of(cls: type[Operation]) -> Effects:
 class Sweep:
     """The state of one removal."""
 
-    def __init__(self) -> None:
+    def __init__(self, remarks: Remarks | None) -> None:
+        self.remarks = remarks or None
         self.removed = 0
         self.kinds = _Kinds()
         self.freed: list[SSAValue] = []
@@ -117,6 +119,8 @@ class Sweep:
 
     def erase(self, op: Operation, operands: Iterable[SSAValue]) -> None:
         """Take out an operation that nothing uses."""
+        if self.remarks is not None:
+            self.remarks.passed(op, "Removed", "without effects, and its results are unused")
         op.detach()
         op.drop_all_references()
         self.removed += 1
@@ -160,7 +164,10 @@ def is_used(values: Iterable[SSAValue]) -> bool:
 
 
 def remove_unreachable_symbols(
-    module: ModuleOp, entries: Iterable[str] = (), graph: CallGraph | None = None
+    module: ModuleOp,
+    entries: Iterable[str] = (),
+    graph: CallGraph | None = None,
+    remarks: Remarks | None = None,
 ) -> int:
     """Erase the private functions and other symbols that nothing reaches; returns how many.
 
@@ -175,15 +182,17 @@ def remove_unreachable_symbols(
             f"entry function @{name} is not in the module{_hint(name, graph)}"
         )
     private = {
-        op
+        op: None
         for name, op in graph.symbols.items()
         if name not in entries and op.get_attr_or_prop("sym_visibility") == PRIVATE
     }
     reached = graph.reachable(op for op in module.ops if op not in private)
     if any(graph.unresolved(op) for op in reached):
         return 0
-    unreached = private - reached
+    unreached = [op for op in private if op not in reached]
     for op in unreached:
+        if remarks:
+            remarks.passed(op, "RemovedSymbol", "private, and nothing reaches it")
         op.detach()
         op.drop_all_references()
     return len(unreached)
@@ -210,8 +219,9 @@ class DeadCodeElimination(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         # Once more at the end: the operations that went may have named functions.
-        symbols = remove_unreachable_symbols(module, self.entry_functions)
-        removed = remove_dead_operations(module)
+        remarks = ctx.remarks
+        symbols = remove_unreachable_symbols(module, self.entry_functions, remarks=remarks)
+        removed = remove_dead_operations(module, remarks)
         ctx.count("removed", removed)
-        symbols += remove_unreachable_symbols(module, self.entry_functions)
+        symbols += remove_unreachable_symbols(module, self.entry_functions, remarks=remarks)
         ctx.count("removed-symbols", symbols)
