@@ -99,6 +99,28 @@ class Names(argparse.Action):
         setattr(namespace, self.dest, [*before, *names])
 
 
+class Chosen(argparse.Action):
+    """An option that takes `TAG=1-3:7`, and may be repeated with other tags."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        tag, equals, text = (part.strip() for part in str(values).partition("="))
+        before: dict[str, Numbers] = getattr(namespace, self.dest)
+        if not tag or not equals:
+            raise argparse.ArgumentError(self, f"expected TAG=NUMBERS, got '{values}'")
+        if name_key(tag) in map(name_key, before):
+            raise argparse.ArgumentError(self, f"'{tag}' is given twice")
+        try:
+            setattr(namespace, self.dest, {**before, tag: Numbers(text)})
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, f"{tag}: {error}") from None
+
+
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
 
 
@@ -125,12 +147,12 @@ def _limit(text: str) -> int:
 
 
 class Numbers:
-    """The whole numbers that a text as `1-3,7` names, bounds included."""
+    """The whole numbers that a text as `1-3,7` or `1-3:7` names, bounds included."""
 
     def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
             raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
-        bounds = [[int(bound) for bound in part.split("-")] for part in text.split(",")]
+        bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
         self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
 
     def __contains__(self, number: object) -> bool:
@@ -216,6 +238,8 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     bisect("--opt-bisect-limit", type=_limit, metavar="N", help=help)
     help = "run only the passes with these numbers, as 1-3,7, and say which"
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
+    help = "take only the steps of this kind with these numbers, as rewrite=1-3:7; may be repeated"
+    add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
     help = "run nothing after the first pass of this name"
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"
@@ -277,6 +301,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--trace", type=_text, metavar="FILE", help=help)
     help = "what each pass counted, and the ops that it made and erased"
     _add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
+    help = "how many steps passes asked about, and how many were let through"
+    add("--print-debug-counter", action="store_true", help=help)
 
 
 def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -29,7 +29,11 @@ LARGE = 4096
 
 
 def eliminate_common_subexpressions(
-    root: Operation, *, call_only: bool = False, skip: Collection[str] = ()
+    root: Operation,
+    *,
+    call_only: bool = False,
+    skip: Collection[str] = (),
+    gate: Callable[[], bool] | None = None,
 ) -> int:
     """Replace each operation in `root` by an equal one that dominates it; returns how many.
 
@@ -38,9 +42,9 @@ def eliminate_common_subexpressions(
     is isolated from above; one in a sibling block or region does not. Constants merge as other
     operations do, as in MLIR and unlike TVM, which leaves them to the code generator: so are
     `x + 1` and `x + 1` equal. `call_only` leaves constants alone; `skip` has names of operations
-    to leave alone.
+    to leave alone. `gate`, if given, is asked before each, and may keep it from being replaced.
     """
-    return Elimination(call_only, skip).run(root)
+    return Elimination(call_only, skip, gate).run(root)
 
 
 Key: TypeAlias = tuple[object, ...]
@@ -49,8 +53,11 @@ Key: TypeAlias = tuple[object, ...]
 class Elimination:
     """The state of one elimination: a hash table with the scopes of the IR."""
 
-    def __init__(self, call_only: bool, skip: Collection[str]) -> None:
+    def __init__(
+        self, call_only: bool, skip: Collection[str], gate: Callable[[], bool] | None
+    ) -> None:
         self.mergeable = _Mergeable(call_only, skip)
+        self.gate = gate
         self.numbers = Numbers()
         self.known: dict[Key, Operation] = {}
         self.added: list[Key] = []
@@ -118,7 +125,7 @@ class Elimination:
         if existing is None:
             self.known[key] = op
             self.added.append(key)
-        else:
+        elif self.gate is None or self.gate():
             self.merged.append((op, existing))
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
@@ -204,5 +211,7 @@ class EliminateCommonSubexpr(FunctionPass):
     """Names of operations to leave alone."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        merged = eliminate_common_subexpressions(func, call_only=self.call_only, skip=self.skip)
+        merged = eliminate_common_subexpressions(
+            func, call_only=self.call_only, skip=self.skip, gate=ctx.gate(self.name)
+        )
         ctx.count("merged", merged)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["FoldConstant", "fold_constants"]
 
 
-def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
+def fold_constants(
+    func: Operation, max_elements: int = 1 << 24, gate: Callable[[], bool] | None = None
+) -> int:
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
@@ -36,15 +38,17 @@ def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
     fills alone stay, because nothing is expanded, and so does what has or gives more than
     `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
     without a use by this are erased, and functions marked `relax.primitive` left as they are.
+    `gate`, if given, is asked before each, and may keep it from being folded.
     """
-    return Folding(max_elements).run(func)
+    return Folding(max_elements, gate).run(func)
 
 
 class Folding:
     """The state of one folding."""
 
-    def __init__(self, max_elements: int) -> None:
+    def __init__(self, max_elements: int, gate: Callable[[], bool] | None) -> None:
         self.max_elements = max_elements
+        self.gate = gate
         self.folded = 0
         self.foldable = _Foldable()
         self.constant = _Constant()
@@ -64,7 +68,8 @@ class Folding:
             while op is not None:
                 operands, _, regions, following = read_step(op)
                 if regions:
-                    if isinstance(op, IfOp) and (chosen := _chosen_region(op)) is not None:
+                    chosen = _chosen_region(op) if isinstance(op, IfOp) else None
+                    if isinstance(op, IfOp) and chosen is not None and self.may_fold():
                         op = self.fold_if(op, chosen)
                         continue
                     pending.append(following)
@@ -87,10 +92,14 @@ class Folding:
                 return
             constants.append(owner)
         assert isinstance(op, Evaluates)
-        if (values := self.value_of(op, constants)) is not None:
+        if (values := self.value_of(op, constants)) is not None and self.may_fold():
             self.replace(op, values)
             self.touched |= dict.fromkeys(constants)
             self.folded += 1
+
+    def may_fold(self) -> bool:
+        """Whether the next fold is let through."""
+        return self.gate is None or self.gate()
 
     def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
         """The values of the results; None if the operation is to stay."""
@@ -272,4 +281,5 @@ class FoldConstant(FunctionPass):
     """The most elements of a tensor that is computed with, or made, by folding."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("folded", fold_constants(func, self.max_elements))
+        folded = fold_constants(func, self.max_elements, ctx.gate(self.name))
+        ctx.count("folded", folded)
