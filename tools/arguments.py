@@ -12,7 +12,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
 
-__all__ = ["ArgumentParser", "add_arguments", "check_arguments"]
+__all__ = ["ArgumentParser", "add_arguments", "add_pipeline", "add_reduction", "check_arguments"]
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -178,7 +178,7 @@ def _add_optional(
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
     """Add the options, in groups."""
     _add_input_and_output(parser, targets)
-    _add_pipeline(parser)
+    _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
     _add_measuring(parser)
@@ -220,7 +220,8 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     add("--debug", action="store_true", help="show the traceback when something fails")
 
 
-def _add_pipeline(parser: argparse.ArgumentParser) -> None:
+def add_pipeline(parser: argparse.ArgumentParser) -> Group:
+    """Add the options that say which passes run, with which options."""
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
     help = "passes to run, as a,b{option=1}; may be repeated; --a is the same as -p a"
@@ -233,6 +234,13 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config has precedence"
     add("--config-file", type=_text, metavar="FILE", help=help)
+    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    add("--run-reproducer", action="store_true", help=help)
+    return group
+
+
+def _add_steering(group: Group) -> None:
+    add = group.add_argument
     help = "run N passes at most and say which, as LLVM's; -1 runs all"
     bisect = group.add_mutually_exclusive_group().add_argument
     bisect("--opt-bisect-limit", type=_limit, metavar="N", help=help)
@@ -244,18 +252,12 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"
     add("--start-after", type=_name, metavar="NAME", help=help)
-    help = "run the pipeline that the input, written by --crash-reproducer, holds"
-    add("--run-reproducer", action="store_true", help=help)
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
-    help = "verify what each pass changed (on by default)"
-    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
-    add("--disable-verify", action="store_true", help="verify nothing")
-    help = "check what passes say that they preserve"
-    add("--verify-preserves", action="store_true", help=help)
+    _add_verification(group)
     help = "check that the result reads back as what was written"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments as // expected-error {{text}}"
@@ -264,6 +266,15 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     add("--crash-reproducer", type=_text, metavar="FILE", help=help)
     help = "as --crash-reproducer, but only the pass that failed and the IR before it"
     add("--local-reproducer", type=_text, metavar="FILE", help=help)
+
+
+def _add_verification(group: Group) -> None:
+    add = group.add_argument
+    help = "verify what each pass changed (on by default)"
+    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
+    add("--disable-verify", action="store_true", help="verify nothing")
+    help = "check what passes say that they preserve"
+    add("--verify-preserves", action="store_true", help=help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
@@ -320,3 +331,40 @@ def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
     help = "print the pipeline as text on stderr, and run it"
     add("--dump-pass-pipeline", action="store_true", help=help)
     add("-v", "--version", action="version", version=version)
+
+
+def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], version: str) -> None:
+    """Add the options of `passline-reduce`, in groups."""
+    group = parser.add_argument_group("input and output")
+    add = group.add_argument
+    add("input_file", nargs="?", help="the file to reduce; '-' is stdin")
+    help = "what reads the input, if not what its name says"
+    add("-f", "--frontend", choices=[*frontends], help=help)
+    help = "the file to write, in one step, at the end or when interrupted; '-' is stdout"
+    add("-o", "--output-file", type=_text, metavar="FILE", help=help)
+    help = "write all operations in generic form"
+    add("--print-op-generic", action="store_true", help=help)
+    help = "accept operations that no dialect knows"
+    add("--allow-unregistered-dialect", action="store_true", help=help)
+    add("--no-implicit-module", action="store_true", help="accept one builtin.module only")
+    add("--quiet", action="store_true", help="do not say what has gone")
+    add("--debug", action="store_true", help="show the traceback when something fails")
+    group = parser.add_argument_group("what is interesting")
+    add = group.add_argument
+    help = "a command that is given the name of a file, and ends with 0 if that is interesting"
+    add("--test", type=_text, metavar="COMMAND", help=help)
+    help = "a file is not interesting if the command takes longer"
+    add("--timeout", type=_seconds, metavar="SECONDS", help=help)
+    group = add_pipeline(parser)
+    group.description = (
+        "Without --test, what fails as the input does: in the same pass, with the same exception, "
+        "and a message that differs in numbers, names and types only."
+    )
+    _add_verification(group)
+    group.add_argument("-v", "--version", action="version", version=version)
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
+    return float(text)
