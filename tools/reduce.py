@@ -143,23 +143,21 @@ class PasslineReduceMain(PasslineOptMain):
             )
         self.say(f"to be kept: {wanted}")
         self.best = module
-        for _ in range(2):  # fewer passes are tried sooner, and of less IR fewer may do
-            for passes in smaller_lists(passes, self.on_best(lambda p, m: failure(p, m) == wanted)):
-                self.say(f"{len(passes)} passes left")
-            last = [*passes]
-            self.reduce_module(self.best, lambda m: failure(last, m) == wanted, verified)
-        self.say(f"pipeline: {pipeline_text(Sequential(passes))}")
 
-    def on_best(
-        self, interesting: Callable[[list[ModulePass], ModuleOp], bool]
-    ) -> Callable[[list[ModulePass]], bool]:
-        """Whether passes are interesting on the best module."""
-
-        def ask(passes: list[ModulePass]) -> bool:
+        def fail_on_best(passes: Sequence[ModulePass]) -> bool:
             assert self.best is not None
-            return interesting(passes, self.best.clone())
+            return failure(passes, self.best.clone()) == wanted
 
-        return ask
+        def fails(module: ModuleOp) -> bool:
+            return failure(passes, module) == wanted
+
+        try:
+            for _ in range(2):  # first, as fewer take less time; again, as less IR may need fewer
+                for passes in smaller_lists(passes, fail_on_best):
+                    self.say(f"{len(passes)} passes left")
+                self.reduce_module(self.best, fails, verified)
+        finally:
+            self.say(f"pipeline: {pipeline_text(Sequential(passes))}")
 
     def reduce_module(
         self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool

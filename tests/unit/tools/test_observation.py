@@ -230,6 +230,14 @@ def test_debug_counter() -> None:
     assert constants_left("--debug-counter=dead-code-elimination=2,4-9") == 2
 
 
+def test_debug_counter_goes_on_over_the_parts_of_the_input() -> None:
+    args = "-p", "dead-code-elimination", "--split-input-file"
+    text = f"{STEPS}// -----\n{STEPS}"
+    result = run(*args, "--debug-counter=dead-code-elimination=1-4", stdin=text)
+    first, second = result.stdout.split("// -----")
+    assert first.count("relax.constant") == 0 and second.count("relax.constant") == 2
+
+
 def test_print_debug_counter_also_after_a_failure() -> None:
     args = "-p", "dead-code-elimination,toy-fail", "--print-debug-counter"
     counter = "--debug-counter=dead-code-elimination=1"
