@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from types import TracebackType
 from typing import NamedTuple, Self, cast
@@ -169,6 +169,21 @@ class PassContext:
     def count(self, name: str, n: int = 1) -> None:
         """Add `n` to the counter `name` of the pass that is running."""
         Run.current().count(name, n)
+
+    def should_execute(self, tag: str) -> bool:
+        """Whether the pass that is running takes its next step of the kind `tag`, which is numbered
+        by being asked about: ask just before the step, and skip it if not.
+        """
+        return (gate := self.gate(tag)) is None or gate()
+
+    def gate(self, tag: str) -> Callable[[], bool] | None:
+        """What to ask before each step of the kind `tag`; None if no instrument wants to be asked,
+        which is found out once, and not for each step.
+        """
+        hook = PassInstrument.should_execute
+        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
+        # All are asked, so that none loses count.
+        return (lambda: all([i.should_execute(tag) for i in deciders])) if deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
         """The value of `key`, for a pass a dict of its fields; what is not set has its default, and

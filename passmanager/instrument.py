@@ -21,8 +21,8 @@ class PassInstrument:
 
     Subclass it and override the hooks that you need, or decorate a plain class with
     `@pass_instrument`. Keep all state in the instrument: two of a kind in one context must not know
-    of each other. Source: `tvm.instrument.PassInstrument`; `pass_failed`, `pass_skipped` and the
-    hooks about analyses are Passline's.
+    of each other. Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`,
+    `pass_skipped` and the hooks about analyses are Passline's.
     """
 
     @property
@@ -38,6 +38,12 @@ class PassInstrument:
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
         """Whether the pass may run; one instrument that says no is enough."""
+        return True
+
+    def should_execute(self, tag: str) -> bool:
+        """Whether a pass may take its next step of the kind `tag`, as one rewrite; one instrument
+        that says no is enough.
+        """
         return True
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:

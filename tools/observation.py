@@ -26,6 +26,7 @@ class Observation:
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         self._reports: list[Callable[[], str]] = []
+        self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         # What measures comes first: it then does not measure what the others do after a pass.
         self._instruments = [*self._measuring(), *self._control(), *self._printing()]
 
@@ -82,6 +83,14 @@ class Observation:
             from ..passmanager.instruments.bisect import OptBisect
 
             yield OptBisect(limit)
+        if args.debug_counter or args.print_debug_counter:
+            from ..passmanager.instruments.debug_counter import DebugCounter
+
+            counter = DebugCounter(args.debug_counter)
+            self._late_warnings.append(counter.unasked)
+            if args.print_debug_counter:
+                self._reports.append(counter.report)
+            yield counter
         if args.start_after or args.stop_after:
             from ..passmanager.instruments.window import StartAfter, StopAfter
 
@@ -143,6 +152,11 @@ class Observation:
 
     # What there is to say
 
+    def _unseen_functions(self) -> Iterator[str]:
+        if self._unseen:
+            names = ", ".join(f"@{name}" for name in sorted(self._unseen))
+            yield f"--filter-function: there is no function {names}"
+
     def warnings(self) -> Iterator[str]:
         """Options that have no effect: names of no pass that runs, and modifiers of nothing."""
         args = self._args
@@ -171,10 +185,10 @@ class Observation:
         self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
 
     def finish(self) -> None:
-        """Print what was measured, on stderr."""
-        if self._unseen and not self._args.quiet:
-            names = ", ".join(f"@{name}" for name in sorted(self._unseen))
-            print(f"warning: --filter-function: there is no function {names}", file=sys.stderr)
+        """Print what was measured, on stderr, and which names turned out to be of nothing."""
+        if not self._args.quiet:
+            for warning in (w for warnings in self._late_warnings for w in warnings()):
+                print(f"warning: {warning}", file=sys.stderr)
         for report in self._reports:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

@@ -43,8 +43,13 @@ def canonicalize(
         fired += now
         if max_num_rewrites >= 0:
             left -= now.total()
-        if not now and not (left and _may_hide_dead_ops(module) and region_dce(module.body)):
+        if not now and not (left and _may_hide_dead_ops(module) and _remove_hidden(module)):
             return fired
+
+
+def _remove_hidden(module: ModuleOp) -> bool:
+    """Remove dead ops that have uses, which is one step; whether there were any."""
+    return PassContext.current().should_execute("region-dce") and region_dce(module.body)
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -35,6 +35,7 @@ def eliminate_common_subexpressions(
     *,
     call_only: bool = False,
     skip: Collection[str] = (),
+    gate: Callable[[], bool] | None = None,
     remarks: Remarks | None = None,
 ) -> int:
     """Replace each operation in `root` by an equal one that dominates it; returns how many.
@@ -44,9 +45,9 @@ def eliminate_common_subexpressions(
     is isolated from above; one in a sibling block or region does not. Constants merge as other
     operations do, as in MLIR and unlike TVM, which leaves them to the code generator: so are
     `x + 1` and `x + 1` equal. `call_only` leaves constants alone; `skip` has names of operations
-    to leave alone.
+    to leave alone. `gate`, if given, is asked before each, and may keep it from being replaced.
     """
-    return Elimination(call_only, skip, remarks).run(root)
+    return Elimination(call_only, skip, gate, remarks).run(root)
 
 
 Key: TypeAlias = tuple[object, ...]
@@ -55,9 +56,16 @@ Key: TypeAlias = tuple[object, ...]
 class Elimination:
     """The state of one elimination: a hash table with the scopes of the IR."""
 
-    def __init__(self, call_only: bool, skip: Collection[str], remarks: Remarks | None) -> None:
+    def __init__(
+        self,
+        call_only: bool,
+        skip: Collection[str],
+        gate: Callable[[], bool] | None,
+        remarks: Remarks | None,
+    ) -> None:
         self.remarks = remarks
         self.mergeable = _Mergeable(call_only, skip)
+        self.gate = gate
         self.numbers = Numbers()
         self.known: dict[Key, Operation] = {}
         self.added: list[Key] = []
@@ -125,7 +133,7 @@ class Elimination:
         if existing is None:
             self.known[key] = op
             self.added.append(key)
-        else:
+        elif self.gate is None or self.gate():
             self.merged.append((op, existing))
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
@@ -217,6 +225,10 @@ class EliminateCommonSubexpr(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         merged = eliminate_common_subexpressions(
-            func, call_only=self.call_only, skip=self.skip, remarks=ctx.remarks
+            func,
+            call_only=self.call_only,
+            skip=self.skip,
+            gate=ctx.gate(self.name),
+            remarks=ctx.remarks,
         )
         ctx.count("merged", merged)

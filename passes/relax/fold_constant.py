@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -30,7 +30,10 @@ __all__ = ["FoldConstant", "fold_constants"]
 
 
 def fold_constants(
-    func: Operation, max_elements: int = 1 << 24, remarks: Remarks | None = None
+    func: Operation,
+    max_elements: int = 1 << 24,
+    gate: Callable[[], bool] | None = None,
+    remarks: Remarks | None = None,
 ) -> int:
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
@@ -39,8 +42,9 @@ def fold_constants(
     fills alone stay, because nothing is expanded, and so does what has or gives more than
     `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
     without a use by this are erased, and functions marked `relax.primitive` left as they are.
+    `gate`, if given, is asked before each, and may keep it from being folded.
     """
-    return Folding(max_elements, remarks).run(func)
+    return Folding(max_elements, gate, remarks).run(func)
 
 
 class Stays(NamedTuple):
@@ -58,9 +62,12 @@ Values: TypeAlias = "Sequence[Attribute] | Stays"
 class Folding:
     """The state of one folding."""
 
-    def __init__(self, max_elements: int, remarks: Remarks | None) -> None:
+    def __init__(
+        self, max_elements: int, gate: Callable[[], bool] | None, remarks: Remarks | None
+    ) -> None:
         self.remarks = remarks or None
         self.max_elements = max_elements
+        self.gate = gate
         self.folded = 0
         self.foldable = _Foldable()
         self.constant = _Constant()
@@ -80,7 +87,8 @@ class Folding:
             while op is not None:
                 operands, _, regions, following = read_step(op)
                 if regions:
-                    if isinstance(op, IfOp) and (chosen := _chosen_region(op)) is not None:
+                    chosen = _chosen_region(op) if isinstance(op, IfOp) else None
+                    if isinstance(op, IfOp) and chosen is not None and self.may_fold():
                         op = self.fold_if(op, chosen)
                         continue
                     pending.append(following)
@@ -104,12 +112,18 @@ class Folding:
             constants.append(owner)
         assert isinstance(op, Evaluates)
         values = self.value_of(op, constants)
+        if not isinstance(values, Stays) and not self.may_fold():
+            return
         if self.remarks is not None:
             report(self.remarks, op, values)
         if not isinstance(values, Stays):
             self.replace(op, values)
             self.touched |= dict.fromkeys(constants)
             self.folded += 1
+
+    def may_fold(self) -> bool:
+        """Whether the next fold is let through."""
+        return self.gate is None or self.gate()
 
     def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Values:
         """The values of the results, or why the operation is to stay."""
@@ -307,4 +321,5 @@ class FoldConstant(FunctionPass):
     """The most elements of a tensor that is computed with, or made, by folding."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("folded", fold_constants(func, self.max_elements, ctx.remarks))
+        folded = fold_constants(func, self.max_elements, ctx.gate(self.name), ctx.remarks)
+        ctx.count("folded", folded)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .bisect import OptBisect
+    from .debug_counter import DebugCounter
     from .diff import PrintDiff
     from .dump import DumpIR
     from .log import PassLog
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrashReproducer",
+    "DebugCounter",
     "DumpIR",
     "IRPrinter",
     "MemoryInstrument",
@@ -42,6 +44,7 @@ __all__ = [
 
 _MODULES = {
     "CrashReproducer": "reproducer",
+    "DebugCounter": "debug_counter",
     "DumpIR": "dump",
     "IRPrinter": "printing",
     "MemoryInstrument": "memory",

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from io import StringIO
 from typing import cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
+from xdsl.context import Context
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
+from xdsl.targets.mlir import MLIRTarget
 
-__all__ = ["ExactPrinter"]
+__all__ = ["ExactPrinter", "is_dense", "module_text"]
+
+
+def module_text(module: ModuleOp, ctx: Context, target: MLIRTarget) -> str:
+    """The module with its resources as text, for MLIR."""
+    printer = ExactPrinter(
+        stream := StringIO(),
+        print_generic_format=target.print_generic_format,
+        print_properties_as_attributes=target.print_properties_as_attributes,
+        print_debuginfo=target.print_debuginfo,
+    )
+    printer.print_op(module)
+    printer.print_metadata(ctx.loaded_dialects)
+    return f"{stream.getvalue()}\n\n"
 
 
 class ExactPrinter(Printer):
@@ -22,13 +38,14 @@ class ExactPrinter(Printer):
     """
 
     def print_attribute(self, attribute: Attribute) -> None:
-        if _is_dense(attribute) and (digits := _digits_if_lossy(attribute)) is not None:
+        if is_dense(attribute) and (digits := _digits_if_lossy(attribute)) is not None:
             self.print_string(f'dense<"0x{digits}"> : ')
             return self.print_attribute(attribute.get_type())
         return super().print_attribute(attribute)
 
 
-def _is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+    """Whether an attribute is a dense constant, of whatever elements."""
     return isinstance(attribute, DenseIntOrFPElementsAttr)
 
 

@@ -1,11 +1,11 @@
 # pyright: reportUnknownMemberType=false
 """Real weights for the nine real graphs that come with onnx, and inputs for them.
 
-The models in `onnx/backend/test/data/light/` have constant fills for weights: every reference output
-is one value repeated, whatever the input, so they test shapes and no computation. Here every float
-initializer and fill is a seeded random one, scaled so that signals neither vanish nor explode, and
-the tensor before the last Softmax is an output too. onnxruntime with all optimizations and with none
-agree on it to 3e-6 of its standard deviation, so 1e-4 is a safe tolerance for a compiler.
+The models in `onnx/backend/test/data/light/` have constant fills for weights: every reference
+output is one value repeated, whatever the input, so they test shapes and no computation. Here every
+float initializer and fill is a seeded random one, scaled so that signals neither vanish nor
+explode, and the tensor before the last Softmax is an output too. onnxruntime with all optimizations
+and with none agree on it to 3e-6 of its standard deviation, so 1e-4 is safe for a compiler.
 
     python seeded.py resnet50 --seed 1 -o resnet50.onnx
 """

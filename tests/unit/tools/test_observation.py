@@ -209,6 +209,66 @@ def test_opt_bisect_takes_a_limit_or_numbers() -> None:
     assert "--opt-bisect-limit: not allowed with argument --opt-bisect" in shown
 
 
+STEPS = """\
+func.func @f() {
+  %a = relax.constant dense<1.0> : tensor<4xf32>
+  %b = relax.constant dense<1.0> : tensor<4xf32>
+  %c = relax.constant dense<1.0> : tensor<4xf32>
+  func.return
+}
+"""
+
+
+def constants_left(*args: str) -> int:
+    return run("-p", "dead-code-elimination", *args, stdin=STEPS).stdout.count("relax.constant")
+
+
+def test_debug_counter() -> None:
+    assert constants_left() == 0
+    assert constants_left("--debug-counter=dead-code-elimination=1-2") == 1
+    assert constants_left("--debug-counter", "DeadCodeElimination=1:3") == 1
+    assert constants_left("--debug-counter=dead-code-elimination=2,4-9") == 2
+
+
+def test_debug_counter_goes_on_over_the_parts_of_the_input() -> None:
+    args = "-p", "dead-code-elimination", "--split-input-file"
+    text = f"{STEPS}// -----\n{STEPS}"
+    result = run(*args, "--debug-counter=dead-code-elimination=1-4", stdin=text)
+    first, second = result.stdout.split("// -----")
+    assert first.count("relax.constant") == 0 and second.count("relax.constant") == 2
+
+
+def test_print_debug_counter_also_after_a_failure() -> None:
+    args = "-p", "dead-code-elimination,toy-fail", "--print-debug-counter"
+    counter = "--debug-counter=dead-code-elimination=1"
+    shown = run(*args, counter, stdin=STEPS, status=3).stderr
+    assert shown.endswith("  3 asked, 1 let through: dead-code-elimination\n")
+
+
+def test_debug_counter_that_nothing_asked_for_is_warned_about() -> None:
+    args = "-p", "dead-code-elimination", "--debug-counter=dead-code-eliminaton=1"
+    assert run(*args, stdin=STEPS).stderr == (
+        "warning: nothing asked for debug counter 'dead-code-eliminaton', "
+        "did you mean 'dead-code-elimination'?\n"
+    )
+    assert run(*args, "--quiet", stdin=STEPS).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["rewrite"], "expected TAG=NUMBERS, got 'rewrite'"),
+        (["=1"], "expected TAG=NUMBERS, got '=1'"),
+        (["rewrite="], "rewrite: expected numbers as 1-3,7, got ''"),
+        (["rewrite=1,b=2"], "rewrite: expected numbers as 1-3,7, got '1,b=2'"),
+        (["rewrite=1", "Rewrite=2"], "'Rewrite' is given twice"),
+    ],
+)
+def test_debug_counter_that_cannot_be_meant(given: list[str], message: str) -> None:
+    shown = run(*(f"--debug-counter={text}" for text in given), status=2).stderr
+    assert f"argument --debug-counter: {message}\n" in shown
+
+
 def test_debug_pass_manager() -> None:
     shown = run(*THREE, "--debug-pass-manager", "--disable-pass=toy-nothing").stderr
     assert "  Running pass: toy-append{" in shown
