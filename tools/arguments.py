@@ -124,6 +124,12 @@ def _limit(text: str) -> int:
     return int(text)
 
 
+def _size(text: str) -> int:
+    if not re.fullmatch(r"\d+", text):
+        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
+    return int(text)
+
+
 class Numbers:
     """The whole numbers that a text as `1-3,7` names, bounds included."""
 
@@ -159,6 +165,7 @@ def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], versi
     _add_pipeline(parser)
     _add_checks(parser)
     _add_ir_printing(parser)
+    _add_style(parser)
     _add_measuring(parser)
     _add_questions(parser, version)
 
@@ -262,6 +269,23 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
+
+
+def _add_style(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how IR is printed, in the result and on stderr")
+    add = group.add_argument
+    help = "print dense constants with more than N elements as dense_resource<__elided__>"
+    add("--elide-elementsattrs-if-larger", type=_size, metavar="N", help=help)
+    help = "print dense constants with more than N (100) elements as resources, at the end"
+    flag = "--large-elements-as-resources"
+    add(flag, action=OptionalValue, const="100", type=_size, metavar="N", help=help)
+    help = "print no resources whose text has more than N characters"
+    add("--elide-resource-strings-if-larger", type=_size, metavar="N", help=help)
+    add("--print-skip-regions", action="store_true", help="print {...} in place of regions")
+    help = "give no two values one name, in the whole of the IR"
+    add("--print-unique-ssa-ids", action="store_true", help=help)
+    help = "print the users of values in comments"
+    add("--print-value-users", action="store_true", help=help)
 
 
 def _add_measuring(parser: argparse.ArgumentParser) -> None:

@@ -13,9 +13,25 @@ from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.ir.writing import PrintStyle
 from ..passmanager.sequential import Sequential
 
-__all__ = ["Observation"]
+__all__ = ["Observation", "print_style"]
+
+
+def print_style(args: argparse.Namespace) -> PrintStyle:
+    """How the options want IR to be printed, in the result and on the way."""
+    return PrintStyle(
+        generic=args.print_op_generic,
+        properties_as_attributes=args.print_no_properties,
+        debuginfo=args.print_debuginfo,
+        skip_regions=args.print_skip_regions,
+        unique_ssa_ids=args.print_unique_ssa_ids,
+        value_users=args.print_value_users,
+        elide_elements=args.elide_elementsattrs_if_larger,
+        resource_elements=args.large_elements_as_resources,
+        elide_resources=args.elide_resource_strings_if_larger,
+    )
 
 
 class Observation:
@@ -99,6 +115,7 @@ class Observation:
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
+        style = print_style(args)
         if args.debug_pass_manager:
             from ..passmanager.instruments.log import PassLog
 
@@ -113,15 +130,16 @@ class Observation:
                 after_failure=args.print_ir_after_failure,
                 module_scope=args.print_ir_module_scope,
                 functions=args.filter_function,
+                style=style,
             )
         if args.print_diff:
             from ..passmanager.instruments.diff import PrintDiff
 
-            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff))
+            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff), style)
         if args.dump_ir:
             from ..passmanager.instruments.dump import DumpIR
 
-            yield DumpIR(args.dump_ir)
+            yield DumpIR(args.dump_ir, style=style)
         if not args.quiet and sys.stderr.isatty():
             from ..passmanager.instruments.progress import ProgressInstrument
 

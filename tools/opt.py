@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib.metadata import version
 from io import BytesIO, StringIO
 from typing import IO, TYPE_CHECKING, NoReturn, cast
@@ -42,7 +43,7 @@ from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
 from .listing import answer
-from .observation import Observation
+from .observation import Observation, print_style
 from .output import ResultFile
 
 if TYPE_CHECKING:
@@ -319,13 +320,14 @@ class PasslineOptMain(xDSLOptMain):
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
         target = MLIRTarget.from_spec(spec)
-        printer = ExactPrinter(
-            stream := StringIO(),
-            print_generic_format=target.print_generic_format or self.args.print_op_generic,
-            print_properties_as_attributes=target.print_properties_as_attributes
+        style = replace(
+            print_style(self.args),
+            generic=target.print_generic_format or self.args.print_op_generic,
+            properties_as_attributes=target.print_properties_as_attributes
             or self.args.print_no_properties,
-            print_debuginfo=target.print_debuginfo or self.args.print_debuginfo,
+            debuginfo=target.print_debuginfo or self.args.print_debuginfo,
         )
+        printer = ExactPrinter(stream := StringIO(), style)
         printer.print_op(prog)
         printer.print_metadata(self.ctx.loaded_dialects)
         return f"{stream.getvalue()}\n\n"

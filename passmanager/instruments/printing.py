@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import TextIO
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
 from ..instrument import PassInstrument
 from ..ir.symbols import symbol_of
 from ..ir.verifying import verify
-from ..ir.writing import ExactPrinter
+from ..ir.writing import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
 
 __all__ = [
-    "CarefulPrinter",
     "IRPrinter",
     "PassPrintingInstrument",
     "PrintAfterAll",
@@ -35,32 +34,19 @@ __all__ = [
 # Text
 
 
-class CarefulPrinter(ExactPrinter):
-    """A printer that leaves the IR as it is, also when it fails.
-
-    xDSL's takes the name off an unregistered op while it prints it, and puts it back at the end.
-    """
-
-    def print_op(self, op: Operation) -> None:
-        if not isinstance(op, UnregisteredOp):
-            return super().print_op(op)
-        attributes, op.attributes = op.attributes, op.attributes.copy()
-        try:
-            super().print_op(op)
-        finally:
-            op.attributes = attributes
-
-
-def ir_text(op: Operation, *, trusted: bool = True) -> str:
-    """The text of `op`, in generic form if it is invalid, which is looked into unless `trusted`.
+def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -> str:
+    """The text of `op` with the resources that it refers to, in generic form if it is invalid,
+    which is looked into unless `trusted`.
 
     An op that cannot be printed either way gives a comment that says so.
     """
     why = ""
-    for generic in (False, True) if trusted or _is_valid(op) else (True,):
+    custom = not style.generic and (trusted or _is_valid(op))
+    for generic in (False, True) if custom else (True,):
         try:
-            printer = CarefulPrinter(stream := StringIO(), print_generic_format=generic)
+            printer = ExactPrinter(stream := StringIO(), replace(style, generic=generic))
             printer.print_op(op)
+            printer.print_metadata(run.ir_context.loaded_dialects if (run := Run.active()) else ())
             return stream.getvalue()
         except Exception as error:
             why = f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -86,10 +72,15 @@ def title_of(info: PassInfo) -> str:
 
 
 def print_ir(
-    title: str, op: Operation, stream: TextIO | None = None, *, trusted: bool = True
+    title: str,
+    op: Operation,
+    stream: TextIO | None = None,
+    style: PrintStyle = PLAIN,
+    *,
+    trusted: bool = True,
 ) -> None:
     """Print `op` on stderr, or `stream`, under the banner `IR Dump title`; see `ir_text`."""
-    _write(title, ir_text(op, trusted=trusted), stream)
+    _write(title, ir_text(op, style, trusted=trusted), stream)
 
 
 def _write(title: str, text: str, stream: TextIO | None = None) -> None:
@@ -140,12 +131,14 @@ class IRPrinter(PassInstrument):
         after_failure: bool = False,
         module_scope: bool = False,
         functions: Iterable[str] = (),
+        style: PrintStyle = PLAIN,
     ) -> None:
         self.before = _selection("before", before)
         self.after = _selection("after", after) or after_change
         self.after_change = after_change
         self.after_failure = after_failure
         self.module_scope = module_scope
+        self.style = style
         names = check_names("functions", functions)
         self.functions = frozenset(name.removeprefix("@") for name in names)
         self._runs: WeakKeyDictionary[Run, _Watched] = WeakKeyDictionary()
@@ -197,11 +190,12 @@ class IRPrinter(PassInstrument):
         parts = self._parts(module)
         shown = parts if only is None else only
         if self.module_scope and shown:
-            print_ir(title, module, trusted=trusted)
+            print_ir(title, module, style=self.style, trusted=trusted)
             return
         for part in shown:
             op = parts.get(part)
-            _write(title + part, ir_text(op, trusted=trusted) if op else "// deleted")
+            text = ir_text(op, self.style, trusted=trusted) if op else "// deleted"
+            _write(title + part, text)
 
     # What changed
 

@@ -193,7 +193,7 @@ func.func @g(%x : i32) {
 def test_names_are_the_printers_at_first() -> None:
     for m in (parsed(CHAIN), parsed('%0 = "test.op"() : () -> i32\n%a = "test.op"() : () -> i32')):
         names = [renamed({}, values) for values in scopes(m).values()]
-        assert named_text(m, *names) == ir_text(m)
+        assert named_text(m, names) == ir_text(m)
 
 
 def test_deleting_an_op_is_a_change_of_one_line(capsys: Capture) -> None:
