@@ -138,6 +138,7 @@ class Numbers:
             raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
         bounds = [[int(bound) for bound in part.split("-")] for part in text.split(",")]
         self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
+        self.last = max(part[-1] for part in bounds)
 
     def __contains__(self, number: object) -> bool:
         return any(number in numbers for numbers in self._ranges)
@@ -258,6 +259,10 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
     help = "print the IR at the start, and after each pass that changed it"
     add("--print-ir-after-change", action="store_true", help=help)
+    help = "print the IR before the passes with these numbers, as --print-pass-numbers has them"
+    add("--print-ir-before-pass-number", type=Numbers, metavar="N-M,...", help=help)
+    help = "print the IR after the passes with these numbers"
+    add("--print-ir-after-pass-number", type=Numbers, metavar="N-M,...", help=help)
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
@@ -266,6 +271,8 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "print which passes run, are skipped and why, and fail"
     add("--debug-pass-manager", action="store_true", help=help)
+    help = "print the number of each pass that runs, the one that --opt-bisect gives it"
+    add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")

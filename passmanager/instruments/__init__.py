@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .dump import DumpIR
     from .log import PassLog
     from .memory import MemoryInstrument
+    from .numbering import PassNumbers
     from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .profiling import ProfileInstrument
     from .progress import ProgressInstrument
@@ -25,6 +26,7 @@ __all__ = [
     "MemoryInstrument",
     "OptBisect",
     "PassLog",
+    "PassNumbers",
     "PassPrintingInstrument",
     "PassTimingInstrument",
     "PrintAfterAll",
@@ -47,6 +49,7 @@ _MODULES = {
     "MemoryInstrument": "memory",
     "OptBisect": "bisect",
     "PassLog": "log",
+    "PassNumbers": "numbering",
     "PassPrintingInstrument": "printing",
     "PassTimingInstrument": "timing",
     "PrintAfterAll": "printing",

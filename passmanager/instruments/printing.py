@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import TextIO
@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
-from ..instrument import PassInstrument
 from ..ir.symbols import symbol_of
 from ..ir.verifying import verify
 from ..ir.writing import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
+from .numbering import NumberingInstrument
 
 __all__ = [
     "IRPrinter",
@@ -111,11 +111,12 @@ class _Watched:
     """When the pass that runs at this depth began."""
 
 
-class IRPrinter(PassInstrument):
+class IRPrinter(NumberingInstrument):
     """Prints the module on stderr before and after passes.
 
     `before` and `after` name the passes, in any spelling; True is all of them but composites, which
-    are printed where they are named. A pass named in `after` that fails is printed, too, and with
+    are printed where they are named. `before_numbers` and `after_numbers` have those that
+    `OptBisect` gives them. A pass named in `after` that fails is printed, too, and with
     `after_failure` every pass that fails. `after_change` leaves out what changed nothing, of all
     passes if `after` names none, and prints what a run starts with. With `functions` only the
     functions of these names are printed and asked whether they changed; with `module_scope` it is
@@ -131,10 +132,15 @@ class IRPrinter(PassInstrument):
         after_failure: bool = False,
         module_scope: bool = False,
         functions: Iterable[str] = (),
+        before_numbers: Container[int] = (),
+        after_numbers: Container[int] = (),
         style: PrintStyle = PLAIN,
     ) -> None:
+        super().__init__()
         self.before = _selection("before", before)
-        self.after = _selection("after", after) or after_change
+        self.after = _selection("after", after) or (after_change and after_numbers == ())
+        self.before_numbers = before_numbers
+        self.after_numbers = after_numbers
         self.after_change = after_change
         self.after_failure = after_failure
         self.module_scope = module_scope
@@ -152,21 +158,28 @@ class IRPrinter(PassInstrument):
         return [name for name in dict.fromkeys(named) if name_key(name) not in keys]
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        super().run_before_pass(module, info)
         if self.after_change:
             self._watch(module)
-        if _selects(self.before, info):
+        if _selects(self.before, info) or self._is_in(self.before_numbers):
             self._print(f"Before {title_of(info)}", module)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        if _selects(self.after, info):
+        if self._prints_after(info):
             changed = self._changed() if self.after_change else None
             self._print(f"After {title_of(info)}", module, changed)
         self._forget()
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        if _selects(self.after, info) or self.after_failure and not info.composite:
+        if self._prints_after(info) or self.after_failure and not info.composite:
             self._print(f"After {title_of(info)} Failed", module, trusted=False)
         self._forget()
+
+    def _prints_after(self, info: PassInfo) -> bool:
+        return _selects(self.after, info) or self._is_in(self.after_numbers)
+
+    def _is_in(self, numbers: Container[int]) -> bool:
+        return (number := self.number) is not None and number in numbers
 
     # Printing
 

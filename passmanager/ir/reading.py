@@ -2,14 +2,15 @@
 """Reading IR from text, with what xDSL's parser leaves out: locations, and where an error is.
 
 A subclass may use the parser's protected members; those used here are the tokens, and the methods
-that are called where an op's name, a block argument or an operand starts.
+that are called where an op's name, a block argument, an operand, a type or a resource starts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -26,11 +27,18 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.ir import (
+    AttributeInvT,
+    BlockArgument,
+    Data,
+    Operation,
+    ParametrizedAttribute,
+    SSAValue,
+)
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..info import did_you_mean
@@ -177,9 +185,32 @@ class LocatingParser(Parser):
         if (found := self.ctx.get_optional_op(name, dialect_stack=dialects)) is not None:
             return found
         start = self._names[-1]
-        known = [op.name for op in self.ctx.loaded_ops]
-        hint = did_you_mean(name, known) or "; --allow-unregistered-dialect lets it pass"
-        self.raise_error(f"operation '{name}' is not registered{hint}", start, start + len(name))
+        span = Span(start, start + len(name), self.lexer.input)
+        self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
+    ) -> ParametrizedAttribute | Data[object]:
+        ctx = self.ctx
+        if (ctx.get_optional_type if is_type else ctx.get_optional_attr)(attr_name) is None:
+            kind, known = ("type", ctx.loaded_types) if is_type else ("attribute", ctx.loaded_attrs)
+            written = attr_name.partition(".")[2] if is_opaque else attr_name
+            start = self.lexer.input.content.rfind(written, 0, self.pos)
+            span = Span(start, start + len(written), self.lexer.input)
+            self._raise_unregistered(kind, attr_name, [attr.name for attr in known], span)
+        return super()._parse_dialect_type_or_attribute_body(
+            attr_name, is_type, is_opaque, starting_opaque_pos
+        )
+
+    def _raise_unregistered(
+        self, kind: str, name: str, known: Iterable[str], span: Span
+    ) -> NoReturn:
+        flag = "--allow-unregistered-dialect lets it pass"
+        if not (hint := did_you_mean(name, known)):
+            hint = f"; {flag}"
+        elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
+            hint += f" ({flag})"
+        self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()
