@@ -155,11 +155,15 @@ class ExactPrinter(Printer):
             numbering = _Numbering(self)
             numbering.print_op(op)
             self._ssa_values, self._ids = numbering.names()
+            try:
+                return self._print_with_users(op)
+            finally:
+                self._ids = None
         block = op.parent
         for arg in block.args if block is not None and block.first_op is op else ():
-            users = self._users(arg)
-            used = f"used by {', '.join(users)}" if users else "unused"
-            self.print_string(f"// %{self._ssa_values[arg]} is {used}\n")
+            if (name := self._ssa_values.get(arg)) is not None:
+                users = ", ".join(self._users(arg))
+                self.print_string(f"// %{name} is {f'used by {users}' if users else 'unused'}\n")
         self._print_op(op)
         if comment := self._comment(op, self._ids):
             self.print_string(f" // {comment}")
@@ -176,10 +180,9 @@ class ExactPrinter(Printer):
 
     def _users(self, value: SSAValue) -> list[str]:
         """The names of the results of the ops that use a value, or their own."""
-        names = self._ssa_values
+        names, ids = self._ssa_values, self._ids or {}
         found: list[str] = []
         for user in dict.fromkeys(use.operation for use in value.uses):
-            ids = self._ids or {}
             found += [f"%{names[result]}" for result in user.results if result in names]
             found += [f"%{ids[user]}"] if user in ids else []
         return found
@@ -191,12 +194,15 @@ class _Numbering(ExactPrinter):
     def __init__(self, printer: ExactPrinter) -> None:
         super().__init__(StringIO(), replace(printer.style, value_users=False, skip_regions=False))
         self._ssa_values = printer._ssa_values
+        self._given = set(self._ssa_values.values())
         self._found: dict[Operation, str] = {}
 
     def print_op(self, op: Operation) -> None:
         super().print_op(op)
         if op.operands and not op.results:
-            self._found[op] = self._get_new_valid_name_id()
+            while (name := self._get_new_valid_name_id()) in self._given:
+                pass
+            self._found[op] = name
 
     def names(self) -> tuple[dict[SSAValue, str], dict[Operation, str]]:
         """The names of values, and those of ops that have operands but no results."""

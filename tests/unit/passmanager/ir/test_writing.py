@@ -267,6 +267,21 @@ def test_value_users_that_come_later_have_their_names() -> None:
     assert printed(text, PrintStyle(value_users=True)) == LATER
 
 
+def test_one_printer_may_print_one_op_after_another() -> None:
+    functions = parse_module(make_ir_context(), OPS, "x").ops
+    printer = ExactPrinter(stream := StringIO(), PrintStyle(value_users=True))
+    for op in functions:
+        printer.print_op(op)
+    assert stream.getvalue().count("// ") == USERS.count("// ")
+
+
+def test_op_alone_with_its_users() -> None:
+    function = parse_module(make_ir_context(), OPS, "x").body.block.last_op
+    assert function is not None and (op := function.regions[0].block.first_op) is not None
+    ExactPrinter(stream := StringIO(), PrintStyle(value_users=True)).print_op(op)
+    assert stream.getvalue() == "// %a is used by %0\n%0 = arith.addi %a, %a : i32 // unused"
+
+
 def test_comments_are_no_part_of_the_ir() -> None:
     assert printed(USERS, PrintStyle()) == printed(OPS, PrintStyle())
 
