@@ -136,37 +136,37 @@ class ExactPrinter(Printer):
     # Ops
 
     def print_op(self, op: Operation) -> None:
-        if self.style.value_users:
+        if self._ids is not None:
+            self._print_argument_users(op)
+        elif self.style.value_users:
             return self._print_with_users(op)
-        return self._print_op(op)
-
-    def _print_op(self, op: Operation) -> None:
         if not isinstance(op, UnregisteredOp):
-            return super().print_op(op)
-        # xDSL takes the name off an unregistered op while it prints it.
-        attributes, op.attributes = op.attributes, op.attributes.copy()
-        try:
             super().print_op(op)
-        finally:
-            op.attributes = attributes
+        else:  # xDSL takes its name off while it prints it.
+            attributes, op.attributes = op.attributes, op.attributes.copy()
+            try:
+                super().print_op(op)
+            finally:
+                op.attributes = attributes
+        if self._ids is not None and (comment := self._comment(op, self._ids)):
+            self.print_string(f" // {comment}")
 
     def _print_with_users(self, op: Operation) -> None:
-        if self._ids is None:
-            numbering = _Numbering(self)
-            numbering.print_op(op)
-            self._ssa_values, self._ids = numbering.names()
-            try:
-                return self._print_with_users(op)
-            finally:
-                self._ids = None
+        numbering = _Numbering(self)
+        numbering.print_op(op)
+        self._ssa_values, self._ids = numbering.names()
+        try:
+            self.print_op(op)
+        finally:
+            self._ids = None
+
+    def _print_argument_users(self, op: Operation) -> None:
+        """Before the first op of a block, the users of the arguments of the block."""
         block = op.parent
         for arg in block.args if block is not None and block.first_op is op else ():
             if (name := self._ssa_values.get(arg)) is not None:
                 users = ", ".join(self._users(arg))
                 self.print_string(f"// %{name} is {f'used by {users}' if users else 'unused'}\n")
-        self._print_op(op)
-        if comment := self._comment(op, self._ids):
-            self.print_string(f" // {comment}")
 
     def _comment(self, op: Operation, ids: dict[Operation, str]) -> str:
         if not op.results:
