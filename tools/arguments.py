@@ -153,6 +153,12 @@ def _limit(text: str) -> int:
     return int(text)
 
 
+def _size(text: str) -> int:
+    if not re.fullmatch(r"\d+", text):
+        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
+    return int(text)
+
+
 class Numbers:
     """The whole numbers that a text as `1-3,7` or `1-3:7` names, bounds included."""
 
@@ -161,6 +167,7 @@ class Numbers:
             raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
         bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
         self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
+        self.last = max(part[-1] for part in bounds)
 
     def __contains__(self, number: object) -> bool:
         return any(number in numbers for numbers in self._ranges)
@@ -188,6 +195,7 @@ def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], versi
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
+    _add_style(parser)
     _add_measuring(parser)
     _add_questions(parser, version)
 
@@ -331,6 +339,10 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
     help = "print the IR at the start, and after each pass that changed it"
     add("--print-ir-after-change", action="store_true", help=help)
+    help = "print the IR before the passes with these numbers, as --print-pass-numbers has them"
+    add("--print-ir-before-pass-number", type=Numbers, metavar="N-M,...", help=help)
+    help = "print the IR after the passes with these numbers"
+    add("--print-ir-after-pass-number", type=Numbers, metavar="N-M,...", help=help)
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
@@ -339,9 +351,28 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "print which passes run, are skipped and fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
+    help = "print the number of each pass that runs, the one that --opt-bisect gives it"
+    add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
+
+
+def _add_style(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how IR is printed, in the result and on stderr")
+    add = group.add_argument
+    help = "print dense constants with more than N elements as dense_resource<__elided__>"
+    add("--elide-elementsattrs-if-larger", type=_size, metavar="N", help=help)
+    help = "print dense constants with more than N (100) elements as resources, at the end"
+    flag = "--large-elements-as-resources"
+    add(flag, action=OptionalValue, const="100", type=_size, metavar="N", help=help)
+    help = "print no resources whose text has more than N characters"
+    add("--elide-resource-strings-if-larger", type=_size, metavar="N", help=help)
+    add("--print-skip-regions", action="store_true", help="print {...} in place of regions")
+    help = "give no two values one name, in the whole of the IR"
+    add("--print-unique-ssa-ids", action="store_true", help=help)
+    help = "print the users of values in comments"
+    add("--print-value-users", action="store_true", help=help)
 
 
 def _add_measuring(parser: argparse.ArgumentParser) -> None:

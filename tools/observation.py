@@ -13,9 +13,26 @@ from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.ir.writing import PrintStyle
 from ..passmanager.sequential import Sequential
+from .arguments import Numbers
 
-__all__ = ["Observation"]
+__all__ = ["Observation", "print_style"]
+
+
+def print_style(args: argparse.Namespace) -> PrintStyle:
+    """How the options want IR to be printed, in the result and on the way."""
+    return PrintStyle(
+        generic=args.print_op_generic,
+        properties_as_attributes=args.print_no_properties,
+        debuginfo=args.print_debuginfo,
+        skip_regions=args.print_skip_regions,
+        unique_ssa_ids=args.print_unique_ssa_ids,
+        value_users=args.print_value_users,
+        elide_elements=args.elide_elementsattrs_if_larger,
+        resource_elements=args.large_elements_as_resources,
+        elide_resources=args.elide_resource_strings_if_larger,
+    )
 
 
 class Observation:
@@ -110,29 +127,39 @@ class Observation:
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
+        style = print_style(args)
         if args.debug_pass_manager:
             from ..passmanager.instruments.log import PassLog
 
             yield PassLog()
+        if args.print_pass_numbers:
+            from ..passmanager.instruments.numbering import PassNumbers
+
+            yield PassNumbers()
         if self._prints_ir():
             from ..passmanager.instruments.printing import IRPrinter
 
-            yield IRPrinter(
+            printer = IRPrinter(
                 before=args.print_ir_before_all or args.print_ir_before,
                 after=args.print_ir_after_all or args.print_between_passes or args.print_ir_after,
                 after_change=args.print_ir_after_change,
                 after_failure=args.print_ir_after_failure,
                 module_scope=args.print_ir_module_scope,
                 functions=args.filter_function,
+                before_numbers=args.print_ir_before_pass_number or (),
+                after_numbers=args.print_ir_after_pass_number or (),
+                style=style,
             )
+            self._reports.append(lambda: self._beyond(printer.count))
+            yield printer
         if args.print_diff:
             from ..passmanager.instruments.diff import PrintDiff
 
-            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff))
+            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff), style)
         if args.dump_ir:
             from ..passmanager.instruments.dump import DumpIR
 
-            yield DumpIR(args.dump_ir)
+            yield DumpIR(args.dump_ir, style=style)
         if not args.quiet and sys.stderr.isatty():
             from ..passmanager.instruments.progress import ProgressInstrument
 
@@ -148,6 +175,8 @@ class Observation:
             or args.print_between_passes
             or args.print_ir_after_change
             or args.print_ir_after_failure
+            or args.print_ir_before_pass_number
+            or args.print_ir_after_pass_number
         )
 
     # What there is to say
@@ -183,6 +212,18 @@ class Observation:
     def see(self, module: ModuleOp) -> None:
         """Take note of the functions of a module that the passes are about to run on."""
         self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
+
+    def _beyond(self, count: int) -> str:
+        """A warning about numbers that no pass has had, if there are such."""
+        if self._args.quiet:
+            return ""
+        options = ("print_ir_before_pass_number", "print_ir_after_pass_number")
+        given: dict[str, Numbers | None] = {name: getattr(self._args, name) for name in options}
+        return "\n".join(
+            f"warning: --{name.replace('_', '-')}: the last pass had number {count}"
+            for name, numbers in given.items()
+            if numbers is not None and numbers.last > count
+        )
 
     def finish(self) -> None:
         """Print what was measured, on stderr, and which names turned out to be of nothing."""

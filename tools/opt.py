@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib.metadata import version
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, NoReturn, cast
@@ -43,7 +44,7 @@ from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
 from .listing import answer
-from .observation import Observation
+from .observation import Observation, print_style
 from .output import ResultFile
 
 if TYPE_CHECKING:
@@ -363,14 +364,15 @@ class PasslineOptMain(xDSLOptMain):
         spec = parse_spec(self.args.target)
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
-        target, args = MLIRTarget.from_spec(spec), self.args
-        target = MLIRTarget(
-            print_generic_format=target.print_generic_format or args.print_op_generic,
-            print_properties_as_attributes=target.print_properties_as_attributes
-            or args.print_no_properties,
-            print_debuginfo=target.print_debuginfo or args.print_debuginfo,
+        target = MLIRTarget.from_spec(spec)
+        style = replace(
+            print_style(self.args),
+            generic=target.print_generic_format or self.args.print_op_generic,
+            properties_as_attributes=target.print_properties_as_attributes
+            or self.args.print_no_properties,
+            debuginfo=target.print_debuginfo or self.args.print_debuginfo,
         )
-        return module_text(prog, self.ctx, target)
+        return module_text(prog, self.ctx, style)
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Show what passes report: on stderr, or to the comments that expect it, or in a file."""

@@ -12,13 +12,12 @@ from tempfile import TemporaryDirectory
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.targets.mlir import MLIRTarget
 
 from ..passmanager.diagnostics import Diagnostic
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.verifying import verify
-from ..passmanager.ir.writing import module_text
+from ..passmanager.ir.writing import PrintStyle, module_text
 from ..passmanager.pipeline import pipeline_text
 from ..passmanager.reduction import op_count, smaller_lists, smaller_modules
 from ..passmanager.sequential import Sequential, SequentialOptions
@@ -180,9 +179,9 @@ class PasslineReduceMain(PasslineOptMain):
         """The text of a module, in generic form if it has no other."""
         generic = self.args.print_op_generic
         try:
-            return module_text(module, self.ctx, MLIRTarget(print_generic_format=generic))
+            return module_text(module, self.ctx, PrintStyle(generic=generic))
         except Exception:  # an op that is not verified may not print as it is wont to
-            return module_text(module, self.ctx, MLIRTarget(print_generic_format=True))
+            return module_text(module, self.ctx, PrintStyle(generic=True))
 
 
 def _flat(pipeline: Sequential) -> Iterator[ModulePass]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .dump import DumpIR
     from .log import PassLog
     from .memory import MemoryInstrument
+    from .numbering import PassNumbers
     from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .profiling import ProfileInstrument
     from .progress import ProgressInstrument
@@ -27,6 +28,7 @@ __all__ = [
     "MemoryInstrument",
     "OptBisect",
     "PassLog",
+    "PassNumbers",
     "PassPrintingInstrument",
     "PassTimingInstrument",
     "PrintAfterAll",
@@ -50,6 +52,7 @@ _MODULES = {
     "MemoryInstrument": "memory",
     "OptBisect": "bisect",
     "PassLog": "log",
+    "PassNumbers": "numbering",
     "PassPrintingInstrument": "printing",
     "PassTimingInstrument": "timing",
     "PrintAfterAll": "printing",

@@ -548,6 +548,7 @@ def test_bash_completes_options() -> None:
         "--print-ir-after-all",
         "--print-ir-after-change",
         "--print-ir-after-failure",
+        "--print-ir-after-pass-number",
     }
 
 
