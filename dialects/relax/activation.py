@@ -71,7 +71,7 @@ class PReluOp(FusionPattern, TensorOp):
             return (type,)
         if (size := merge(shape[axis : axis + 1], alpha)) is None:
             raise VerifyException(
-                f"alpha has {alpha[0]} elements, axis {axis} of {shape_text(shape)} has size "
+                f"alpha has size {alpha[0]}, axis {axis} of {shape_text(shape)} has size "
                 f"{shape[axis]}"
             )
         return (with_shape(type, shape[:axis] + size + shape[axis + 1 :]),)

@@ -74,7 +74,7 @@ def test_prelu(data: str, alpha: str, axis: int, result: str):
 
 
 def test_an_alpha_of_one_element_does_not_broadcast():
-    with pytest.raises(VerifyException, match="alpha has 1 elements, axis 1 of 2x3 has size 3"):
+    with pytest.raises(VerifyException, match="alpha has size 1, axis 1 of 2x3 has size 3"):
         infer(PReluOp, "tensor<2x3xf32>", "tensor<1xf32>")
 
 
