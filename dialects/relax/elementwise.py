@@ -53,7 +53,7 @@ class WhereOp(Elementwise, TensorOp):
 class ClipOp(UnaryOp):
     """The nearest number from `min` to `max`; `max` if that is below `min`, as in ONNX.
 
-    Of integers, the bounds are converted as `relax.astype` does.
+    Of integers, the bounds are truncated toward zero, into the range of the element type.
     """
 
     name = "relax.clip"

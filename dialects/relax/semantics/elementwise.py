@@ -25,7 +25,9 @@ __all__ = ["ELEMENTWISE"]
 def clip(op: ops.ClipOp, x: Array) -> Array:
     element = element_of(op.result.type)
     limits = np.array([op.min.value.data, op.max.value.data])
-    low, high = as_numbers(convert(limits, element).astype(dtype_of(element), copy=False))
+    if isinstance(element, IntegerType):
+        limits = saturate(limits, element)
+    low, high = as_numbers(limits.astype(dtype_of(element)))
     return np.minimum(np.maximum(as_numbers(x), low), high)
 
 

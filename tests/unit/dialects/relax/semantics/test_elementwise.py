@@ -78,7 +78,9 @@ def test_clip_bounds():
     top = constant([2**63 - 1, -(2**63)], i64)
     assert run(ClipOp(top, min=-1e19, max=1e19)).tolist() == [2**63 - 1, -(2**63)]
     assert run(ClipOp(constant([3, 200], ui8), min=-1, max=300)).tolist() == [3, 200]
-    assert run(ClipOp(constant([False, True], i1), min=-1, max=0)).tolist() == [False, False]
+    truth = constant([False, True], i1)
+    assert run(ClipOp(truth, min=-1, max=0)).tolist() == [False, False]
+    assert run(ClipOp(truth, min=-1, max=2)).tolist() == [False, True]
     nan = run(ClipOp(constant([math.nan, math.inf], f32), min=0, max=1e300))
     assert math.isnan(nan[0]) and nan[1] == math.inf
 
