@@ -6,11 +6,11 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import constant, elementwise, linear_algebra, manipulation
+from . import annotation, constant, control, device, elementwise, linear_algebra, manipulation
 
 __all__ = ["Relax"]
 
-FAMILIES = (constant, elementwise, linear_algebra, manipulation)
+FAMILIES = (annotation, constant, control, device, elementwise, linear_algebra, manipulation)
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:
@@ -28,6 +28,6 @@ def operations(family: ModuleType) -> list[type[Operation]]:
 Relax = Dialect(
     "relax",
     [op for family in FAMILIES for op in operations(family)],
-    [],
+    [device.DeviceAttr],
     [constant.MaterializeConstant()],
 )

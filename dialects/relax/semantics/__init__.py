@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .constant import ConstantFunctions
+from .control import ControlFunctions
 from .elementwise import ELEMENTWISE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
@@ -11,6 +12,10 @@ from .table import interpreter_functions
 __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
-    "RelaxFunctions", ConstantFunctions, ELEMENTWISE, LINEAR_ALGEBRA, MANIPULATION
+    "RelaxFunctions",
+    (ConstantFunctions, ControlFunctions),
+    ELEMENTWISE,
+    LINEAR_ALGEBRA,
+    MANIPULATION,
 )
 """The operations of the dialect on numpy arrays."""
