@@ -194,7 +194,6 @@ class LambdaOp(RelaxOp):
 
     def verify_(self) -> None:
         type = self.result.type
-        assert isinstance(type, FunctionType)
         if (arguments := self.body.block.arg_types) != type.inputs.data:
             raise VerifyException(
                 f"is of type {type}, but its body takes ({', '.join(map(str, arguments))})"
@@ -212,11 +211,9 @@ class LambdaOp(RelaxOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        type = self.result.type
-        assert isinstance(type, FunctionType)
         with printer.in_parens():
             printer.print_list(self.body.block.args, printer.print_block_argument)
-        print_body(printer, self, self.body, type.outputs.data)
+        print_body(printer, self, self.body, self.result.type.outputs.data)
 
 
 def parse_body(
