@@ -27,6 +27,7 @@ from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
+from ...passmanager.ir.walking import walk
 
 __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
 
@@ -99,7 +100,7 @@ class Sweep:
         while pending:
             op, entered = pending.pop()
             while op is not None:
-                operands, results, regions, _ = read_step(op)
+                _, results, regions, _ = read_step(op)
                 if regions and not entered:
                     pending.append((op, True))
                     pending += _last_ops(op)
@@ -110,24 +111,30 @@ class Sweep:
                 if not has_no_effects(op, kind, opened.pop() if regions else True):
                     opened[-1] = False
                 elif not kind.is_fixed and not is_used(results):
-                    self.erase(op, operands)
+                    self.erase(op)
                 op, entered = previous, False
         self.erase_freed()
         return self.removed
 
-    def erase(self, op: Operation, operands: Iterable[SSAValue]) -> None:
+    def erase(self, op: Operation) -> None:
         """Take out an operation that nothing uses."""
+        gone = {inner: read_step(inner)[0] for inner in walk(op)}
         op.detach()
         op.drop_all_references()
         self.removed += 1
-        self.freed += [operand for operand in operands if operand.first_use is None]
+        self.freed += [
+            operand
+            for operands in gone.values()
+            for operand in operands
+            if operand.first_use is None and operand.owner not in gone
+        ]
 
     def erase_freed(self) -> None:
         """Erase what the sweep visited before the last user of it went: graph regions, loops."""
         while self.freed:
             op = self.freed.pop().owner
             if isinstance(op, Operation) and op.parent is not None and is_trivially_dead(op):
-                self.erase(op, tuple(op.operands))
+                self.erase(op)
 
 
 def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
