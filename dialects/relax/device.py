@@ -78,6 +78,7 @@ class DeviceAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start = parser.pos
         with parser.in_angle_brackets():
             unknown = parser.parse_optional_punctuation("?") is not None
             kind = "" if unknown else parser.parse_identifier("device such as cpu")
@@ -85,7 +86,10 @@ class DeviceAttr(ParametrizedAttribute):
             index = parser.parse_integer(allow_boolean=False) if numbered else 0
             scoped = parser.parse_optional_punctuation(",") is not None
             scope = parser.parse_str_literal() if scoped else ""
-        return StringAttr(kind), IntAttr(index), StringAttr(scope)
+        try:
+            return cls(kind, index, scope).parameters
+        except VerifyException as error:
+            parser.raise_error(str(error), start, parser.pos)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

@@ -1,4 +1,6 @@
-"""Writing IR as text from which the same IR is read; xDSL's printer loses some floats."""
+"""Writing IR as text from which the same IR is read; xDSL's printer loses some floats, and some
+parentheses.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,23 @@ from collections.abc import Sequence
 from typing import cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 
 __all__ = ["ExactPrinter"]
 
 
 class ExactPrinter(Printer):
-    """A printer of xDSL's form, in which dense constants keep every bit.
+    """A printer of xDSL's form, in which dense constants keep every bit, and functions that return
+    one function can be read.
 
     xDSL 0.74 takes [0.0, -0.0] for a splat, and reads the digits that it prints for infinities and
     NaN as numbers. Such a constant is printed as one hexadecimal string, which MLIR reads too.
@@ -26,6 +36,23 @@ class ExactPrinter(Printer):
             self.print_string(f'dense<"0x{digits}"> : ')
             return self.print_attribute(attribute.get_type())
         return super().print_attribute(attribute)
+
+    def print_op(self, op: Operation) -> None:
+        if self.print_generic_format or not _returns_function(op) or "res_attrs" in op.properties:
+            return super().print_op(op)
+        # xDSL 0.74 puts a result in parentheses only if it has attributes.
+        op.properties["res_attrs"] = ArrayAttr([DictionaryAttr({})])
+        try:
+            super().print_op(op)
+        finally:
+            del op.properties["res_attrs"]
+
+
+def _returns_function(op: Operation) -> bool:
+    if not isinstance(op, FuncOp):
+        return False
+    outputs = op.function_type.outputs.data
+    return len(outputs) == 1 and isinstance(outputs[0], FunctionType)
 
 
 def _is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
