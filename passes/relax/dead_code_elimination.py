@@ -118,16 +118,11 @@ class Sweep:
 
     def erase(self, op: Operation) -> None:
         """Take out an operation that nothing uses."""
-        gone = {inner: read_step(inner)[0] for inner in walk(op)}
+        operands = _used_values(op) if op.regions else read_step(op)[0]
         op.detach()
         op.drop_all_references()
         self.removed += 1
-        self.freed += [
-            operand
-            for operands in gone.values()
-            for operand in operands
-            if operand.first_use is None and operand.owner not in gone
-        ]
+        self.freed += [operand for operand in operands if operand.first_use is None]
 
     def erase_freed(self) -> None:
         """Erase what the sweep visited before the last user of it went: graph regions, loops."""
@@ -140,6 +135,12 @@ class Sweep:
 def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
     """The last op of each block directly in `op`, to be visited, last block last."""
     return [(block.last_op, False) for region in op.regions for block in region.blocks]
+
+
+def _used_values(op: Operation) -> list[SSAValue]:
+    """The values from outside of `op` that it uses, or an op in it does."""
+    operands = {inner: read_step(inner)[0] for inner in walk(op)}
+    return [v for values in operands.values() for v in values if v.owner not in operands]
 
 
 def has_no_effects(op: Operation, kind: Kind, nested_have_none: bool) -> bool:

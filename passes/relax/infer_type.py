@@ -288,8 +288,7 @@ class Inference:
         follow the types that they had; returns how many values were retyped."""
         for holder in self.holders:
             for user, start, types in _flows(holder):
-                for index, type in enumerate(types, start):
-                    value = user.operands[index]
+                for index, (value, type) in enumerate(zip(user.operands[start:], types), start):
                     if value.type != type and refine(value.type, type) is not None:
                         user.operands[index] = _cast(value, type, InsertPoint.before(user))
         retyped = {value: old for value, old in self.declared.items() if value.type != old}
