@@ -6,11 +6,31 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import annotation, constant, control, device, elementwise, linear_algebra, manipulation
+from . import (
+    annotation,
+    constant,
+    control,
+    device,
+    elementwise,
+    kernels,
+    linear_algebra,
+    manipulation,
+    tuples,
+)
 
 __all__ = ["Relax"]
 
-FAMILIES = (annotation, constant, control, device, elementwise, linear_algebra, manipulation)
+FAMILIES = (
+    annotation,
+    constant,
+    control,
+    device,
+    elementwise,
+    kernels,
+    linear_algebra,
+    manipulation,
+    tuples,
+)
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:

@@ -1,21 +1,11 @@
-"""Tuples, functions as values, graphs whose operations stand in any order, and calls of kernels."""
+"""Functions as values, and graphs whose operations stand in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    FlatSymbolRefAttrConstr,
-    FunctionType,
-    MemRefType,
-    SymbolRefAttr,
-    TensorType,
-    TupleType,
-    UnrankedMemRefType,
-    UnrankedTensorType,
-)
+from xdsl.dialects.builtin import FileLineColLoc, FunctionType
 from xdsl.dialects.utils import AbstractYieldOperation
-from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.region_utils import iter_used_values_defined_above
 from xdsl.irdl import (
@@ -23,7 +13,6 @@ from xdsl.irdl import (
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
-    prop_def,
     region_def,
     result_def,
     traits_def,
@@ -39,101 +28,17 @@ from xdsl.traits import (
     RecursivelySpeculatable,
     RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
-    SymbolTable,
-    SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ...passmanager.ir.location import place_of
-from ...passmanager.ir.ordering import find_cycle
-from .attributes import int_prop
-from .base import RelaxOp, TensorOp
-from .interfaces import FusionKind, FusionPattern, InfersType, Injective
-from .types import is_tensor, refine, tuple_type
+from .base import RelaxOp
+from .interfaces import InfersType
+from .ordering import find_cycle
+from .types import refine
 
-__all__ = [
-    "CallTIROp",
-    "GraphOp",
-    "InvokeOp",
-    "LambdaOp",
-    "MatchCastOp",
-    "OutputOp",
-    "TupleGetItemOp",
-    "TupleOp",
-    "YieldOp",
-]
+__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "OutputOp", "YieldOp"]
 
 FUNCTION = BaseAttr(FunctionType)
-TUPLE = BaseAttr(TupleType)
-
-
-# Tuples
-
-
-@irdl_op_definition
-class TupleOp(FusionPattern, TensorOp):
-    """A tuple of values, which may be tuples or functions themselves (`relax.Tuple`)."""
-
-    name = "relax.tuple"
-
-    fields = var_operand_def()
-    result = result_def(TUPLE)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return (tuple_type(self.operand_types),)
-
-    def fusion_kind(self) -> FusionKind:
-        return FusionKind.TUPLE
-
-
-@irdl_op_definition
-class TupleGetItemOp(Injective, TensorOp, HasFolderInterface):
-    """The element of a tuple at an index from 0 (`relax.TupleGetItem`)."""
-
-    name = "relax.tuple_get_item"
-
-    tuple = operand_def(TUPLE)
-    index = int_prop()
-    result = result_def()
-
-    def infer_types(self) -> Sequence[Attribute]:
-        if not isinstance(type := self.tuple.type, TupleType):
-            raise VerifyException(f"expected a tuple, got {type}")
-        index, count = self.index.value.data, len(type.types)
-        if not 0 <= index < count:
-            raise VerifyException(f"index {index} is out of bounds of {type}, which has {count}")
-        return (type.types.data[index],)
-
-    def element(self) -> SSAValue | None:
-        """The value that a `relax.tuple` put there, if it has the type of the result."""
-        if not isinstance(owner := self.tuple.owner, TupleOp):
-            return None
-        value = owner.operands[self.index.value.data]
-        return value if value.type == self.result.type else None
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        return None if (value := self.element()) is None else (value,)
-
-
-@irdl_op_definition
-class MatchCastOp(TensorOp, HasFolderInterface):
-    """A value as one of another type, which may say more of it or less (`relax.MatchCast`).
-
-    As `tensor.cast`, for tuples and functions too; nothing is checked when it runs.
-    """
-
-    name = "relax.match_cast"
-
-    value = operand_def()
-    result = result_def()
-
-    def infer_types(self) -> Sequence[Attribute]:
-        if refine(self.result.type, self.value.type) is None:
-            raise VerifyException(f"casts {self.value.type} to {self.result.type}")
-        return (self.result.type,)
-
-    def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        return (self.value,) if self.value.type == self.result.type else None
 
 
 # Functions
@@ -318,6 +223,13 @@ class InvokeOp(InfersType, RelaxOp):
 # Graphs
 
 
+def place(op: Operation) -> str:
+    """Where an operation stands, for a message."""
+    if not isinstance(location := op.location, FileLineColLoc):
+        return ""
+    return f" at {location.filename.data}:{location.line.data}:{location.column.data}"
+
+
 @irdl_op_definition
 class GraphOp(RelaxOp):
     """A dataflow graph: a region whose operations stand in any order, and are computed each after
@@ -352,9 +264,7 @@ class GraphOp(RelaxOp):
             raise VerifyException("takes no arguments, but its region does")
         check_end(self.body.block.last_op, self.res.types)
         if (op := find_cycle(self.body.block)) is not None:
-            raise VerifyException(
-                f"has a cycle: '{op.name}'{place_of(op)} depends on its own result"
-            )
+            raise VerifyException(f"has a cycle: '{op.name}'{place(op)} depends on its own result")
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
@@ -376,82 +286,3 @@ class OutputOp(AbstractYieldOperation[Attribute]):
     name = "relax.output"
 
     traits = traits_def(HasParent(GraphOp), IsTerminator(), Pure())
-
-
-# Kernels
-
-
-class CallTIRSymbolUse(SymbolUserOpInterface):
-    """The callee is a function without results, whose parameters are the operands and then the
-    results, each tensor a buffer."""
-
-    def verify(self, op: Operation) -> None:
-        assert isinstance(op, CallTIROp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
-        if callee is None:
-            raise VerifyException(f"calls {op.callee}, which is no symbol of the module")
-        type = callee.get_attr_or_prop("function_type")
-        if not isinstance(type, FunctionType):
-            raise VerifyException(f"calls {op.callee}, which is a '{callee.name}', not a function")
-        if type.outputs.data:
-            raise VerifyException(
-                f"calls {op.callee}, which returns results: it has to write them into buffers, "
-                "its last parameters"
-            )
-        values = [*op.operand_types, *op.result_types]
-        if len(type.inputs.data) != len(values):
-            raise VerifyException(
-                f"gives {op.callee} {len(op.operands)} operands and {len(op.results)} results, "
-                f"but it has {len(type.inputs.data)} parameters"
-            )
-        for number, (parameter, value) in enumerate(zip(type.inputs.data, values, strict=True)):
-            if refine(as_tensor(parameter), value) is None:
-                raise VerifyException(
-                    f"gives {op.callee} {value} as parameter {number}, which is {parameter}"
-                )
-
-
-def as_tensor(parameter: Attribute) -> Attribute:
-    """The type of the tensor that a buffer holds; any other type as it is."""
-    match parameter:
-        case MemRefType():
-            return TensorType(parameter.element_type, parameter.get_shape())
-        case UnrankedMemRefType():
-            return UnrankedTensorType(parameter.element_type)
-        case _:
-            return parameter
-
-
-@irdl_op_definition
-class CallTIROp(RelaxOp):
-    """A call of a kernel, which writes its results into buffers that it is given (`call_tir`).
-
-    `%r = relax.call_tir @f(%x) : (type) -> type`; the result types are the shapes to allocate.
-    """
-
-    name = "relax.call_tir"
-
-    callee = prop_def(FlatSymbolRefAttrConstr)
-    arguments = var_operand_def()
-    res = var_result_def()
-
-    traits = traits_def(Pure(), CallTIRSymbolUse())
-
-    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
-
-    def __init__(
-        self,
-        callee: str | SymbolRefAttr,
-        arguments: Sequence[SSAValue | Operation],
-        results: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[arguments],
-            properties={"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
-            result_types=[results],
-        )
-
-    def verify_(self) -> None:
-        for type in self.res.types:
-            if not is_tensor(type):
-                raise VerifyException(f"gives {type}, which is no tensor")

@@ -22,7 +22,7 @@ from ...dialects.relax.control import LambdaOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
-from ...passmanager.ir.ordering import in_order
+from .traversal import in_order
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 

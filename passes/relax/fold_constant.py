@@ -15,15 +15,15 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, MemoryEffect, NoMemoryEffect
 
 from ...dialects.relax.constant import ConstantOp, FullOp, is_number
-from ...dialects.relax.control import TupleGetItemOp, TupleOp
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational
+from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, static_shape
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
-from ...passmanager.ir.ordering import in_order
 from ...passmanager.ir.walking import walk
+from .traversal import in_order
 
 if TYPE_CHECKING:
     from ...dialects.relax.semantics.arrays import Array

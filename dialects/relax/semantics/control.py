@@ -23,8 +23,8 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ....passmanager.ir.ordering import dependence_order
-from .. import annotation, control, device
+from .. import annotation, control, device, kernels, tuples
+from ..ordering import dependence_order
 from ..types import is_ranked, static_shape
 from .arrays import Array, dtype_of, element_of
 
@@ -37,13 +37,13 @@ Closure: TypeAlias = Callable[..., PythonValues]
 class ControlFunctions(InterpreterFunctions):
     """Tuples, lambdas and graphs; casts and annotations, which change nothing at run time."""
 
-    @impl(control.TupleOp)
-    def run_tuple(self, _: Interpreter, op: control.TupleOp, args: PythonValues) -> PythonValues:
+    @impl(tuples.TupleOp)
+    def run_tuple(self, _: Interpreter, op: tuples.TupleOp, args: PythonValues) -> PythonValues:
         return (args,)
 
-    @impl(control.TupleGetItemOp)
+    @impl(tuples.TupleGetItemOp)
     def run_tuple_get_item(
-        self, _: Interpreter, op: control.TupleGetItemOp, args: PythonValues
+        self, _: Interpreter, op: tuples.TupleGetItemOp, args: PythonValues
     ) -> PythonValues:
         return (args[0][op.index.value.data],)
 
@@ -78,15 +78,15 @@ class ControlFunctions(InterpreterFunctions):
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(args), ()
 
-    @impl(control.CallTIROp)
+    @impl(kernels.CallTIROp)
     def run_call_tir(
-        self, interpreter: Interpreter, op: control.CallTIROp, args: PythonValues
+        self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
         outputs = tuple(map(allocate, op.results))
         interpreter.call_op(op.callee, (*args, *outputs))
         return outputs
 
-    @impl(control.MatchCastOp)
+    @impl(tuples.MatchCastOp)
     def run_match_cast(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
         return args
 

@@ -22,19 +22,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.annotation import StopFusionOp
 from passline.dialects.relax.control import (
-    CallTIROp,
     GraphOp,
     InvokeOp,
     LambdaOp,
-    MatchCastOp,
     OutputOp,
-    TupleGetItemOp,
-    TupleOp,
     YieldOp,
 )
 from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.elementwise import AddOp
 from passline.dialects.relax.interfaces import FusionKind, FusionPattern
+from passline.dialects.relax.kernels import CallTIROp
+from passline.dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import refine, tuple_type, unify
 
 T4 = TensorType(f32, [4])

@@ -1,4 +1,4 @@
-"""In which order the ops of a block come, in graph regions and elsewhere."""
+"""In which order the operations of a graph are computed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp, i32
-from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.passmanager.ir.ordering import dependence_order, find_cycle, in_order
+from passline.dialects.relax.ordering import dependence_order, find_cycle
 
 
 def op(operands: Sequence[SSAValue] = (), inner: Sequence[Operation] = ()) -> TestOp:
@@ -73,20 +72,3 @@ def test_a_long_chain_written_backwards(count: int):
     block = graph(*reversed(ops))
     assert dependence_order(block) == ops
     assert find_cycle(block) is None
-
-
-def test_other_blocks_are_as_written_also_while_ops_go_and_come():
-    a, b = op(), op()
-    func = FuncOp("f", ((), ()), Region(Block([a, b])))
-    seen: list[Operation] = []
-    for current in in_order(func.body.block):
-        seen.append(current)
-        func.body.block.insert_op_before(op(), current)
-        current.detach()
-    assert seen == [a, b]
-
-
-def test_a_graph_region_comes_in_the_order_of_dependences():
-    a = op()
-    b = op([a.results[0]])
-    assert [*in_order(graph(b, a))] == [a, b]

@@ -1,4 +1,4 @@
-"""The order in which the ops of a block are computed, where they may stand in any."""
+"""The order in which the operations of a graph are computed, which stand in any."""
 
 from __future__ import annotations
 
@@ -6,31 +6,12 @@ from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, OpResult
 
-from .access import read_step
-from .dominance import is_graph_region
-from .walking import walk
-
-__all__ = ["dependence_order", "find_cycle", "in_order"]
-
-
-def in_order(block: Block) -> Iterator[Operation]:
-    """The ops of a block as written; in a graph region, each after those whose results it uses.
-
-    The op that was given last may be erased, and ops may be inserted before it.
-    """
-    if block.parent is not None and is_graph_region(block.parent):
-        yield from dependence_order(block)
-        return
-    op = block.first_op
-    while op is not None:
-        following = op.next_op
-        yield op
-        op = following
+__all__ = ["dependence_order", "find_cycle"]
 
 
 def dependence_order(block: Block) -> list[Operation]:
-    """The ops of a block, each after those whose results are used by it or in it, except in a
-    cycle; otherwise as written.
+    """The operations of a block, each after those whose results are used by it or in it, except in
+    a cycle; otherwise as written.
     """
     seen: set[Operation] = set()
     order: list[Operation] = []
@@ -49,7 +30,7 @@ def dependence_order(block: Block) -> list[Operation]:
 
 
 def find_cycle(block: Block) -> Operation | None:
-    """An op of a block whose operands, or those of ops in it, depend on its own results."""
+    """An operation of a block that, or an operation in it, uses what depends on its results."""
     done: set[Operation] = set()
     for op in dependence_order(block):
         if not done.issuperset(_dependences(op)):
@@ -59,8 +40,13 @@ def find_cycle(block: Block) -> Operation | None:
 
 
 def _dependences(op: Operation) -> Iterator[Operation]:
-    """The ops in the block of `op` whose results are used by `op`, or in it."""
-    for inner in walk(op):
-        for operand in read_step(inner)[0]:
+    """The operations in the block of `op` whose results are used by `op`, or in it."""
+    pending = [op]
+    while pending:
+        inner = pending.pop()
+        for operand in inner.operands:
             if isinstance(operand, OpResult) and operand.op.parent is op.parent:
                 yield operand.op
+        if inner.regions:
+            blocks = [block for region in inner.regions for block in region.blocks]
+            pending += [nested for block in reversed(blocks) for nested in reversed([*block.ops])]
