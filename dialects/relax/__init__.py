@@ -8,14 +8,19 @@ from xdsl.ir import Dialect, Operation
 
 from . import (
     activation,
+    annotation,
     binary,
     constant,
+    control,
+    device,
     elementwise,
+    kernels,
     linear_algebra,
     manipulation,
     reduction,
     scan,
     sorting,
+    tuples,
     unary,
 )
 
@@ -23,14 +28,19 @@ __all__ = ["Relax"]
 
 FAMILIES = (
     activation,
+    annotation,
     binary,
     constant,
+    control,
+    device,
     elementwise,
+    kernels,
     linear_algebra,
     manipulation,
     reduction,
     scan,
     sorting,
+    tuples,
     unary,
 )
 
@@ -50,6 +60,6 @@ def operations(family: ModuleType) -> list[type[Operation]]:
 Relax = Dialect(
     "relax",
     [op for family in FAMILIES for op in operations(family)],
-    [],
+    [device.DeviceAttr],
     [constant.MaterializeConstant()],
 )

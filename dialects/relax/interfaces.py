@@ -26,6 +26,7 @@ __all__ = [
     "FusionPattern",
     "InfersType",
     "Injective",
+    "NonComputational",
     "Reduction",
 ]
 
@@ -59,6 +60,11 @@ class Evaluates(Operation, ABC):
         """The class that computes it, imported here and not with the dialect."""
 
 
+class NonComputational(Operation, ABC):
+    """An operation that says more than its value, such as where that is: constants stay in it
+    (TVM TNonComputational)."""
+
+
 class FusionKind(IntEnum):
     """How the elements of a result depend on those of the operands (TVM OpPatternKind): the lower,
     the more an operation can be computed together with."""
@@ -74,6 +80,8 @@ class FusionKind(IntEnum):
     ANCHOR = 4
     """Each depends on many elements, and element-wise operations on the result can be computed
     with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
+    TUPLE = 7
+    """They are the operands themselves, in a tuple."""
     OPAQUE = 8
     """Nothing is known. So is every operation that is no FusionPattern."""
 

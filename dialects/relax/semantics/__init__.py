@@ -5,6 +5,7 @@ from __future__ import annotations
 from .activation import ACTIVATION
 from .binary import BINARY
 from .constant import ConstantFunctions
+from .control import ControlFunctions
 from .elementwise import ELEMENTWISE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
@@ -18,7 +19,7 @@ __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
-    ConstantFunctions,
+    (ConstantFunctions, ControlFunctions),
     ACTIVATION,
     BINARY,
     ELEMENTWISE,

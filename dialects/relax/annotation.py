@@ -1,0 +1,25 @@
+"""Values as they are, with what the compiler is to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from .base import TensorOp
+
+__all__ = ["StopFusionOp"]
+
+
+@irdl_op_definition
+class StopFusionOp(TensorOp):
+    """A value that no kernel computes together with its users (`relay.annotation.stop_fusion`)."""
+
+    name = "relax.stop_fusion"
+
+    input = operand_def()
+    result = result_def()
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (self.input.type,)
