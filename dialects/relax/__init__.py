@@ -6,11 +6,11 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import constant, elementwise, linear_algebra, manipulation
+from . import constant, creation, dynamic, elementwise, indexing, linear_algebra, manipulation
 
 __all__ = ["Relax"]
 
-FAMILIES = (constant, elementwise, linear_algebra, manipulation)
+FAMILIES = (constant, creation, dynamic, elementwise, indexing, linear_algebra, manipulation)
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:

@@ -12,9 +12,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import ConstantLike, MemoryEffect, NoMemoryEffect
+from xdsl.traits import ConstantLike, HasFolder, MemoryEffect, NoMemoryEffect
 
-from ...dialects.relax.constant import ConstantOp, FullOp, is_number
+from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.interfaces import Elementwise, Evaluates
 from ...dialects.relax.types import is_ranked, static_shape
 from ...passmanager.base import FunctionPass
@@ -32,8 +32,9 @@ def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
-    chosen branch takes its place. Element-wise operations on fills alone give a fill; others on
-    fills alone stay, because nothing is expanded, and so does what has or gives more than
+    chosen branch takes its place. Those whose folder gives their value need no constant operands,
+    as `relax.shape_of` a static shape. Element-wise operations on fills alone give a fill; others
+    on fills alone stay, because nothing is expanded, and so does what has or gives more than
     `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
     without a use by this are erased, and functions marked `relax.primitive` left as they are.
     """
@@ -47,6 +48,7 @@ class Folding:
         self.max_elements = max_elements
         self.folded = 0
         self.foldable = _Foldable()
+        self.folder = _Folder()
         self.constant = _Constant()
         self.values: dict[tuple[object, ...], tuple[object, Sequence[Attribute] | None]] = {}
         """What operations gave, with what they were given: an equal one is not evaluated again."""
@@ -71,12 +73,26 @@ class Folding:
                     pending += _first_ops(op)
                     break
                 if operands and self.foldable[type(op)]:
-                    self.fold(op, operands)
+                    folder = self.folder[type(op)]
+                    if folder is None or not self.fold_by(folder, op, operands):
+                        self.fold(op, operands)
                 op = following
         self.erase_touched()
         return self.folded
 
     # Operations
+
+    def fold_by(self, folder: HasFolder, op: Operation, operands: Sequence[SSAValue]) -> bool:
+        """Replace an operation by the tensors that its folder says; False if it says none."""
+        values = [value for value in folder.fold(op) or () if isinstance(value, Attribute)]
+        types = [result.type for result in op.results]
+        if len(values) < len(types) or not all(map(_is_value, values, types)):
+            return False
+        self.replace(op, values)
+        owners = [operand.owner for operand in operands if self.constant[type(operand.owner)]]
+        self.touched |= dict.fromkeys(owner for owner in owners if isinstance(owner, Operation))
+        self.folded += 1
+        return True
 
     def fold(self, op: Operation, operands: Sequence[SSAValue]) -> None:
         """Replace an operation by constants, if its operands are constants."""
@@ -225,6 +241,14 @@ class _Foldable(dict[type[Operation], bool]):
         return answer
 
 
+class _Folder(dict[type[Operation], HasFolder | None]):
+    """What xDSL folds operations of a class with."""
+
+    def __missing__(self, cls: type[Operation]) -> HasFolder | None:
+        self[cls] = folder = cls.get_trait(HasFolder)
+        return folder
+
+
 class _Constant(dict[type[Operation | Block], bool]):
     """Whether what owns a value, if of a class, is a constant."""
 
@@ -240,6 +264,13 @@ def _chosen_region(op: IfOp) -> Region | None:
         return None
     chosen = op.true_region if condition.value.data else op.false_region
     return chosen if len(chosen.blocks) <= 1 else None
+
+
+def _is_value(value: Attribute, type: Attribute) -> bool:
+    """Whether there is a constant of that value and that type."""
+    if is_dense(value):
+        return value.type == type
+    return is_number(value) and is_ranked(type) and static_shape(type) is not None
 
 
 def _size(type: Attribute) -> int | None:
@@ -265,8 +296,7 @@ class FoldConstant(FunctionPass):
 
     name = "fold-constant"
     opt_level = 2
-    required = ("infer-type",)
-    preserves = ("infer-type",)
+    required = ("infer-type",)  # and not preserved: types may follow from the values of operands
 
     max_elements: int = 1 << 24
     """The most elements of a tensor that is computed with, or made, by folding."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from .constant import ConstantFunctions
+from .creation import CREATION
+from .dynamic import DYNAMIC
 from .elementwise import ELEMENTWISE
+from .indexing import INDEXING
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
 from .table import interpreter_functions
@@ -11,6 +14,13 @@ from .table import interpreter_functions
 __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
-    "RelaxFunctions", ConstantFunctions, ELEMENTWISE, LINEAR_ALGEBRA, MANIPULATION
+    "RelaxFunctions",
+    ConstantFunctions,
+    CREATION,
+    DYNAMIC,
+    ELEMENTWISE,
+    INDEXING,
+    LINEAR_ALGEBRA,
+    MANIPULATION,
 )
 """The operations of the dialect on numpy arrays."""
