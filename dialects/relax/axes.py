@@ -16,9 +16,9 @@ def axis_index(axis: int, rank: int, what: str = "axis") -> int:
     return axis % rank
 
 
-def axes_indices(axes: Sequence[int], rank: int, what: str = "axis") -> tuple[int, ...]:
+def axes_indices(axes: Sequence[int], rank: int) -> tuple[int, ...]:
     """The axes as numbers from 0 on; VerifyException also if one of them is there twice."""
-    indices = tuple(axis_index(axis, rank, what) for axis in axes)
+    indices = tuple(axis_index(axis, rank) for axis in axes)
     if len(set(indices)) != len(indices):
-        raise VerifyException(f"{what} {[*axes]} has an axis twice")
+        raise VerifyException(f"axes {[*axes]} name one twice")
     return indices

@@ -243,9 +243,10 @@ class DynamicFullOp(Injective, DynamicOp, HasFolderInterface):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         value = constant_number(inputs[0])
-        type = None if value is None else TensorType(value.type, values[0])
-        if value is not None and type is not None and result_types in (None, [type]):
-            return FullOp(value, type)
+        if value is not None:
+            type = TensorType(value.type, values[0])
+            if result_types is None or [*result_types] == [type]:
+                return FullOp(value, type)
         return super().static_op(inputs, values, result_types)
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation
-from xdsl.utils.exceptions import InterpretationError, VerifyException
+from xdsl.ir import Block
 
 from .. import dynamic as ops
 from ..types import tensor_type
@@ -22,21 +21,12 @@ STATIC: Semantics = {**CREATION, **INDEXING, **MANIPULATION}
 
 def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
     """The results of the static operation, which checks the parameters against the shapes."""
-    inputs = arrays[: op.INPUTS]
-    try:
-        static = static_op(op, arrays)
-    except VerifyException as error:
-        raise InterpretationError(f"{op.name}: {error}") from error
-    return STATIC[type(static)](static, *inputs)
-
-
-def static_op(op: ops.DynamicOp, arrays: tuple[Array, ...]) -> Operation:
     pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
     types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
     values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
     static = op.static_op(Block(arg_types=types).args, values)
     assert static is not None, "there is one if the shapes are known"
-    return static
+    return STATIC[type(static)](static, *arrays[: op.INPUTS])
 
 
 def compress(op: ops.DynamicCompressOp, data: Array, condition: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What operations compute that read and write at places; an index out of range is an IndexError."""
+"""What operations compute that read and write at places."""
 
 from __future__ import annotations
 
