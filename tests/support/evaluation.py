@@ -1,4 +1,4 @@
-"""Running single operations on constants, with warnings as errors."""
+"""Single operations: what they give for constants, with warnings as errors, and for types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    Builtin,
     IntegerType,
     ModuleOp,
     Signedness,
@@ -20,9 +22,13 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.test import TestOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
+from xdsl.parser import Parser
 
+from passline.dialects.relax.attributes import PropertyValue, properties_of
+from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.semantics import RelaxFunctions
 from passline.dialects.relax.semantics.arrays import dense_of, fit
@@ -59,3 +65,13 @@ def run_all(op: Operation) -> tuple[Array, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return interpreter.run_op(op, args)
+
+
+def infer(op: type[TensorOp], *operand_types: str, **properties: PropertyValue) -> str:
+    """The result types of an operation on values of these types, all as text."""
+    context = Context()
+    context.load_dialect(Builtin)
+    types = [Parser(context, text).parse_type() for text in operand_types]
+    operands = TestOp(result_types=types).results
+    built = op.create(operands=operands, properties=properties_of(op, properties))
+    return ", ".join(map(str, built.infer_types()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .activation import ACTIVATION
+from .binary import BINARY
 from .constant import ConstantFunctions
 from .creation import CREATION
 from .dynamic import DYNAMIC
@@ -9,18 +11,28 @@ from .elementwise import ELEMENTWISE
 from .indexing import INDEXING
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
 from .table import interpreter_functions
+from .unary import UNARY
 
 __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
     ConstantFunctions,
+    ACTIVATION,
+    BINARY,
     CREATION,
     DYNAMIC,
     ELEMENTWISE,
     INDEXING,
     LINEAR_ALGEBRA,
     MANIPULATION,
+    REDUCTION,
+    SCAN,
+    SORTING,
+    UNARY,
 )
 """The operations of the dialect on numpy arrays."""
