@@ -21,12 +21,11 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, int_prop
-from .axes import axis_index
 from .base import TensorOp
 from .constant import constant_elements
 from .interfaces import Anchor, Injective
 from .manipulation import check_indices, count, number_type
-from .shapes import shape_text
+from .shapes import normalize_axis, shape_text
 from .types import TENSOR, shape_of, static_shape, tensor_type, with_shape
 
 __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_size"]
@@ -139,7 +138,7 @@ class OneHotOp(Anchor, TensorOp):
             raise VerifyException(f"depth is {depth}")
         if (shape := shape_of(indices)) is None:
             return (with_shape(type, None),)
-        axis = axis_index(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
         return (TensorType(type.element_type, (*shape[:axis], depth, *shape[axis:])),)
 
 

@@ -15,7 +15,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import PropertyValue, bool_prop, int_prop, opt_int_prop
-from .axes import axes_indices, axis_index
 from .base import TensorOp
 from .constant import FullOp, Number, constant_elements, constant_integers, number_attr
 from .creation import OneHotOp, check_scalar
@@ -34,7 +33,7 @@ from .manipulation import (
     number_type,
     replaced,
 )
-from .shapes import Shape, broadcast, is_static, shape_text
+from .shapes import Shape, broadcast, is_static, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, shape_of, static_shape, tensor_type, with_shape
 
 __all__ = [
@@ -89,7 +88,8 @@ class DynamicOp(TensorOp, ABC):
 
     def known_values(self) -> Values | None:
         """The values of the parameters; None if they are not all known."""
-        values = [constant_integers(value) for value in self.operands[self.INPUTS :]]
+        parameters = self.operands[self.INPUTS :]
+        values = [constant_integers(v) if parameter_length(v) else () for v in parameters]
         known = [value for value in values if value is not None]
         return known if len(known) == len(values) else None
 
@@ -282,7 +282,7 @@ class DynamicStridedSliceOp(Injective, DynamicOp):
         if (shape := shape_of(type)) is None:
             return (type,)
         axes = constant_integers(self.axes)
-        sliced = range(len(shape)) if axes is None else axes_indices(axes, len(shape))
+        sliced = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
         result = (DYNAMIC_INDEX if i in sliced else d for i, d in enumerate(shape))
         return (with_shape(type, tuple(result)),)
 
@@ -348,7 +348,7 @@ class DynamicOneHotOp(Anchor, DynamicOp):
         shape = shape_of(type)
         if shape is None:
             return (with_depth,)
-        axis = axis_index(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
         return (with_shape(with_depth, (*shape[:axis], DYNAMIC_INDEX, *shape[axis:])),)
 
 
@@ -371,7 +371,7 @@ class DynamicSplitOp(Injective, DynamicOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, number = number_type(self.data), parameter_length(self.sizes)
         sizes, shape = constant_integers(self.sizes), shape_of(type)
-        axis = 0 if shape is None else axis_index(self.axis.value.data, len(shape))
+        axis = 0 if shape is None else normalize_axis(self.axis.value.data, len(shape))
         if sizes is not None and shape is not None:
             check_sizes(sizes, shape[axis])
         number = len(self.results) if number == DYNAMIC_INDEX else number
@@ -391,7 +391,7 @@ class DynamicSplitOp(Injective, DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         if shape := shape_of(tensor_type(inputs[0])):
-            check_sizes(values[0], shape[axis_index(self.axis.value.data, len(shape))])
+            check_sizes(values[0], shape[normalize_axis(self.axis.value.data, len(shape))])
         return super().static_op(inputs, values, result_types)
 
 
@@ -424,5 +424,5 @@ class DynamicCompressOp(TensorOp):
             return (with_shape(type, (number,)),)
         if (shape := shape_of(type)) is None:
             return (type,)
-        axis = axis_index(self.axis.value.data, len(shape))
+        axis = normalize_axis(self.axis.value.data, len(shape))
         return (with_shape(type, replaced(shape, axis, number)),)

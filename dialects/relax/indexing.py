@@ -11,11 +11,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop, ints_prop, opt_int_prop, opt_ints_prop, string_prop
-from .axes import axes_indices, axis_index
 from .base import TensorOp
 from .interfaces import Injective
 from .manipulation import check_indices, count, number_type, replaced
-from .shapes import Shape, merge, shape_text
+from .shapes import Shape, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, shape_of, tensor_type, with_shape
 
 __all__ = [
@@ -81,7 +80,7 @@ class StridedSliceOp(Injective, TensorOp):
             )
         if 0 in strides:
             raise VerifyException(f"strides {[*strides]} have a 0")
-        axes = axes if rank is None else axes_indices(axes, rank)
+        axes = axes if rank is None else normalize_axes(axes, rank)
         parts = zip(begin, end, strides, strict=True)
         return {axis: slice(*part) for axis, part in zip(axes, parts, strict=True)}
 
@@ -123,7 +122,7 @@ class TakeOp(Injective, TensorOp):
         elif shape is None:
             return (type,)
         else:
-            axis = axis_index(self.axis.value.data, len(shape))
+            axis = normalize_axis(self.axis.value.data, len(shape))
         if shape[axis] == 0 and places is not None and count(places) > 0:
             raise VerifyException(f"dimension {axis} has no elements to take")
         return (with_shape(type, places if places is None else replaced(shape, axis, *places)),)
@@ -156,7 +155,7 @@ def check_along(data: Tensor, indices: Tensor, axis: int) -> None:
     shape, places = shape_of(data), shape_of(indices)
     for known in (shape, places):
         if known is not None:
-            axis = axis_index(axis, len(known))
+            axis = normalize_axis(axis, len(known))
     if shape is None or places is None:
         return
     pairs = enumerate(zip(places, shape, strict=False))

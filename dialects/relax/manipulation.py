@@ -24,12 +24,11 @@ from .attributes import (
     opt_ints_prop,
     string_prop,
 )
-from .axes import axes_indices, axis_index
 from .base import TensorOp
 from .constant import is_integer
 from .interfaces import Injective
 from .layout import Layout
-from .shapes import Shape, is_static, merge, shape_text
+from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
 
 __all__ = [
@@ -175,7 +174,7 @@ class TransposeOp(Injective, TensorOp):
             return (with_shape(type, shape and shape[::-1]),)
         axes = self.axes.get_values()
         rank = len(axes) if shape is None else len(shape)
-        if len(axes) != rank or {*axes_indices(axes, rank)} != {*range(rank)}:
+        if len(axes) != rank or {*normalize_axes(axes, rank)} != {*range(rank)}:
             raise VerifyException(f"axes {[*axes]} are no permutation of {[*range(rank)]}")
         if shape is None:
             return (with_shape(type, (DYNAMIC_INDEX,) * rank),)
@@ -199,7 +198,7 @@ class SqueezeOp(Injective, TensorOp):
         if self.axis is None:
             result = tuple(d for d in shape if d != 1) if is_static(shape) else None
             return (with_shape(type, result),)
-        axes = axes_indices(self.axis.get_values(), len(shape))
+        axes = normalize_axes(self.axis.get_values(), len(shape))
         if wrong := [axis for axis in axes if shape[axis] not in (1, DYNAMIC_INDEX)]:
             raise VerifyException(
                 f"dimension {wrong[0]} of shape {shape_text(shape)} is {shape[wrong[0]]}, not 1"
@@ -222,7 +221,7 @@ class ExpandDimsOp(Injective, TensorOp):
         if (shape := shape_of(type)) is None:
             return (with_shape(type, None),)
         rank = len(shape) + len(self.axis)
-        axes = axes_indices(self.axis.get_values(), rank)
+        axes = normalize_axes(self.axis.get_values(), rank)
         old = iter(shape)
         return (with_shape(type, tuple(1 if i in axes else next(old) for i in range(rank))),)
 
@@ -240,7 +239,7 @@ class FlipOp(Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
         if (shape := shape_of(type)) is not None:
-            axes_indices(self.axis.get_values(), len(shape))
+            normalize_axes(self.axis.get_values(), len(shape))
         return (type,)
 
 
@@ -262,8 +261,8 @@ class ReverseSequenceOp(Injective, TensorOp):
         check_indices("seq_lengths", lengths)
         if (shape := shape_of(type)) is None:
             return (type,)
-        seq = axis_index(self.seq_axis.value.data, len(shape), "seq_axis")
-        batch = axis_index(self.batch_axis.value.data, len(shape), "batch_axis")
+        seq = normalize_axis(self.seq_axis.value.data, len(shape))
+        batch = normalize_axis(self.batch_axis.value.data, len(shape))
         if seq == batch:
             raise VerifyException(f"seq_axis and batch_axis are both {seq}")
         size, expected = shape_of(lengths), (shape[batch],)
@@ -380,7 +379,7 @@ class RepeatOp(Injective, TensorOp):
             return (with_shape(type, (count((*flat, repeats)),)),)
         if shape is None:
             return (type,)
-        axis = axis_index(self.axis.value.data, len(shape))
+        axis = normalize_axis(self.axis.value.data, len(shape))
         return (with_shape(type, replaced(shape, axis, count((shape[axis], repeats)))),)
 
 
@@ -408,7 +407,7 @@ class ConcatenateOp(Injective, TensorOp):
         known = [shape for shape in shapes if shape is not None]
         if not known:
             return (with_shape(type, None),)
-        axis = axis_index(self.axis.value.data, len(known[0]))
+        axis = normalize_axis(self.axis.value.data, len(known[0]))
         shape = known[0]
         for other in known:
             same_rank = len(other) == len(shape)
@@ -449,7 +448,7 @@ class StackOp(Injective, TensorOp):
                 )
         if shape is None:
             return (with_shape(type, None),)
-        axis = axis_index(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
         return (with_shape(type, shape[:axis] + (len(self.tensors),) + shape[axis:]),)
 
 
@@ -487,7 +486,7 @@ class SplitOp(Injective, TensorOp):
         if (self.indices is None) == (self.sections is None):
             raise VerifyException("expected either indices or sections")
         shape = shape_of(type)
-        axis = 0 if shape is None else axis_index(self.axis.value.data, len(shape))
+        axis = 0 if shape is None else normalize_axis(self.axis.value.data, len(shape))
         size = DYNAMIC_INDEX if shape is None else shape[axis]
         indices = None if self.indices is None else self.indices.get_values()
         sections = 0 if self.sections is None else self.sections.value.data

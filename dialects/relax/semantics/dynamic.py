@@ -7,16 +7,20 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block
 
 from .. import dynamic as ops
+from .. import dynamic_reduction as reductions
 from ..types import tensor_type
 from .arrays import Array
 from .creation import CREATION
 from .indexing import INDEXING
 from .manipulation import MANIPULATION
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
 from .table import Semantics
 
 __all__ = ["DYNAMIC"]
 
-STATIC: Semantics = {**CREATION, **INDEXING, **MANIPULATION}
+STATIC: Semantics = {**CREATION, **INDEXING, **MANIPULATION, **REDUCTION, **SCAN, **SORTING}
 
 
 def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
@@ -45,4 +49,8 @@ DYNAMIC: Semantics = {
     ops.DynamicSqueezeOp: dynamic,
     ops.DynamicStridedSliceOp: dynamic,
     ops.DynamicTileOp: dynamic,
+    reductions.DynamicCumprodOp: dynamic,
+    reductions.DynamicCumsumOp: dynamic,
+    reductions.DynamicReduceOp: dynamic,
+    reductions.DynamicTopkOp: dynamic,
 }

@@ -56,7 +56,7 @@ func.func @transpose(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: axes [0, -2] name one twice
+// CHECK: axes [0, -2] name axis 0 twice
 func.func @transpose_twice(%x : tensor<2x3xf32>) {
   %0 = relax.transpose %x {axes = [0, -2]} : (tensor<2x3xf32>) -> tensor<2x2xf32>
   return
@@ -72,7 +72,7 @@ func.func @squeeze(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: axis 2 is out of range for rank 2
+// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
 func.func @expand_dims(%x : tensor<2xf32>) {
   %0 = relax.expand_dims %x {axis = [2]} : (tensor<2xf32>) -> tensor<2x1xf32>
   return
@@ -200,7 +200,7 @@ func.func @slice_stride(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: axis 1 is out of range for rank 1
+// CHECK: axis 1 is none of a tensor of rank 1: expected -1 to 0
 func.func @slice_axis(%x : tensor<5xf32>) {
   %0 = relax.strided_slice %x {begin = [0], end = [1], axes = [1]} : (tensor<5xf32>) -> tensor<?xf32>
   return

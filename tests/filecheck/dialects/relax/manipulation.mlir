@@ -107,6 +107,14 @@ func.func @dynamic(%x : tensor<4x1xf32>, %s : tensor<2xi64>, %i : tensor<i64>, %
   %8 = relax.dyn.one_hot %s, %f, %f, %i : (tensor<2xi64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<2x?xf32>
   // CHECK-NEXT: {{%.*}}, {{%.*}} = relax.dyn.split %x, %s : (tensor<4x1xf32>, tensor<2xi64>) -> (tensor<?x1xf32>, tensor<?x1xf32>)
   %9, %10 = relax.dyn.split %x, %s : (tensor<4x1xf32>, tensor<2xi64>) -> (tensor<?x1xf32>, tensor<?x1xf32>)
+  // CHECK-NEXT: relax.dyn.reduce %x, %s {reduction = "prod", noop_with_empty_axes = true} : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x1xf32>
+  %12 = relax.dyn.reduce %x, %s {reduction = "prod", noop_with_empty_axes = true} : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x1xf32>
+  // CHECK-NEXT: relax.dyn.cumsum %x, %i {exclusive = true} : (tensor<4x1xf32>, tensor<i64>) -> tensor<4x1xf32>
+  %13 = relax.dyn.cumsum %x, %i {exclusive = true} : (tensor<4x1xf32>, tensor<i64>) -> tensor<4x1xf32>
+  // CHECK-NEXT: relax.dyn.cumprod %x, %i : (tensor<4x1xf32>, tensor<i64>) -> tensor<4x1xf32>
+  %14 = relax.dyn.cumprod %x, %i : (tensor<4x1xf32>, tensor<i64>) -> tensor<4x1xf32>
+  // CHECK-NEXT: {{%.*}}, {{%.*}} = relax.dyn.topk %x, %i {axis = 0} : (tensor<4x1xf32>, tensor<i64>) -> (tensor<?x1xf32>, tensor<?x1xi64>)
+  %15, %16 = relax.dyn.topk %x, %i {axis = 0} : (tensor<4x1xf32>, tensor<i64>) -> (tensor<?x1xf32>, tensor<?x1xi64>)
   // CHECK-NEXT: relax.dyn.compress %x, %c {axis = 0} : (tensor<4x1xf32>, tensor<?xi1>) -> tensor<?x1xf32>
   %11 = relax.dyn.compress %x, %c {axis = 0} : (tensor<4x1xf32>, tensor<?xi1>) -> tensor<?x1xf32>
   return

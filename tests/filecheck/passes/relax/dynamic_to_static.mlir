@@ -28,6 +28,14 @@ func.func @all(%x : tensor<2x1x4xf32>, %f : tensor<f32>, %i : tensor<2xi64>) {
   %8 = relax.dyn.one_hot %i, %f, %f, %depth {axis = 0} : (tensor<2xi64>, tensor<f32>, tensor<f32>, tensor<i64>) -> tensor<3x2xf32>
   // CHECK-NEXT: {{%.*}}, {{%.*}} = relax.split %x {indices = [1]} : (tensor<2x1x4xf32>) -> (tensor<1x1x4xf32>, tensor<1x1x4xf32>)
   %9, %10 = relax.dyn.split %x, %ones : (tensor<2x1x4xf32>, tensor<2xi64>) -> (tensor<1x1x4xf32>, tensor<?x1x4xf32>)
+  // CHECK-NEXT: relax.mean %x {axis = [1]} : (tensor<2x1x4xf32>) -> tensor<2x4xf32>
+  %11 = relax.dyn.reduce %x, %one {reduction = "mean", keepdims = false} : (tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x4xf32>
+  // CHECK-NEXT: relax.cumsum %x {axis = 1, reverse = true} : (tensor<2x1x4xf32>) -> tensor<2x1x4xf32>
+  %12 = relax.dyn.cumsum %x, %one {reverse = true} : (tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
+  // CHECK-NEXT: relax.cumprod %x {axis = 1} : (tensor<2x1x4xf32>) -> tensor<2x1x4xf32>
+  %13 = relax.dyn.cumprod %x, %one : (tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
+  // CHECK-NEXT: {{%.*}}, {{%.*}} = relax.topk %x {k = 3, largest = false} : (tensor<2x1x4xf32>) -> (tensor<2x1x3xf32>, tensor<2x1x3xi64>)
+  %14, %15 = relax.dyn.topk %x, %depth {largest = false} : (tensor<2x1x4xf32>, tensor<i64>) -> (tensor<2x1x3xf32>, tensor<2x1x?xi64>)
   return
 }
 

@@ -38,6 +38,12 @@ from passline.dialects.relax.dynamic import (
     DynamicStridedSliceOp,
     DynamicTileOp,
 )
+from passline.dialects.relax.dynamic_reduction import (
+    DynamicCumprodOp,
+    DynamicCumsumOp,
+    DynamicReduceOp,
+    DynamicTopkOp,
+)
 from passline.dialects.relax.indexing import StridedSliceOp
 from passline.dialects.relax.manipulation import (
     BroadcastToOp,
@@ -47,7 +53,10 @@ from passline.dialects.relax.manipulation import (
     SqueezeOp,
     TileOp,
 )
+from passline.dialects.relax.reduction import MaxOp, SumOp
+from passline.dialects.relax.scan import CumprodOp, CumsumOp
 from passline.dialects.relax.semantics import RelaxFunctions
+from passline.dialects.relax.sorting import TopkOp
 from passline.dialects.relax.types import tensor_type
 
 X = constant(np.arange(24).reshape(2, 1, 3, 4), f32)
@@ -81,6 +90,21 @@ CASES: dict[str, tuple[DynamicOp, Operation]] = {
         DynamicOneHotOp(PLACES, ONE, ZERO, constant(4, i64), axis=0),
         OneHotOp(PLACES, ONE, ZERO, depth=4, axis=0),
     ),
+    "reduce": (
+        DynamicReduceOp(X, ints(0, -1), reduction="max", keepdims=False),
+        MaxOp(X, axis=[0, -1]),
+    ),
+    "reduce_all": (DynamicReduceOp(X, ints()), SumOp(X, keepdims=True)),
+    "reduce_none": (DynamicReduceOp(X, ints(), noop_with_empty_axes=True), SumOp(X, axis=[])),
+    "cumsum": (
+        DynamicCumsumOp(X, constant(-1, i64), exclusive=True),
+        CumsumOp(X, axis=-1, exclusive=True),
+    ),
+    "cumprod": (DynamicCumprodOp(X, ints(2), reverse=True), CumprodOp(X, axis=2, reverse=True)),
+    "topk": (
+        DynamicTopkOp(X, ints(2), axis=2, largest=False),
+        TopkOp(X, k=2, axis=2, largest=False),
+    ),
     "split": (DynamicSplitOp(X, ints(1, 0, 3), axis=3), SplitOp(X, indices=[1, 1], axis=3)),
 }
 
@@ -110,6 +134,8 @@ def unranked(op: Operation) -> Operation:
     types = [UnrankedTensorType(element) for element in elements[:1]] * len(op.results)
     if isinstance(op, DynamicOneHotOp):
         types = [UnrankedTensorType(f32)]
+    if isinstance(op, DynamicTopkOp):
+        types = [UnrankedTensorType(f32), UnrankedTensorType(i64)]
     unknown = op.create(operands=block.args, result_types=types, properties=op.properties)
     unknown.verify()
     return unknown
