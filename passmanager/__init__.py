@@ -21,6 +21,7 @@ from .errors import (
 from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
 from .registry import find_pass, register_pass
+from .remarks import Remark, RemarkKind, Remarks
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .sequential import Fixpoint, Plan, Sequential
 
@@ -46,6 +47,9 @@ __all__ = [
     "PatternPass",
     "PipelineSyntaxError",
     "Plan",
+    "Remark",
+    "RemarkKind",
+    "Remarks",
     "Sequential",
     "Severity",
     "apply_patterns",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar, cast
@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from xdsl.ir import Operation
 
 from .errors import PassDependencyError
+from .instrument import PassInstrument
 from .ir.snapshot import Changes
 
 __all__ = ["AnalysisManager"]
@@ -37,11 +38,17 @@ class AnalysisManager:
     takes a second argument gets this manager, and may ask it for others. A result is kept until a
     pass that does not list its class in `preserves` has changed the op; for the module that is any
     change. It then goes together with every result that was made from it. A pass that wants an
-    analysis of what it has itself just changed constructs the class directly.
+    analysis of what it has itself just changed constructs the class directly. `watch` is called
+    before something is computed; `instruments` gives those to tell of what happens.
     """
 
-    def __init__(self, watch: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        watch: Callable[[], None] = lambda: None,
+        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+    ) -> None:
         self._watch = watch
+        self._instruments = instruments
         self._entries: dict[Key, _Entry] = {}
         self._computing: list[_Entry] = []
         self._pending: list[Key] = []
@@ -70,14 +77,20 @@ class AnalysisManager:
             raise PassDependencyError(f"analyses need each other in a circle: {names}")
         self._watch()
         entry = _Entry(None, _top_level(op))
+        instruments = self._instruments()
+        _tell(instruments, "run_before_analysis", key)
         self._pending.append(key)
         self._computing.append(entry)
         try:
             entry.result = analysis(op, self) if _takes_manager(analysis) else analysis(op)
+        except BaseException as error:
+            _tell_quietly(instruments, "analysis_failed", key, error, error)
+            raise
         finally:
             self._pending.pop()
             self._computing.pop()
         self._entries[key] = entry
+        _tell(instruments, "run_after_analysis", key)
         return entry
 
     def __iter__(self) -> Iterator[Key]:
@@ -96,10 +109,50 @@ class AnalysisManager:
             if entry.top_level in gone
             or (cls not in preserved and (entry.top_level in touched or op.parent is None))
         }
+        known = tuple(self._entries)
         while dropped:
             for key in dropped:
                 del self._entries[key]
             dropped = {key for key, e in self._entries.items() if not e.uses.isdisjoint(dropped)}
+        for key in known:
+            if key not in self._entries:
+                _tell(self._instruments(), "analysis_invalidated", key)
+
+    def clear(self, error: BaseException) -> None:
+        """Drop everything, because of `error`, which gets the failures of instruments as notes."""
+        known = tuple(self._entries)
+        self._entries.clear()
+        for key in known:
+            _tell_quietly(self._instruments(), "analysis_invalidated", key, error)
+
+
+def _tell(instruments: Sequence[PassInstrument], hook: str, key: Key) -> None:
+    """Call a hook of the instruments; what one raises gains a note."""
+    analysis, op = key
+    for instrument in instruments:
+        call: Callable[[Operation, type], None] = getattr(instrument, hook)
+        try:
+            call(op, analysis)
+        except BaseException as error:
+            error.add_note(f"in {instrument.name}.{hook}, for analysis {analysis.__name__}")
+            raise
+
+
+def _tell_quietly(
+    instruments: Sequence[PassInstrument],
+    hook: str,
+    key: Key,
+    error: BaseException,
+    *more: BaseException,
+) -> None:
+    """Call a hook while `error` is on its way: what the instruments raise is noted on it."""
+    analysis, op = key
+    for instrument in instruments:
+        call: Callable[..., None] = getattr(instrument, hook)
+        try:
+            call(op, analysis, *more)
+        except Exception as second:
+            error.add_note(f"and {instrument.name}.{hook} raised {second!r}")
 
 
 def _top_level(op: Operation) -> Operation:

@@ -127,14 +127,14 @@ class Pass(xdsl_passes.ModulePass):
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"pass '{self.info.name}' is called with a module, not with {module!r}")
         result = module.clone()
-        with Run.on(result) as run:
+        with Run.on(result, None, _instruments) as run:
             run_pass(self, run, PassContext.current())
         return result
 
     @final
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Transform `op` in place: xDSL's protocol."""
-        with Run.on(op, ctx) as run:
+        with Run.on(op, ctx, _instruments) as run:
             run_pass(self, run, PassContext.current())
 
 
@@ -347,6 +347,11 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
     return True
 
 
+def _instruments() -> Sequence[PassInstrument]:
+    """Those of the present context."""
+    return PassContext.current().instruments
+
+
 def _tell_before(instruments: Sequence[PassInstrument], module: ModuleOp, info: PassInfo) -> None:
     for instrument in instruments:
         try:
@@ -380,10 +385,10 @@ def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassC
             frame.flush(ctx.renderer)
         if run.watching:
             _settle(pass_, frame, run, ctx)
-    except BaseException:
+    except BaseException as error:
         if backup is not None:
             _become(run.module, backup)
-            run.forget()
+            run.forget(error)
         raise
 
 

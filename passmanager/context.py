@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from types import TracebackType
 from typing import NamedTuple, Self, cast
@@ -17,6 +17,7 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .remarks import RemarkFilter, Remarks
 from .run import Run
 
 __all__ = ["PassContext"]
@@ -32,7 +33,9 @@ class PassContext:
     `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
     told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
     says to preserve; `rollback` restores the module to what it was before the pass that failed;
-    `renderer` shows diagnostics. Contexts nest and nothing is inherited from the outer one.
+    `renderer` shows diagnostics; `remark_filter` has a regular expression for the passes whose
+    remarks are wanted, or one a kind (`passed`, `missed`, `failed`, `analysis`, `all`). Contexts
+    nest and nothing is inherited from the outer one.
 
     Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
     Source: `tvm.transform.PassContext`.
@@ -50,6 +53,7 @@ class PassContext:
         verify_preserves: bool = False,
         rollback: bool = False,
         renderer: Renderer = print_diagnostics,
+        remark_filter: str | Mapping[str, str] | None = None,
     ) -> None:
         check_level(opt_level)
         self.opt_level = opt_level
@@ -61,6 +65,7 @@ class PassContext:
         self.verify_preserves = verify_preserves
         self.rollback = rollback
         self.renderer = renderer
+        self.remark_filter = RemarkFilter(remark_filter)
         self.names_checked = False
         self._required = frozenset(map(name_key, self.required_pass))
         self._disabled = frozenset(map(name_key, self.disabled_pass))
@@ -147,6 +152,16 @@ class PassContext:
         return Run.current().diagnostics
 
     @property
+    def remarks(self) -> Remarks:
+        """Where the pass that is running says what it did and what it could not do; false if nobody
+        wants to know.
+        """
+        if not self.remark_filter:
+            return Remarks()
+        frame = Run.current().frames[-1]
+        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
+
+    @property
     def analyses(self) -> AnalysisManager:
         """The analyses of the present run."""
         return Run.current().analyses
@@ -154,6 +169,21 @@ class PassContext:
     def count(self, name: str, n: int = 1) -> None:
         """Add `n` to the counter `name` of the pass that is running."""
         Run.current().count(name, n)
+
+    def should_execute(self, tag: str) -> bool:
+        """Whether the pass that is running takes its next step of the kind `tag`, which is numbered
+        by being asked about: ask just before the step, and skip it if not.
+        """
+        return (gate := self.gate(tag)) is None or gate()
+
+    def gate(self, tag: str) -> Callable[[], bool] | None:
+        """What to ask before each step of the kind `tag`; None if no instrument wants to be asked,
+        which is found out once, and not for each step.
+        """
+        hook = PassInstrument.should_execute
+        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
+        # All are asked, so that none loses count.
+        return (lambda: all([i.should_execute(tag) for i in deciders])) if deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
         """The value of `key`, for a pass a dict of its fields; what is not set has its default, and

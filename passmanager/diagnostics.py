@@ -20,6 +20,9 @@ __all__ = [
     "DiagnosticContext",
     "Renderer",
     "Severity",
+    "Where",
+    "op_at",
+    "place_in_file",
     "print_diagnostics",
     "render",
 ]
@@ -67,15 +70,25 @@ Renderer = Callable[[Sequence[Diagnostic]], None]
 
 def make(severity: Severity, where: Where, message: str) -> Diagnostic:
     """A diagnostic about `where`, whose message names the op if `where` is one."""
-    if isinstance(where, LocationAttr):
-        return Diagnostic(severity, message, file_location(where))
     if isinstance(where, Operation):
-        return Diagnostic(severity, f"'{where.name}' op {message}", location_of(where))
+        message = f"'{where.name}' op {message}"
+    return Diagnostic(severity, message, place_in_file(where))
+
+
+def op_at(where: Where) -> Operation | None:
+    """The op that a message is about: the one that `where` is, or is defined by."""
     if isinstance(where, SSAValue):
         owner = where.owner
-        op = owner.parent_op() if isinstance(owner, Block) else owner
-        return Diagnostic(severity, message, None if op is None else location_of(op))
-    return Diagnostic(severity, message)
+        return owner.parent_op() if isinstance(owner, Block) else owner
+    return where if isinstance(where, Operation) else None
+
+
+def place_in_file(where: Where) -> FileLineColLoc | None:
+    """Where in a file that is which a message is about."""
+    if isinstance(where, LocationAttr):
+        return file_location(where)
+    op = op_at(where)
+    return None if op is None else location_of(op)
 
 
 class DiagnosticContext:
@@ -87,8 +100,12 @@ class DiagnosticContext:
     def emit(self, severity: Severity, where: Where, message: str) -> Diagnostic:
         """Collect a diagnostic; it is rendered when the pass ends."""
         diagnostic = make(severity, where, message)
-        self._collected.append(diagnostic)
+        self.add(diagnostic)
         return diagnostic
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Collect a diagnostic that is made already."""
+        self._collected.append(diagnostic)
 
     def error(self, where: Where, message: str) -> Diagnostic:
         """Report an error: the pass runs on, and fails at its end."""

@@ -10,15 +10,16 @@ from pathlib import Path
 __all__ = ["replace_file"]
 
 
-def replace_file(path: Path, parts: Iterable[str]) -> None:
+def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
     """Make `parts` the content of the file, in one step: written beside it and renamed.
 
     A link stays one, and the mode of a file that is there stays. A device or a pipe, which cannot
-    be replaced, is written to.
+    be replaced, is written to. Text is written as UTF-8.
     """
+    data = (part.encode() if isinstance(part, str) else part for part in parts)
     if path.exists() and not path.is_file():
-        with open(path, "w") as file:
-            file.writelines(parts)
+        with open(path, "wb") as file:
+            file.writelines(data)
         return
     target = path.resolve()
     try:
@@ -26,8 +27,8 @@ def replace_file(path: Path, parts: Iterable[str]) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
-        with os.fdopen(handle, "w") as file:
-            file.writelines(parts)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(data)
         os.chmod(beside, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
         os.replace(beside, target)
     except BaseException:

@@ -7,6 +7,7 @@ from types import new_class
 from typing import TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from .info import PassInfo
 
@@ -20,8 +21,8 @@ class PassInstrument:
 
     Subclass it and override the hooks that you need, or decorate a plain class with
     `@pass_instrument`. Keep all state in the instrument: two of a kind in one context must not know
-    of each other. Source: `tvm.instrument.PassInstrument`; `pass_failed` and `pass_skipped` are
-    Passline's.
+    of each other. Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`,
+    `pass_skipped` and the hooks about analyses are Passline's.
     """
 
     @property
@@ -39,6 +40,12 @@ class PassInstrument:
         """Whether the pass may run; one instrument that says no is enough."""
         return True
 
+    def should_execute(self, tag: str) -> bool:
+        """Whether a pass may take its next step of the kind `tag`, as one rewrite; one instrument
+        that says no is enough.
+        """
+        return True
+
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         """The pass is about to run on `module`."""
 
@@ -52,6 +59,18 @@ class PassInstrument:
         """The pass did not run: `disabled`, `opt_level 3 > 2`, or the instrument that kept it from
         running.
         """
+
+    def run_before_analysis(self, op: Operation, analysis: type) -> None:
+        """The pass that is running needs an analysis of `op`, which is about to be computed."""
+
+    def run_after_analysis(self, op: Operation, analysis: type) -> None:
+        """The analysis has been computed, and is kept."""
+
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
+        """The analysis, for which `run_before_analysis` ran, has raised `error`."""
+
+    def analysis_invalidated(self, op: Operation, analysis: type) -> None:
+        """The analysis is true no more, because of what the pass that is running changed."""
 
 
 @overload

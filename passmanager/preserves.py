@@ -51,7 +51,7 @@ def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, ru
     for cls, op in run.analyses:
         if cls is not analysis or op in gone:
             continue
-        fresh: object = AnalysisManager(lambda: None).get(cls, op)
+        fresh: object = AnalysisManager().get(cls, op)
         kept: object = run.analyses.cached(cls, op)
         if not _equal(kept, fresh):
             raise PassContractError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -17,6 +17,7 @@ from .analysis import AnalysisManager
 from .diagnostics import DiagnosticContext, Renderer
 from .errors import DiagnosticError, InvalidIRError
 from .info import PassInfo, name_key
+from .instrument import PassInstrument
 from .ir.location import place_of
 from .ir.snapshot import Changes, Snapshot
 from .ir.symbols import symbol_of
@@ -91,10 +92,15 @@ class Run:
     has a run of its own.
     """
 
-    def __init__(self, module: ModuleOp, ir_context: Context | None = None) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        ir_context: Context | None = None,
+        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+    ) -> None:
         self.module = module
         self.frames: list[Frame] = []
-        self.analyses = AnalysisManager(self.watch)
+        self.analyses = AnalysisManager(self.watch, instruments)
         self.counts: dict[str, Counter[str]] = {}
         self.passes: dict[str, ModulePass] = {}
         """The passes that requirements are looked up in, by the key of their name."""
@@ -131,15 +137,19 @@ class Run:
 
     @staticmethod
     @contextmanager
-    def on(module: ModuleOp, ir_context: Context | None = None) -> Generator[Run]:
+    def on(
+        module: ModuleOp,
+        ir_context: Context | None = None,
+        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+    ) -> Generator[Run]:
         """The present run if it is on `module`, else a new one, which is the present one until the
-        end.
+        end, and tells the `instruments` of its analyses.
         """
         outer = Run.active()
         if outer is not None and outer.module is module:
             yield outer
             return
-        _present.set(run := Run(module, ir_context))
+        _present.set(run := Run(module, ir_context, instruments))
         try:
             yield run
         finally:
@@ -203,12 +213,12 @@ class Run:
             self._holding.add(info.key)
             self.undone_by.pop(info.key, None)
 
-    def forget(self) -> None:
-        """Nothing is known of the module any more: it was put back to an earlier state."""
+    def forget(self, error: BaseException) -> None:
+        """Nothing is known of the module any more: `error` made it go back to an earlier state."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
         self._holding.clear()
-        self.analyses = AnalysisManager(self.watch)
+        self.analyses.clear(error)
 
 
 _present: ContextVar[Run | None] = ContextVar("passline_run", default=None)

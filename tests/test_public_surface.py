@@ -46,7 +46,10 @@ def test_module_has_a_docstring_and_offers_what_it_says(name: str) -> None:
         assert getattr(module, public) is not None
 
 
-@pytest.mark.parametrize("name", ["passline.passmanager", "passline.passes", "passline.tools.opt"])
+@pytest.mark.parametrize(
+    "name",
+    ["passline.passmanager", "passline.passes", "passline.tools.opt", "passline.tools.reduce"],
+)
 def test_import_needs_neither_numpy_nor_rich(name: str) -> None:
     heavy = ("numpy", "onnx", "rich", "shtab", "cProfile", "tracemalloc")
     code = f"import sys, {name}; sys.exit(any(m in sys.modules for m in {heavy!r}))"

@@ -12,7 +12,14 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
 
-__all__ = ["ArgumentParser", "add_arguments", "check_arguments"]
+__all__ = [
+    "REMARK_OPTIONS",
+    "ArgumentParser",
+    "add_arguments",
+    "add_pipeline",
+    "add_reduction",
+    "check_arguments",
+]
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -99,6 +106,28 @@ class Names(argparse.Action):
         setattr(namespace, self.dest, [*before, *names])
 
 
+class Chosen(argparse.Action):
+    """An option that takes `TAG=1-3:7`, and may be repeated with other tags."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        tag, equals, text = (part.strip() for part in str(values).partition("="))
+        before: dict[str, Numbers] = getattr(namespace, self.dest)
+        if not tag or not equals:
+            raise argparse.ArgumentError(self, f"expected TAG=NUMBERS, got '{values}'")
+        if name_key(tag) in map(name_key, before):
+            raise argparse.ArgumentError(self, f"'{tag}' is given twice")
+        try:
+            setattr(namespace, self.dest, {**before, tag: Numbers(text)})
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, f"{tag}: {error}") from None
+
+
 Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
 
 
@@ -124,14 +153,21 @@ def _limit(text: str) -> int:
     return int(text)
 
 
+def _size(text: str) -> int:
+    if not re.fullmatch(r"\d+", text):
+        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
+    return int(text)
+
+
 class Numbers:
-    """The whole numbers that a text as `1-3,7` names, bounds included."""
+    """The whole numbers that a text as `1-3,7` or `1-3:7` names, bounds included."""
 
     def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
+        if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
             raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
-        bounds = [[int(bound) for bound in part.split("-")] for part in text.split(",")]
+        bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
         self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
+        self.last = max(part[-1] for part in bounds)
 
     def __contains__(self, number: object) -> bool:
         return any(number in numbers for numbers in self._ranges)
@@ -156,27 +192,53 @@ def _add_optional(
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
     """Add the options, in groups."""
     _add_input_and_output(parser, targets)
-    _add_pipeline(parser)
+    _add_steering(add_pipeline(parser))
     _add_checks(parser)
     _add_ir_printing(parser)
+    _add_style(parser)
     _add_measuring(parser)
     _add_questions(parser, version)
 
 
+REMARK_OPTIONS = {
+    "all": "remarks",
+    "passed": "remarks_passed",
+    "missed": "remarks_missed",
+    "failed": "remarks_failed",
+    "analysis": "remarks_analysis",
+}
+"""The options that select remarks, by the kind of these."""
+
+WRITTEN = (
+    "output_file",
+    "trace",
+    "remarks_output",
+    "crash_reproducer",
+    "local_reproducer",
+    "generate_reproducer",
+)
+"""The options that name a file to write."""
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")
+
+
 def check_arguments(args: argparse.Namespace) -> None:
     """PasslineError if arguments that are right each by itself are wrong together."""
-    try:
-        re.compile(args.remarks or "")
-    except re.error as error:
-        raise PasslineError(f"argument --remarks: {error}") from None
+    for option in REMARK_OPTIONS.values():
+        try:
+            re.compile(getattr(args, option) or "")
+        except re.error as error:
+            raise PasslineError(f"argument {_flag(option)}: {error}") from None
     if args.run_reproducer and (args.passes or args.opt_level is not None):
         raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
     written: dict[str, str] = {}
-    for option in ("output_file", "trace", "crash_reproducer", "local_reproducer"):
+    for option in WRITTEN:
         file: str | None = getattr(args, option)
         if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
             continue  # what is no file, as /dev/null, may be written twice
-        flag = "--" + option.replace("_", "-")
+        flag = _flag(option)
         if (other := written.setdefault(os.path.realpath(file), flag)) != flag:
             raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
 
@@ -188,17 +250,29 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
     add("-t", "--target", default="mlir", help=help)
     help = "the file to write, in one step when all has succeeded; '-' is stdout"
     add("-o", "--output-file", type=_text, metavar="FILE", help=help)
+    add("--no-print", action="store_true", help="do not write the result")
     help = "take the parts of the input between lines that are '// -----' one by one"
     _add_optional(group, "--split-input-file", "// -----", "MARKER", help)
     help = "the line to write between the results of the parts"
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
     help = "show the remarks of passes whose name matches, by default of all"
     _add_optional(group, "--remarks", ".*", "REGEX", help)
+    for kind, what in {
+        "passed": "what they did",
+        "missed": "what they left",
+        "failed": "what they tried in vain",
+        "analysis": "what they found out",
+    }.items():
+        help = f"as --remarks, but only those that say {what}"
+        _add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
+    help = "write remarks in LLVM's YAML to FILE instead; all, unless an option above selects some"
+    add("--remarks-output", type=_text, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
 
-def _add_pipeline(parser: argparse.ArgumentParser) -> None:
+def add_pipeline(parser: argparse.ArgumentParser) -> Group:
+    """Add the options that say which passes run, with which options."""
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
     help = "passes to run, as a,b{option=1}; may be repeated; --a is the same as -p a"
@@ -211,35 +285,49 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
     help = "read options from a TOML file; --config has precedence"
     add("--config-file", type=_text, metavar="FILE", help=help)
+    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    add("--run-reproducer", action="store_true", help=help)
+    return group
+
+
+def _add_steering(group: Group) -> None:
+    add = group.add_argument
     help = "run N passes at most and say which, as LLVM's; -1 runs all"
     bisect = group.add_mutually_exclusive_group().add_argument
     bisect("--opt-bisect-limit", type=_limit, metavar="N", help=help)
     help = "run only the passes with these numbers, as 1-3,7, and say which"
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
+    help = "take only the steps of this kind with these numbers, as rewrite=1-3:7; may be repeated"
+    add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
     help = "run nothing after the first pass of this name"
     add("--stop-after", type=_name, metavar="NAME", help=help)
     help = "run nothing up to the first pass of this name"
     add("--start-after", type=_name, metavar="NAME", help=help)
-    help = "run the pipeline that the input, written by --crash-reproducer, holds"
-    add("--run-reproducer", action="store_true", help=help)
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
-    help = "verify what each pass changed (on by default)"
-    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
-    add("--disable-verify", action="store_true", help="verify nothing")
-    help = "check what passes say that they preserve"
-    add("--verify-preserves", action="store_true", help=help)
+    _add_verification(group)
     help = "check that the result reads back as what was written"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments as // expected-error {{text}}"
     _add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
     add("--crash-reproducer", type=_text, metavar="FILE", help=help)
+    help = "as --crash-reproducer, but whether a pass fails or not"
+    add("--generate-reproducer", type=_text, metavar="FILE", help=help)
     help = "as --crash-reproducer, but only the pass that failed and the IR before it"
     add("--local-reproducer", type=_text, metavar="FILE", help=help)
+
+
+def _add_verification(group: Group) -> None:
+    add = group.add_argument
+    help = "verify what each pass changed (on by default)"
+    add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
+    add("--disable-verify", action="store_true", help="verify nothing")
+    help = "check what passes say that they preserve"
+    add("--verify-preserves", action="store_true", help=help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
@@ -251,23 +339,46 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
     help = "print the IR at the start, and after each pass that changed it"
     add("--print-ir-after-change", action="store_true", help=help)
+    help = "print the IR before the passes with these numbers, as --print-pass-numbers has them"
+    add("--print-ir-before-pass-number", type=Numbers, metavar="N-M,...", help=help)
+    help = "print the IR after the passes with these numbers"
+    add("--print-ir-after-pass-number", type=Numbers, metavar="N-M,...", help=help)
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
     _add_names(group, "--filter-function", "print only these functions")
     help = "print what each pass changed as a unified diff"
     _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
-    help = "print which passes run, are skipped and why, and fail"
+    help = "print which passes run, are skipped and fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
+    help = "print the number of each pass that runs, the one that --opt-bisect gives it"
+    add("--print-pass-numbers", action="store_true", help=help)
     help = "write the IR to files in DIR: at the start, and after each pass that changed it"
     add("--dump-ir", type=_text, metavar="DIR", help=help)
     add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
 
 
+def _add_style(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how IR is printed, in the result and on stderr")
+    add = group.add_argument
+    help = "print dense constants with more than N elements as dense_resource<__elided__>"
+    add("--elide-elementsattrs-if-larger", type=_size, metavar="N", help=help)
+    help = "print dense constants with more than N (100) elements as resources, at the end"
+    flag = "--large-elements-as-resources"
+    add(flag, action=OptionalValue, const="100", type=_size, metavar="N", help=help)
+    help = "print no resources whose text has more than N characters"
+    add("--elide-resource-strings-if-larger", type=_size, metavar="N", help=help)
+    add("--print-skip-regions", action="store_true", help="print {...} in place of regions")
+    help = "give no two values one name, in the whole of the IR"
+    add("--print-unique-ssa-ids", action="store_true", help=help)
+    help = "print the users of values in comments"
+    add("--print-value-users", action="store_true", help=help)
+
+
 def _add_measuring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("measuring, on stderr")
     add = group.add_argument
-    help = "how long reading, each pass, verifying and writing took"
+    help = "how long reading, each pass and analysis, verifying and writing took"
     _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
     add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
     add("--memory", action="store_true", help="how much memory each pass took; slow")
@@ -277,6 +388,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--trace", type=_text, metavar="FILE", help=help)
     help = "what each pass counted, and the ops that it made and erased"
     _add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
+    help = "how many steps passes asked about, and how many were let through"
+    add("--print-debug-counter", action="store_true", help=help)
 
 
 def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
@@ -294,3 +407,40 @@ def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
     help = "print the pipeline as text on stderr, and run it"
     add("--dump-pass-pipeline", action="store_true", help=help)
     add("-v", "--version", action="version", version=version)
+
+
+def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], version: str) -> None:
+    """Add the options of `passline-reduce`, in groups."""
+    group = parser.add_argument_group("input and output")
+    add = group.add_argument
+    add("input_file", nargs="?", help="the file to reduce; '-' is stdin")
+    help = "what reads the input, if not what its name says"
+    add("-f", "--frontend", choices=[*frontends], help=help)
+    help = "the file to write, in one step, at the end or when interrupted; '-' is stdout"
+    add("-o", "--output-file", type=_text, metavar="FILE", help=help)
+    help = "write all operations in generic form"
+    add("--print-op-generic", action="store_true", help=help)
+    help = "accept operations that no dialect knows"
+    add("--allow-unregistered-dialect", action="store_true", help=help)
+    add("--no-implicit-module", action="store_true", help="accept one builtin.module only")
+    add("--quiet", action="store_true", help="do not say what has gone")
+    add("--debug", action="store_true", help="show the traceback when something fails")
+    group = parser.add_argument_group("what is interesting")
+    add = group.add_argument
+    help = "a command that is given the name of a file, and ends with 0 if that is interesting"
+    add("--test", type=_text, metavar="COMMAND", help=help)
+    help = "a file is not interesting if the command takes longer"
+    add("--timeout", type=_seconds, metavar="SECONDS", help=help)
+    group = add_pipeline(parser)
+    group.description = (
+        "Without --test, what fails as the input does: in the same pass, with the same exception, "
+        "and a message that differs in numbers, names and types only."
+    )
+    _add_verification(group)
+    group.add_argument("-v", "--version", action="version", version=version)
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
+    return float(text)

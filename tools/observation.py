@@ -13,9 +13,26 @@ from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.ir.writing import PrintStyle
 from ..passmanager.sequential import Sequential
+from .arguments import Numbers
 
-__all__ = ["Observation"]
+__all__ = ["Observation", "print_style"]
+
+
+def print_style(args: argparse.Namespace) -> PrintStyle:
+    """How the options want IR to be printed, in the result and on the way."""
+    return PrintStyle(
+        generic=args.print_op_generic,
+        properties_as_attributes=args.print_no_properties,
+        debuginfo=args.print_debuginfo,
+        skip_regions=args.print_skip_regions,
+        unique_ssa_ids=args.print_unique_ssa_ids,
+        value_users=args.print_value_users,
+        elide_elements=args.elide_elementsattrs_if_larger,
+        resource_elements=args.large_elements_as_resources,
+        elide_resources=args.elide_resource_strings_if_larger,
+    )
 
 
 class Observation:
@@ -26,6 +43,7 @@ class Observation:
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         self._reports: list[Callable[[], str]] = []
+        self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         # What measures comes first: it then does not measure what the others do after a pass.
         self._instruments = [*self._measuring(), *self._control(), *self._printing()]
 
@@ -82,6 +100,14 @@ class Observation:
             from ..passmanager.instruments.bisect import OptBisect
 
             yield OptBisect(limit)
+        if args.debug_counter or args.print_debug_counter:
+            from ..passmanager.instruments.debug_counter import DebugCounter
+
+            counter = DebugCounter(args.debug_counter)
+            self._late_warnings.append(counter.unasked)
+            if args.print_debug_counter:
+                self._reports.append(counter.report)
+            yield counter
         if args.start_after or args.stop_after:
             from ..passmanager.instruments.window import StartAfter, StopAfter
 
@@ -89,39 +115,51 @@ class Observation:
                 yield StartAfter(args.start_after)
             if args.stop_after:
                 yield StopAfter(args.stop_after)
-        if args.crash_reproducer or args.local_reproducer:
+        if args.crash_reproducer or args.local_reproducer or args.generate_reproducer:
             from ..passmanager.instruments.reproducer import CrashReproducer
 
             if args.crash_reproducer:
                 yield CrashReproducer(args.crash_reproducer)
             if args.local_reproducer:
                 yield CrashReproducer(args.local_reproducer, local=True)
+            if args.generate_reproducer:
+                yield CrashReproducer(args.generate_reproducer, always=True)
 
     def _printing(self) -> Iterator[PassInstrument]:
         args = self._args
+        style = print_style(args)
         if args.debug_pass_manager:
             from ..passmanager.instruments.log import PassLog
 
             yield PassLog()
+        if args.print_pass_numbers:
+            from ..passmanager.instruments.numbering import PassNumbers
+
+            yield PassNumbers()
         if self._prints_ir():
             from ..passmanager.instruments.printing import IRPrinter
 
-            yield IRPrinter(
+            printer = IRPrinter(
                 before=args.print_ir_before_all or args.print_ir_before,
                 after=args.print_ir_after_all or args.print_between_passes or args.print_ir_after,
                 after_change=args.print_ir_after_change,
                 after_failure=args.print_ir_after_failure,
                 module_scope=args.print_ir_module_scope,
                 functions=args.filter_function,
+                before_numbers=args.print_ir_before_pass_number or (),
+                after_numbers=args.print_ir_after_pass_number or (),
+                style=style,
             )
+            self._reports.append(lambda: self._beyond(printer.count))
+            yield printer
         if args.print_diff:
             from ..passmanager.instruments.diff import PrintDiff
 
-            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff))
+            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff), style)
         if args.dump_ir:
             from ..passmanager.instruments.dump import DumpIR
 
-            yield DumpIR(args.dump_ir)
+            yield DumpIR(args.dump_ir, style=style)
         if not args.quiet and sys.stderr.isatty():
             from ..passmanager.instruments.progress import ProgressInstrument
 
@@ -137,9 +175,16 @@ class Observation:
             or args.print_between_passes
             or args.print_ir_after_change
             or args.print_ir_after_failure
+            or args.print_ir_before_pass_number
+            or args.print_ir_after_pass_number
         )
 
     # What there is to say
+
+    def _unseen_functions(self) -> Iterator[str]:
+        if self._unseen:
+            names = ", ".join(f"@{name}" for name in sorted(self._unseen))
+            yield f"--filter-function: there is no function {names}"
 
     def warnings(self) -> Iterator[str]:
         """Options that have no effect: names of no pass that runs, and modifiers of nothing."""
@@ -168,11 +213,23 @@ class Observation:
         """Take note of the functions of a module that the passes are about to run on."""
         self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
 
+    def _beyond(self, count: int) -> str:
+        """A warning about numbers that no pass has had, if there are such."""
+        if self._args.quiet:
+            return ""
+        options = ("print_ir_before_pass_number", "print_ir_after_pass_number")
+        given: dict[str, Numbers | None] = {name: getattr(self._args, name) for name in options}
+        return "\n".join(
+            f"warning: --{name.replace('_', '-')}: the last pass had number {count}"
+            for name, numbers in given.items()
+            if numbers is not None and numbers.last > count
+        )
+
     def finish(self) -> None:
-        """Print what was measured, on stderr."""
-        if self._unseen and not self._args.quiet:
-            names = ", ".join(f"@{name}" for name in sorted(self._unseen))
-            print(f"warning: --filter-function: there is no function {names}", file=sys.stderr)
+        """Print what was measured, on stderr, and which names turned out to be of nothing."""
+        if not self._args.quiet:
+            for warning in (w for warnings in self._late_warnings for w in warnings()):
+                print(f"warning: {warning}", file=sys.stderr)
         for report in self._reports:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

@@ -10,8 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib.metadata import version
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from xdsl.context import Context
@@ -32,17 +33,18 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.reading import parse_module
 from ..passmanager.ir.verifying import verify
-from ..passmanager.ir.writing import ExactPrinter
+from ..passmanager.ir.writing import module_text
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
+from ..passmanager.remarks import Remark, yaml_text
 from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import ArgumentParser, add_arguments, check_arguments
+from .arguments import REMARK_OPTIONS, ArgumentParser, add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
 from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
 from .listing import answer
-from .observation import Observation
+from .observation import Observation, print_style
 from .output import ResultFile
 
 if TYPE_CHECKING:
@@ -80,23 +82,14 @@ class PasslineOptMain(xDSLOptMain):
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
         self.args = self.arg_parser.parse_args(given)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
-        self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         try:
-            names = self.ctx.registered_dialect_names
-            text = answer(self.args, self.arg_parser, self.available_passes, names)
-            if text is not None:
-                self.print_and_exit(text)
-            self.check_target()
-            check_arguments(self.args)
+            self.check_arguments()
             self.setup_pipeline()
         except PasslineError as error:
             self.arg_parser.error(str(error))
         except OSError as error:
             sys.exit(report(error))
-        if self.args.explain_pipeline:
-            self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
-        if self.args.dump_pass_pipeline:
-            print(pipeline_text(self.sequential), file=sys.stderr)
+        self.answer_about_pipeline()
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
@@ -132,10 +125,13 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        versions = self.version_format.format(
+        add_arguments(arg_parser, self.available_targets, self.versions())
+
+    def versions(self) -> str:
+        """What --version prints."""
+        return self.version_format.format(
             passline_version=version("passline"), xdsl_version=version("xdsl")
         )
-        add_arguments(arg_parser, self.available_targets, versions)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print what was asked for in place of a run."""
@@ -171,35 +167,62 @@ class PasslineOptMain(xDSLOptMain):
 
     # What to do
 
+    def check_arguments(self) -> None:
+        """Answer questions that are no run; PasslineError for arguments that cannot be meant."""
+        self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
+        names = self.ctx.registered_dialect_names
+        text = answer(self.args, self.arg_parser, self.available_passes, names)
+        if text is not None:
+            self.print_and_exit(text)
+        self.check_target()
+        check_arguments(self.args)
+
     def setup_pipeline(self) -> None:
         """Make the pipeline and the context that it runs under."""
-        given: list[str] = self.args.passes
-        level: int | None = self.args.opt_level
-        if given:
-            pipelines = [parse_pipeline(text, self.available_passes) for text in given]
-            self.use_pipeline([pass_ for pipeline in pipelines for pass_ in pipeline.passes])
-        elif level is not None:
-            text = ",".join(OPTIMIZE)
-            self.use_pipeline(parse_pipeline(text, self.available_passes).passes)
-        else:
-            self.use_pipeline(())
+        self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
-        self.pass_context = PassContext(
+        self.pass_context = self.make_pass_context()
+        warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
+        if self.args.passes and self.args.opt_level is not None:
+            warnings += self.left_out()
+        if not self.args.quiet:
+            for warning in warnings:
+                print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+
+    def given_passes(self) -> list[ModulePass]:
+        """The passes of -p, else of -O."""
+        given: list[str] = self.args.passes
+        if not given and self.args.opt_level is not None:
+            given = [",".join(OPTIMIZE)]
+        pipelines = [parse_pipeline(text, self.available_passes) for text in given]
+        return [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
+
+    def make_pass_context(self) -> PassContext:
+        """The context that the options ask for."""
+        level: int | None = self.args.opt_level
+        return PassContext(
             opt_level=sys.maxsize if level is None else level,
             required_pass=self.args.require_pass,
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
-            verify_each=self.args.verify_each and not self.args.disable_verify,
+            verify_each=self.verifies_each,
             verify_preserves=self.args.verify_preserves,
             renderer=self.render,
+            remark_filter=self.remark_filter(),
         )
-        warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
-        if given and level is not None:
-            warnings += self.left_out()
-        if not self.args.quiet:
-            for warning in warnings:
-                print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+
+    def answer_about_pipeline(self) -> None:
+        """Say what the pipeline is, if asked."""
+        if self.args.explain_pipeline:
+            self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
+        if self.args.dump_pass_pipeline:
+            print(pipeline_text(self.sequential), file=sys.stderr)
+
+    @property
+    def verifies_each(self) -> bool:
+        """Whether what each pass changes is to be verified."""
+        return self.args.verify_each and not self.args.disable_verify
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Take these passes as the pipeline."""
@@ -209,6 +232,14 @@ class PasslineOptMain(xDSLOptMain):
     def instruments(self) -> list[PassInstrument]:
         """The instruments to run under: what the options ask for."""
         return self.observation.instruments()
+
+    def remark_filter(self) -> dict[str, str]:
+        """Which remarks are shown or written: a regular expression on passes by kind."""
+        named = {kind: getattr(self.args, option) for kind, option in REMARK_OPTIONS.items()}
+        given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
+        if self.args.remarks_output:
+            return given or {"all": ""}
+        return {} if self.args.quiet else given
 
     def left_out(self) -> Iterator[str]:
         """A warning that says which of the passes of -p the level of -O leaves out, if any."""
@@ -226,6 +257,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def run(self) -> None:
         """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
+        self.remarks: list[Remark] = []
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -241,12 +273,25 @@ class PasslineOptMain(xDSLOptMain):
                     result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
+        status = max(status, self.write_remarks())
         self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
         if status:
             sys.exit(status)
+
+    def write_remarks(self) -> int:
+        """Write the remarks to the file that is to have them; returns the exit status."""
+        if not self.args.remarks_output:
+            return 0
+        file = ResultFile(self.args.remarks_output)
+        try:
+            file.write(yaml_text(self.remarks))
+            file.commit()
+        except OSError as error:
+            return report(error, debug=self.args.debug)
+        return 0
 
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
         """Parse, verify, transform and write one chunk; returns the status that it ends with."""
@@ -295,8 +340,9 @@ class PasslineOptMain(xDSLOptMain):
             from .roundtrip import verify_roundtrip
 
             verify_roundtrip(module, self.ctx)
-        with phase("Output"):
-            result.write(self.output_resulting_program(module))
+        if not self.args.no_print:
+            with phase("Output"):
+                result.write(self.output_resulting_program(module))
 
     def fail(self, error: BaseException) -> int:
         """Say what failed, or see whether it was expected; returns the status."""
@@ -319,26 +365,30 @@ class PasslineOptMain(xDSLOptMain):
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
         target = MLIRTarget.from_spec(spec)
-        printer = ExactPrinter(
-            stream := StringIO(),
-            print_generic_format=target.print_generic_format or self.args.print_op_generic,
-            print_properties_as_attributes=target.print_properties_as_attributes
+        style = replace(
+            print_style(self.args),
+            generic=target.print_generic_format or self.args.print_op_generic,
+            properties_as_attributes=target.print_properties_as_attributes
             or self.args.print_no_properties,
-            print_debuginfo=target.print_debuginfo or self.args.print_debuginfo,
+            debuginfo=target.print_debuginfo or self.args.print_debuginfo,
         )
-        printer.print_op(prog)
-        printer.print_metadata(self.ctx.loaded_dialects)
-        return f"{stream.getvalue()}\n\n"
+        return module_text(prog, self.ctx, style)
 
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show what passes report: on stderr, or to the comments that expect it."""
+        """Show what passes report: on stderr, or to the comments that expect it, or in a file."""
+        if self.args.remarks_output:
+            self.remarks += [d for d in diagnostics if isinstance(d, Remark)]
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
         if self.expected is not None:
             self.expected.renderer(diagnostics)
         else:
-            print_diagnostics([d for d in diagnostics if self.shows(d.severity)])
+            print_diagnostics([d for d in diagnostics if self.shows(d)])
 
-    def shows(self, severity: Severity) -> bool:
+    def shows(self, diagnostic: Diagnostic) -> bool:
         """Whether what the pass that is running reports is shown."""
+        severity = diagnostic.severity
+        if isinstance(diagnostic, Remark):
+            return True  # or the pass would not have been asked for it
         if severity is Severity.REMARK and not self.args.quiet:
             wanted, name = self.args.remarks, Run.current().frames[-1].info.name
             return wanted is not None and re.search(wanted, name) is not None
@@ -356,16 +406,20 @@ class PasslineOptMain(xDSLOptMain):
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
         """The chunks of the input with the lines before each, and the frontend that reads them."""
+        content, frontend = self.read_input()
+        marker = self.args.split_input_file
+        chunks = split_chunks(content, marker) if marker else [(content, 0)]
+        return [(BytesIO(text), line) for text, line in chunks], frontend
+
+    def read_input(self) -> tuple[bytes, str]:
+        """The whole input, and the frontend that reads it."""
         stream, extension = self.get_input_stream()
         with stream:
             content = stream.read()
         known = extension if extension in self.available_frontends else "mlir"
-        frontend = self.args.frontend or known
         if self.get_input_name() == "<stdin>":
             remember_source("<stdin>", content)
-        marker = self.args.split_input_file
-        chunks = split_chunks(content, marker) if marker else [(content, 0)]
-        return [(BytesIO(text), line) for text, line in chunks], frontend
+        return content, self.args.frontend or known
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Read MLIR text; every op knows its line."""
@@ -395,6 +449,7 @@ class PasslineOptMain(xDSLOptMain):
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:
             self.use_pipeline(parse_pipeline(reproducer.pipeline, self.available_passes).passes)
+            self.pass_context.verify_each = self.verifies_each and reproducer.verify_each
         return text
 
 

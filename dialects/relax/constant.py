@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import StringIO
 from math import prod
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import TypeIs
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -51,6 +52,13 @@ __all__ = [
 Number: TypeAlias = FloatAttr | IntegerAttr[IntegerType]
 
 
+@runtime_checkable
+class _PrintsDense(Protocol):
+    """A printer that has a way of its own to print dense constants, as `ExactPrinter`."""
+
+    def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None: ...
+
+
 @irdl_op_definition
 class ConstantOp(RelaxOp, HasFolderInterface):
     """A tensor given by its elements, stored once as bytes."""
@@ -78,15 +86,19 @@ class ConstantOp(RelaxOp, HasFolderInterface):
         attributes = parser.parse_optional_attr_dict()
         pos = parser.pos
         value = parser.parse_attribute()
-        if not is_dense(value):
+        # A resource is at the end of the file: the parser puts its elements here when it is there.
+        if not is_dense(value) and not isinstance(value, DenseResourceAttr):
             parser.raise_error("expected a dense constant", pos, parser.pos)
-        op = cls(value)
-        op.attributes |= attributes
-        return op
+        return cls.create(
+            properties={"value": value}, attributes=attributes, result_types=[value.get_type()]
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        printer.print_string(f" {dense_text(self.value)} : ")
+        printer.print_string(" ")
+        if isinstance(printer, _PrintsDense):
+            return printer.print_dense(self.value)
+        printer.print_string(f"{dense_text(self.value)} : ")
         printer.print_attribute(self.result.type)
 
 

@@ -15,12 +15,15 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walking import walk
+from ...passmanager.remarks import Remarks
 from ...passmanager.rewriting import apply_patterns
 
 __all__ = ["Canonicalize", "canonicalize"]
 
 
-def canonicalize(module: ModuleOp, ctx: Context, max_num_rewrites: int = -1) -> Counter[str]:
+def canonicalize(
+    module: ModuleOp, ctx: Context, max_num_rewrites: int = -1, remarks: Remarks | None = None
+) -> Counter[str]:
     """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes or after
     `max_num_rewrites` (negative: no limit): how often each pattern fired.
     """
@@ -29,13 +32,24 @@ def canonicalize(module: ModuleOp, ctx: Context, max_num_rewrites: int = -1) -> 
     left = max_num_rewrites
     while True:
         now = apply_patterns(
-            module, patterns, ctx=ctx, fold=True, remove_dead=True, max_num_rewrites=left
+            module,
+            patterns,
+            ctx=ctx,
+            fold=True,
+            remove_dead=True,
+            max_num_rewrites=left,
+            remarks=remarks,
         )
         fired += now
         if max_num_rewrites >= 0:
             left -= now.total()
-        if not now and not (left and _may_hide_dead_ops(module) and region_dce(module.body)):
+        if not now and not (left and _may_hide_dead_ops(module) and _remove_hidden(module)):
             return fired
+
+
+def _remove_hidden(module: ModuleOp) -> bool:
+    """Remove dead ops that have uses, which is one step; whether there were any."""
+    return PassContext.current().should_execute("region-dce") and region_dce(module.body)
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
@@ -61,5 +75,6 @@ class Canonicalize(ModulePass):
     """Leave the module as it is after so many rewrites, to find the one that breaks something."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        for name, times in canonicalize(module, ctx.ir_context, self.max_num_rewrites).items():
+        fired = canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.remarks)
+        for name, times in fired.items():
             ctx.count(name, times)

@@ -13,7 +13,7 @@ from xdsl.transforms.mlir_opt import MLIROptPass
 from xdsl.utils.exceptions import ParseError, PassFailedException
 
 from ...passmanager.ir.reading import parse_module
-from ...passmanager.ir.writing import ExactPrinter
+from ...passmanager.ir.writing import ExactPrinter, PrintStyle
 
 __all__ = ["MLIROpt"]
 
@@ -33,7 +33,9 @@ class MLIROpt(MLIROptPass):
                 f"'{self.executable}' is not installed; another is named by the option executable, "
                 "or by XDSL_MLIR_OPT in the environment"
             )
-        ExactPrinter(stream := StringIO(), print_generic_format=self.generic).print_op(op)
+        printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=self.generic))
+        printer.print_op(op)
+        printer.print_metadata(ctx.loaded_dialects)
         command = [self.executable, *self.arguments]
         done = subprocess.run(command, input=stream.getvalue(), capture_output=True, text=True)
         if done.returncode != 0:

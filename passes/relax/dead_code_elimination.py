@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
@@ -27,6 +27,7 @@ from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
+from ...passmanager.remarks import Remarks
 
 __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
 
@@ -34,14 +35,19 @@ __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_
 # Operations
 
 
-def remove_dead_operations(root: Operation) -> int:
+def remove_dead_operations(
+    root: Operation,
+    gate: Callable[[], bool] | None = None,
+    remarks: Remarks | None = None,
+) -> int:
     """Erase the operations in `root` that have no effect and no used result; returns how many.
 
     Each block is swept backwards, so a chain goes at once. Reading memory is no effect; the effects
     of `scf.if` and its like are those of the operations in it; unknown effects are effects.
-    Cycles, which only graph regions can hold, stay.
+    Cycles, which only graph regions can hold, stay. `gate`, if given, is asked before each, and may
+    keep it from being erased.
     """
-    return Sweep().run(root)
+    return Sweep(gate, remarks).run(root)
 
 
 class Effects(Enum):
@@ -86,7 +92,9 @@ def _effects_of(cls: type[Operation]) -> Effects:
 class Sweep:
     """The state of one removal."""
 
-    def __init__(self) -> None:
+    def __init__(self, gate: Callable[[], bool] | None, remarks: Remarks | None) -> None:
+        self.gate = gate
+        self.remarks = remarks or None
         self.removed = 0
         self.kinds = _Kinds()
         self.freed: list[SSAValue] = []
@@ -116,7 +124,11 @@ class Sweep:
         return self.removed
 
     def erase(self, op: Operation, operands: Iterable[SSAValue]) -> None:
-        """Take out an operation that nothing uses."""
+        """Take out an operation that nothing uses, if that is let through."""
+        if self.gate is not None and not self.gate():
+            return
+        if self.remarks is not None:
+            self.remarks.passed(op, "Removed", "without effects, and its results are unused")
         op.detach()
         op.drop_all_references()
         self.removed += 1
@@ -160,12 +172,17 @@ def is_used(values: Iterable[SSAValue]) -> bool:
 
 
 def remove_unreachable_symbols(
-    module: ModuleOp, entries: Iterable[str] = (), graph: CallGraph | None = None
+    module: ModuleOp,
+    entries: Iterable[str] = (),
+    graph: CallGraph | None = None,
+    gate: Callable[[], bool] | None = None,
+    remarks: Remarks | None = None,
 ) -> int:
     """Erase the private functions and other symbols that nothing reaches; returns how many.
 
     Reachable is what is named in `entries`, what is not private, what is no symbol, and what these
-    refer to. If they refer to a symbol that is not in the module, nothing is erased.
+    refer to. If they refer to a symbol that is not in the module, nothing is erased. `gate`, if
+    given, is asked before each, and may keep it, and what it reaches, from being erased.
     Errors: PassFailedException for an entry that is not in the module.
     """
     graph = CallGraph(module) if graph is None else graph
@@ -174,16 +191,21 @@ def remove_unreachable_symbols(
         raise PassFailedException(
             f"entry function @{name} is not in the module{_hint(name, graph)}"
         )
-    private = {
-        op
+    private = {  # in the order of the module
+        op: None
         for name, op in graph.symbols.items()
         if name not in entries and op.get_attr_or_prop("sym_visibility") == PRIVATE
     }
     reached = graph.reachable(op for op in module.ops if op not in private)
     if any(graph.unresolved(op) for op in reached):
         return 0
-    unreached = private - reached
+    unreached = [op for op in private if op not in reached]
+    if gate is not None:
+        kept = graph.reachable([op for op in unreached if not gate()])
+        unreached = [op for op in unreached if op not in kept]
     for op in unreached:
+        if remarks:
+            remarks.passed(op, "RemovedSymbol", "private, and nothing reaches it")
         op.detach()
         op.drop_all_references()
     return len(unreached)
@@ -210,8 +232,13 @@ class DeadCodeElimination(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         # Once more at the end: the operations that went may have named functions.
-        symbols = remove_unreachable_symbols(module, self.entry_functions)
-        removed = remove_dead_operations(module)
+        gate, remarks = ctx.gate(self.name), ctx.remarks
+        symbols = remove_unreachable_symbols(
+            module, self.entry_functions, gate=gate, remarks=remarks
+        )
+        removed = remove_dead_operations(module, gate, remarks)
         ctx.count("removed", removed)
-        symbols += remove_unreachable_symbols(module, self.entry_functions)
+        symbols += remove_unreachable_symbols(
+            module, self.entry_functions, gate=gate, remarks=remarks
+        )
         ctx.count("removed-symbols", symbols)

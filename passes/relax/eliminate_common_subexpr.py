@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,6 +21,8 @@ from xdsl.traits import (
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
+from ...passmanager.ir.location import location_of, place_text
+from ...passmanager.remarks import Remarks
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 
@@ -29,7 +31,12 @@ LARGE = 4096
 
 
 def eliminate_common_subexpressions(
-    root: Operation, *, call_only: bool = False, skip: Collection[str] = ()
+    root: Operation,
+    *,
+    call_only: bool = False,
+    skip: Collection[str] = (),
+    gate: Callable[[], bool] | None = None,
+    remarks: Remarks | None = None,
 ) -> int:
     """Replace each operation in `root` by an equal one that dominates it; returns how many.
 
@@ -38,9 +45,9 @@ def eliminate_common_subexpressions(
     is isolated from above; one in a sibling block or region does not. Constants merge as other
     operations do, as in MLIR and unlike TVM, which leaves them to the code generator: so are
     `x + 1` and `x + 1` equal. `call_only` leaves constants alone; `skip` has names of operations
-    to leave alone.
+    to leave alone. `gate`, if given, is asked before each, and may keep it from being replaced.
     """
-    return Elimination(call_only, skip).run(root)
+    return Elimination(call_only, skip, gate, remarks).run(root)
 
 
 Key: TypeAlias = tuple[object, ...]
@@ -49,8 +56,16 @@ Key: TypeAlias = tuple[object, ...]
 class Elimination:
     """The state of one elimination: a hash table with the scopes of the IR."""
 
-    def __init__(self, call_only: bool, skip: Collection[str]) -> None:
+    def __init__(
+        self,
+        call_only: bool,
+        skip: Collection[str],
+        gate: Callable[[], bool] | None,
+        remarks: Remarks | None,
+    ) -> None:
+        self.remarks = remarks
         self.mergeable = _Mergeable(call_only, skip)
+        self.gate = gate
         self.numbers = Numbers()
         self.known: dict[Key, Operation] = {}
         self.added: list[Key] = []
@@ -118,7 +133,7 @@ class Elimination:
         if existing is None:
             self.known[key] = op
             self.added.append(key)
-        else:
+        elif self.gate is None or self.gate():
             self.merged.append((op, existing))
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
@@ -128,7 +143,12 @@ class Elimination:
     # definition, in graph regions and between blocks.
     def erase_merged(self) -> None:
         """Erase the operations whose results were renamed."""
+        remarks = self.remarks or None
         for op, existing in self.merged:
+            if remarks is not None:
+                at = location_of(existing)
+                first = {"First": place_text(at)} if at else {}
+                remarks.passed(op, "Merged", "replaced by an equal operation", **first)
             for old, new in zip(op.results, existing.results, strict=True):
                 old.replace_all_uses_with(new)
             op.detach()
@@ -204,5 +224,11 @@ class EliminateCommonSubexpr(FunctionPass):
     """Names of operations to leave alone."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        merged = eliminate_common_subexpressions(func, call_only=self.call_only, skip=self.skip)
+        merged = eliminate_common_subexpressions(
+            func,
+            call_only=self.call_only,
+            skip=self.skip,
+            gate=ctx.gate(self.name),
+            remarks=ctx.remarks,
+        )
         ctx.count("merged", merged)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -21,6 +21,7 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walking import walk
+from ...passmanager.remarks import Remarks
 
 if TYPE_CHECKING:
     from ...dialects.relax.semantics.arrays import Array
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["FoldConstant", "fold_constants"]
 
 
-def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
+def fold_constants(
+    func: Operation,
+    max_elements: int = 1 << 24,
+    gate: Callable[[], bool] | None = None,
+    remarks: Remarks | None = None,
+) -> int:
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
@@ -37,20 +43,37 @@ def fold_constants(func: Operation, max_elements: int = 1 << 24) -> int:
     on fills alone stay, because nothing is expanded, and so does what has or gives more than
     `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
     without a use by this are erased, and functions marked `relax.primitive` left as they are.
+    `gate`, if given, is asked before each, and may keep it from being folded.
     """
-    return Folding(max_elements).run(func)
+    return Folding(max_elements, gate, remarks).run(func)
+
+
+class Stays(NamedTuple):
+    """Why an operation on constants is not folded; without a name if nobody needs to be told."""
+
+    name: str = ""
+    reason: str = ""
+    failed: bool = False
+    arguments: dict[str, str | int] = {}
+
+
+Values: TypeAlias = "Sequence[Attribute] | Stays"
 
 
 class Folding:
     """The state of one folding."""
 
-    def __init__(self, max_elements: int) -> None:
+    def __init__(
+        self, max_elements: int, gate: Callable[[], bool] | None, remarks: Remarks | None
+    ) -> None:
+        self.remarks = remarks or None
         self.max_elements = max_elements
+        self.gate = gate
         self.folded = 0
         self.foldable = _Foldable()
         self.folder = _Folder()
         self.constant = _Constant()
-        self.values: dict[tuple[object, ...], tuple[object, Sequence[Attribute] | None]] = {}
+        self.values: dict[tuple[object, ...], tuple[object, Values]] = {}
         """What operations gave, with what they were given: an equal one is not evaluated again."""
         self.arrays: dict[Operation, Sequence[Array]] = {}
         self.touched: dict[Operation, None] = {}
@@ -66,7 +89,8 @@ class Folding:
             while op is not None:
                 operands, _, regions, following = read_step(op)
                 if regions:
-                    if isinstance(op, IfOp) and (chosen := _chosen_region(op)) is not None:
+                    chosen = _chosen_region(op) if isinstance(op, IfOp) else None
+                    if isinstance(op, IfOp) and chosen is not None and self.may_fold():
                         op = self.fold_if(op, chosen)
                         continue
                     pending.append(following)
@@ -103,16 +127,25 @@ class Folding:
                 return
             constants.append(owner)
         assert isinstance(op, Evaluates)
-        if (values := self.value_of(op, constants)) is not None:
+        values = self.value_of(op, constants)
+        if not isinstance(values, Stays) and not self.may_fold():
+            return
+        if self.remarks is not None:
+            report(self.remarks, op, values)
+        if not isinstance(values, Stays):
             self.replace(op, values)
             self.touched |= dict.fromkeys(constants)
             self.folded += 1
 
-    def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
-        """The values of the results; None if the operation is to stay."""
+    def may_fold(self) -> bool:
+        """Whether the next fold is let through."""
+        return self.gate is None or self.gate()
+
+    def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Values:
+        """The values of the results, or why the operation is to stay."""
         known = [ConstantLike.get_constant_value(operand) for operand in op.operands]
         if None in known:
-            return None
+            return Stays()
         key = (type(op), *map(id, known))
         inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
         if key in self.values and self.values[key][0] == inputs:
@@ -121,28 +154,32 @@ class Folding:
         self.values[key] = inputs, values
         return values
 
-    def evaluate(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute] | None:
-        """Compute the results; None for what is too big, and for what fails, as in TVM."""
+    def evaluate(self, op: Evaluates, constants: Sequence[Evaluates]) -> Values:
+        """Compute the results; what is too big stays, and what fails, as in TVM."""
         fills = [c for c in constants if isinstance(c, FullOp)]
         only_fills = len(fills) == len(constants)
         sizes = [] if only_fills else [_size(v.type) for v in (*op.operands, *op.results)]
-        if any(size is None or size > self.max_elements for size in sizes):
-            return None
+        if None in sizes:
+            return Stays("UnknownShape", "of a shape that is not known")
+        if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
+            arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
+            return Stays("TooManyElements", "too large to be computed", arguments=arguments)
         if only_fills and not isinstance(op, Elementwise):
-            return None
+            return Stays("OnlyFills", "not element-wise, and its operands are not to be expanded")
         try:
             return self.fill_values(op, fills) if only_fills else self.dense_values(op, constants)
-        except Exception:  # whatever another project's semantics may raise
-            return None
+        except Exception as error:  # whatever another project's semantics may raise
+            first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
+            return Stays("EvaluationFailed", "failed to evaluate", True, {"Error": first})
 
-    def fill_values(self, op: Evaluates, fills: Sequence[FullOp]) -> Sequence[Attribute] | None:
+    def fill_values(self, op: Evaluates, fills: Sequence[FullOp]) -> Values:
         """The numbers that an element-wise operation makes of the numbers in fills."""
         from ...dialects.relax.semantics.arrays import element_of, number_of, scalar_of
 
         types = [result.type for result in op.results]
         ranked = [type for type in types if is_ranked(type) and static_shape(type) is not None]
         if len(ranked) < len(types):
-            return None
+            return Stays("UnknownShape", "of a shape that is not known")
         scalars = [scalar_of(fill.value, element_of(fill.result.type)) for fill in fills]
         arrays = self.call(op, scalars)
         return [
@@ -203,6 +240,8 @@ class Folding:
 
     def fold_if(self, op: IfOp, chosen: Region) -> Operation | None:
         """Put the operations of one branch where the `scf.if` is; gives the next op to visit."""
+        if self.remarks is not None:
+            self.remarks.passed(op, "BranchChosen", "replaced by the branch that is taken")
         parent, following = op.parent, op.next_op
         assert parent is not None
         inlined: list[Operation] = []
@@ -226,6 +265,16 @@ class Folding:
         for op in self.touched:
             if op.parent is not None and all(result.first_use is None for result in op.results):
                 _erase(op)
+
+
+def report(remarks: Remarks, op: Operation, values: Values) -> None:
+    """Say what becomes of an operation on constants."""
+    if not isinstance(values, Stays):
+        remarks.passed(op, "Folded", "replaced by its value")
+    elif values.failed:
+        remarks.failed(op, values.name, values.reason, **values.arguments)
+    elif values.name:
+        remarks.missed(op, values.name, values.reason, **values.arguments)
 
 
 class _Foldable(dict[type[Operation], bool]):
@@ -302,4 +351,5 @@ class FoldConstant(FunctionPass):
     """The most elements of a tensor that is computed with, or made, by folding."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("folded", fold_constants(func, self.max_elements))
+        folded = fold_constants(func, self.max_elements, ctx.gate(self.name), ctx.remarks)
+        ctx.count("folded", folded)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from ..ir.symbols import symbol_of
 from ..ir.walking import walk
 
-__all__ = ["CallGraph"]
+__all__ = ["CallGraph", "References"]
 
 
 class CallGraph:
@@ -25,7 +25,7 @@ class CallGraph:
         self._callees: dict[Operation, dict[Operation, None]] = {}
         self._callers: dict[Operation, dict[Operation, None]] = {}
         self._unresolved: dict[Operation, list[str]] = {}
-        references = _References()
+        references = References()
         for op in module.body.block.ops:
             self._add(op, dict.fromkeys(name for n in walk(op) for name in references.of(n)))
 
@@ -76,7 +76,7 @@ class CallGraph:
                     path.append((callee, iter(self._callees[callee])))
 
 
-class _References:
+class References:
     """The symbols that attributes refer to; each attribute object is looked into once."""
 
     def __init__(self) -> None:

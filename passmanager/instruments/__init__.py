@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .bisect import OptBisect
+    from .debug_counter import DebugCounter
     from .diff import PrintDiff
     from .dump import DumpIR
     from .log import PassLog
     from .memory import MemoryInstrument
+    from .numbering import PassNumbers
     from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .profiling import ProfileInstrument
     from .progress import ProgressInstrument
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrashReproducer",
+    "DebugCounter",
     "DumpIR",
     "IRPrinter",
     "MemoryInstrument",
     "OptBisect",
     "PassLog",
+    "PassNumbers",
     "PassPrintingInstrument",
     "PassTimingInstrument",
     "PrintAfterAll",
@@ -42,11 +46,13 @@ __all__ = [
 
 _MODULES = {
     "CrashReproducer": "reproducer",
+    "DebugCounter": "debug_counter",
     "DumpIR": "dump",
     "IRPrinter": "printing",
     "MemoryInstrument": "memory",
     "OptBisect": "bisect",
     "PassLog": "log",
+    "PassNumbers": "numbering",
     "PassPrintingInstrument": "printing",
     "PassTimingInstrument": "timing",
     "PrintAfterAll": "printing",

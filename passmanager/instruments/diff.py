@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
 from io import StringIO
 from itertools import chain, count
@@ -17,8 +17,9 @@ from ..diagnostics import wants_colour
 from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..ir.symbols import symbol_of
+from ..ir.writing import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
-from .printing import CarefulPrinter, banner, ir_text, title_of, top_level
+from .printing import banner, ir_text, title_of, top_level
 
 __all__ = ["PrintDiff"]
 
@@ -31,15 +32,16 @@ class PrintDiff(PassInstrument):
     in a dump. `color` None means in colour on a terminal, unless NO_COLOR is set.
     """
 
-    def __init__(self, color: bool | None = None) -> None:
+    def __init__(self, color: bool | None = None, style: PrintStyle = PLAIN) -> None:
         self.color = color
+        self.style = style
         self._runs: WeakKeyDictionary[Run, _Seen] = WeakKeyDictionary()
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         run.watch()
         if run not in self._runs:
-            self._runs[run] = _Seen(run)
+            self._runs[run] = _Seen(run, self.style)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
@@ -79,7 +81,8 @@ def _coloured(line: str) -> str:
 class _Seen:
     """The text of a run's module after the last change."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, style: PrintStyle) -> None:
+        self._style = style
         self._names: dict[str, dict[SSAValue, str]] = {}
         self._look(run)
 
@@ -89,7 +92,7 @@ class _Seen:
             scope: renamed(self._names.get(scope, {}), values)
             for scope, values in scopes(run.module).items()
         }
-        self.lines = named_text(run.module, *self._names.values()).split("\n")
+        self.lines = named_text(run.module, self._names.values(), self._style).split("\n")
 
     def diff(self, run: Run) -> list[str]:
         """What is different in the module since this was asked last."""
@@ -101,21 +104,25 @@ class _Seen:
 # Names that stay
 
 
-class _NamedPrinter(CarefulPrinter):
+class _NamedPrinter(ExactPrinter):
     """A printer that is told what to call values."""
 
-    def __init__(self, stream: StringIO, *names: dict[SSAValue, str]) -> None:
-        super().__init__(stream)
+    def __init__(
+        self, stream: StringIO, names: Iterable[dict[SSAValue, str]], style: PrintStyle
+    ) -> None:
+        super().__init__(stream, style)
         self._ssa_values.update(chain.from_iterable(scope.items() for scope in names))
 
 
-def named_text(module: ModuleOp, *names: dict[SSAValue, str]) -> str:
+def named_text(
+    module: ModuleOp, names: Iterable[dict[SSAValue, str]], style: PrintStyle = PLAIN
+) -> str:
     """The text of a module whose values have these names; as `ir_text` has it if it is broken."""
     try:
-        _NamedPrinter(stream := StringIO(), *names).print_op(module)
+        _NamedPrinter(stream := StringIO(), names, style).print_op(module)
         return stream.getvalue()
     except Exception:
-        return ir_text(module)
+        return ir_text(module, style)
 
 
 def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:

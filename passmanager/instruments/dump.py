@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
+from ..ir.writing import PLAIN, PrintStyle
 from ..run import Frame, Run
 from .printing import ir_text
 
@@ -45,8 +46,11 @@ class DumpIR(PassInstrument):
     `tvm.instrument.DumpIR`.
     """
 
-    def __init__(self, dump_dir: Path | str, refresh: bool = False) -> None:
+    def __init__(
+        self, dump_dir: Path | str, refresh: bool = False, style: PrintStyle = PLAIN
+    ) -> None:
         self.dump_dir = Path(dump_dir)
+        self.style = style
         self._numbers = count()
         self._runs: WeakKeyDictionary[Run, _Dump] = WeakKeyDictionary()
         self._lock = Lock()
@@ -59,14 +63,14 @@ class DumpIR(PassInstrument):
         run.watch()
         if run not in self._runs:
             folder = self._start(run, info)
-            self._write(folder, "initial", f"// before '{info.text}'", ir_text(module))
+            self._write(folder, "initial", f"// before '{info.text}'", ir_text(module, self.style))
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         dump = self._runs.get(run)
         if dump is not None and not info.composite and run.version != dump.version:
             comment = f"// after '{info.text}'{run.frames[-1].place}"
-            self._write(self._folder(run, dump), info.name, comment, ir_text(module))
+            self._write(self._folder(run, dump), info.name, comment, ir_text(module, self.style))
             dump.version = run.version
         self._end(run)
 
@@ -76,7 +80,7 @@ class DumpIR(PassInstrument):
         if dump is not None and not info.composite:
             why = f"{type(error).__name__}: {error}".partition("\n")[0]
             comment = f"// after '{info.text}'{run.frames[-1].place}, which failed: {why}"
-            text = ir_text(module, trusted=False)
+            text = ir_text(module, self.style, trusted=False)
             self._write(self._folder(run, dump), info.name, comment, text, "_FAILED")
             dump.version = run.version
         self._end(run)

@@ -1,20 +1,24 @@
-"""A log of what runs, what is left out and what fails."""
+"""A log of what runs, what is left out, what is computed and what fails."""
 
 from __future__ import annotations
 
 import sys
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
+from ..ir.dominance import name_of
+from ..ir.symbols import symbol_of
 from ..run import Run
 
 __all__ = ["PassLog"]
 
 
 class PassLog(PassInstrument):
-    """Writes a line on stderr when a pass starts, is skipped, or fails, indented by its depth.
+    """Writes a line on stderr when a pass starts, is skipped, or fails, and when an analysis is
+    computed, fails, or is true no more, indented by its depth.
 
     Source: LLVM's `-debug-pass-manager`, with the options of passes and why one is skipped.
     """
@@ -30,6 +34,23 @@ class PassLog(PassInstrument):
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         depth = len(Run.current().frames) - 1
         _write(depth, f"Failed pass: {info.name} on {module.name} ({type(error).__name__})")
+
+    def run_before_analysis(self, op: Operation, analysis: type) -> None:
+        _write(len(Run.current().frames), f"Running analysis: {analysis.__name__} on {_unit(op)}")
+
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
+        what = f"{analysis.__name__} on {_unit(op)} ({type(error).__name__})"
+        _write(len(Run.current().frames), f"Failed analysis: {what}")
+
+    def analysis_invalidated(self, op: Operation, analysis: type) -> None:
+        what = f"{analysis.__name__} on {_unit(op)}"
+        _write(len(Run.current().frames), f"Invalidating analysis: {what}")
+
+
+def _unit(op: Operation) -> str:
+    """What an analysis is of: `func.func @f`."""
+    name = symbol_of(op)
+    return f"{name_of(op)} @{name}" if name else name_of(op)
 
 
 def _write(depth: int, line: str) -> None:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import Generic, NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
@@ -18,12 +19,16 @@ T = TypeVar("T")
 
 
 class Entry(NamedTuple, Generic[T]):
-    """What an instrument keeps for a pass that is running; without `run`, for what is no pass."""
+    """What an instrument keeps for a pass that is running; without `run`, for what is no pass.
+
+    `analysis` is one that the pass needs, and that is being computed.
+    """
 
     item: T
     run: Run | None = None
     frame: Frame | None = None
     depth: int = 0
+    analysis: type | None = None
 
     @property
     def abandoned(self) -> bool:
@@ -59,6 +64,13 @@ class NestingInstrument(PassInstrument, Generic[T]):
     def end(self, item: T, run: Run, frame: Frame, failed: bool) -> None:
         """The pass is over; `failed` also if another instrument kept it from running or ending."""
 
+    def begin_analysis(self, analysis: type, outer: Entry[T] | None) -> T | None:
+        """What to keep for an analysis that is computed inside of `outer`; None for nothing."""
+        return None
+
+    def end_analysis(self, item: T, failed: bool) -> None:
+        """The analysis is computed, or failed; `failed` also if another instrument did."""
+
     @property
     def innermost(self) -> Entry[T] | None:
         """What was opened last in this thread and is still open."""
@@ -86,13 +98,37 @@ class NestingInstrument(PassInstrument, Generic[T]):
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         self._close_pass(failed=True)
 
+    def run_before_analysis(self, op: Operation, analysis: type) -> None:
+        run = Run.current()
+        self._close_abandoned()
+        item = self.begin_analysis(analysis, self.innermost)
+        if item is not None:
+            entry = Entry(item, run, run.frames[-1], len(run.frames), analysis)
+            self._here.open.append(entry)
+
+    def run_after_analysis(self, op: Operation, analysis: type) -> None:
+        self._close_analysis(analysis, failed=False)
+
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
+        self._close_analysis(analysis, failed=True)
+
+    def _close_analysis(self, analysis: type, failed: bool) -> None:
+        """Close what is open for an analysis, and what is left inside it."""
+        frame = Run.current().frames[-1]
+        while (last := self.innermost) and (last.abandoned or last.frame is frame):
+            if last.frame is frame and last.analysis is None:
+                return  # the pass itself: the analysis began when this was no part of the context
+            if last.analysis is analysis and not last.abandoned:
+                return self._close_last(failed)
+            self._close_last(failed=True)
+
     def _close_pass(self, failed: bool) -> None:
         """Close what is open for the pass that a hook is called for, and what is left inside it."""
         frame = Run.current().frames[-1]
         while last := self.innermost:
-            if last.frame is frame:
+            if last.frame is frame and last.analysis is None:
                 return self._close_last(failed)
-            if not last.abandoned:
+            if not (last.abandoned or last.frame is frame):
                 return
             self._close_last(failed=True)
 
@@ -101,8 +137,10 @@ class NestingInstrument(PassInstrument, Generic[T]):
             self._close_last(failed=True)
 
     def _close_last(self, failed: bool) -> None:
-        item, run, frame, _ = self._here.open.pop()
-        if run is not None and frame is not None:
+        item, run, frame, _, analysis = self._here.open.pop()
+        if analysis is not None:
+            self.end_analysis(item, failed)
+        elif run is not None and frame is not None:
             self.end(item, run, frame, failed)
 
 

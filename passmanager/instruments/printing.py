@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import TextIO
 from weakref import WeakKeyDictionary
 
-from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
-from ..instrument import PassInstrument
 from ..ir.symbols import symbol_of
 from ..ir.verifying import verify
-from ..ir.writing import ExactPrinter
+from ..ir.writing import PLAIN, ExactPrinter, PrintStyle
 from ..run import Run
+from .numbering import NumberingInstrument
 
 __all__ = [
-    "CarefulPrinter",
     "IRPrinter",
     "PassPrintingInstrument",
     "PrintAfterAll",
@@ -35,32 +34,19 @@ __all__ = [
 # Text
 
 
-class CarefulPrinter(ExactPrinter):
-    """A printer that leaves the IR as it is, also when it fails.
-
-    xDSL's takes the name off an unregistered op while it prints it, and puts it back at the end.
-    """
-
-    def print_op(self, op: Operation) -> None:
-        if not isinstance(op, UnregisteredOp):
-            return super().print_op(op)
-        attributes, op.attributes = op.attributes, op.attributes.copy()
-        try:
-            super().print_op(op)
-        finally:
-            op.attributes = attributes
-
-
-def ir_text(op: Operation, *, trusted: bool = True) -> str:
-    """The text of `op`, in generic form if it is invalid, which is looked into unless `trusted`.
+def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -> str:
+    """The text of `op` with the resources that it refers to, in generic form if it is invalid,
+    which is looked into unless `trusted`.
 
     An op that cannot be printed either way gives a comment that says so.
     """
     why = ""
-    for generic in (False, True) if trusted or _is_valid(op) else (True,):
+    custom = not style.generic and (trusted or _is_valid(op))
+    for generic in (False, True) if custom else (True,):
         try:
-            printer = CarefulPrinter(stream := StringIO(), print_generic_format=generic)
+            printer = ExactPrinter(stream := StringIO(), replace(style, generic=generic))
             printer.print_op(op)
+            printer.print_metadata(run.ir_context.loaded_dialects if (run := Run.active()) else ())
             return stream.getvalue()
         except Exception as error:
             why = f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -86,10 +72,15 @@ def title_of(info: PassInfo) -> str:
 
 
 def print_ir(
-    title: str, op: Operation, stream: TextIO | None = None, *, trusted: bool = True
+    title: str,
+    op: Operation,
+    stream: TextIO | None = None,
+    style: PrintStyle = PLAIN,
+    *,
+    trusted: bool = True,
 ) -> None:
     """Print `op` on stderr, or `stream`, under the banner `IR Dump title`; see `ir_text`."""
-    _write(title, ir_text(op, trusted=trusted), stream)
+    _write(title, ir_text(op, style, trusted=trusted), stream)
 
 
 def _write(title: str, text: str, stream: TextIO | None = None) -> None:
@@ -120,11 +111,12 @@ class _Watched:
     """When the pass that runs at this depth began."""
 
 
-class IRPrinter(PassInstrument):
+class IRPrinter(NumberingInstrument):
     """Prints the module on stderr before and after passes.
 
     `before` and `after` name the passes, in any spelling; True is all of them but composites, which
-    are printed where they are named. A pass named in `after` that fails is printed, too, and with
+    are printed where they are named. `before_numbers` and `after_numbers` have those that
+    `OptBisect` gives them. A pass named in `after` that fails is printed, too, and with
     `after_failure` every pass that fails. `after_change` leaves out what changed nothing, of all
     passes if `after` names none, and prints what a run starts with. With `functions` only the
     functions of these names are printed and asked whether they changed; with `module_scope` it is
@@ -140,12 +132,19 @@ class IRPrinter(PassInstrument):
         after_failure: bool = False,
         module_scope: bool = False,
         functions: Iterable[str] = (),
+        before_numbers: Container[int] = (),
+        after_numbers: Container[int] = (),
+        style: PrintStyle = PLAIN,
     ) -> None:
+        super().__init__()
         self.before = _selection("before", before)
-        self.after = _selection("after", after) or after_change
+        self.after = _selection("after", after) or (after_change and after_numbers == ())
+        self.before_numbers = before_numbers
+        self.after_numbers = after_numbers
         self.after_change = after_change
         self.after_failure = after_failure
         self.module_scope = module_scope
+        self.style = style
         names = check_names("functions", functions)
         self.functions = frozenset(name.removeprefix("@") for name in names)
         self._runs: WeakKeyDictionary[Run, _Watched] = WeakKeyDictionary()
@@ -159,21 +158,28 @@ class IRPrinter(PassInstrument):
         return [name for name in dict.fromkeys(named) if name_key(name) not in keys]
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        super().run_before_pass(module, info)
         if self.after_change:
             self._watch(module)
-        if _selects(self.before, info):
+        if _selects(self.before, info) or self._is_in(self.before_numbers):
             self._print(f"Before {title_of(info)}", module)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        if _selects(self.after, info):
+        if self._prints_after(info):
             changed = self._changed() if self.after_change else None
             self._print(f"After {title_of(info)}", module, changed)
         self._forget()
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        if _selects(self.after, info) or self.after_failure and not info.composite:
+        if self._prints_after(info) or self.after_failure and not info.composite:
             self._print(f"After {title_of(info)} Failed", module, trusted=False)
         self._forget()
+
+    def _prints_after(self, info: PassInfo) -> bool:
+        return _selects(self.after, info) or self._is_in(self.after_numbers)
+
+    def _is_in(self, numbers: Container[int]) -> bool:
+        return (number := self.number) is not None and number in numbers
 
     # Printing
 
@@ -197,11 +203,12 @@ class IRPrinter(PassInstrument):
         parts = self._parts(module)
         shown = parts if only is None else only
         if self.module_scope and shown:
-            print_ir(title, module, trusted=trusted)
+            print_ir(title, module, style=self.style, trusted=trusted)
             return
         for part in shown:
             op = parts.get(part)
-            _write(title + part, ir_text(op, trusted=trusted) if op else "// deleted")
+            text = ir_text(op, self.style, trusted=trusted) if op else "// deleted"
+            _write(title + part, text)
 
     # What changed
 

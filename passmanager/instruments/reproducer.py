@@ -1,4 +1,4 @@
-"""Files that reproduce a failure: the IR as it was before, and the passes that fail on it."""
+"""Files that reproduce a run or its failure: the IR as it was before, and the passes that ran."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
 from ..context import PassContext
+from ..errors import PasslineError
 from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..run import Run
@@ -46,21 +47,28 @@ class _Record:
     before: ModuleOp | None
     leaves: list[str] = field(default_factory=list[str])
     leaf_failed: bool = False
+    number: int | None = None
+    """Which file is the run's, if it has one in any case."""
 
 
 class CrashReproducer(PassInstrument):
-    """Writes a file that reproduces the failure when a run fails.
+    """Writes a file that reproduces the failure when a run fails, or, if `always`, any run.
 
     It holds the IR as it was before the run, and as pipeline the leaf passes that ran, with the
     options that they had, the failing one last: what disables, requires or repeats passes plays no
     part any more. If `local`, it holds the IR before the failing leaf and that leaf alone. The
-    second file that an instrument writes to `crash.mlir` is `crash.1.mlir`. The price is a clone of
-    the module a run, if `local` one more a leaf. Source: `mlir-pass-pipeline-crash-reproducer`.
+    second file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, that of
+    the run that began second. The price is a clone of the module a run, if `local` one more a leaf.
+    Errors: PasslineError after a run without failure, if the file cannot be written. Source:
+    `mlir-pass-pipeline-crash-reproducer` and `mlir-generate-reproducer`.
     """
 
-    def __init__(self, path: str | PathLike[str], *, local: bool = False) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, local: bool = False, always: bool = False
+    ) -> None:
         self.path = Path(path)
         self.local = local
+        self.always = always
         self._records: WeakKeyDictionary[Run, _Record] = WeakKeyDictionary()
         self._numbers = count()
 
@@ -69,7 +77,8 @@ class CrashReproducer(PassInstrument):
         outermost = len(run.frames) == 1
         if outermost:
             start = _clone(module)
-            self._records[run] = _Record(start, start)
+            self._records[run] = record = _Record(start, start)
+            record.number = next(self._numbers) if self.always else None
         record = self._records.get(run)
         if record is None or not _at_leaf(run):
             return
@@ -82,7 +91,9 @@ class CrashReproducer(PassInstrument):
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         if len(run.frames) == 1:
-            self._records.pop(run, None)
+            record = self._records.pop(run, None)
+            if record is not None and self.always:
+                self._write(record, record.before, ",".join(record.leaves), run.ir_context)
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         run = Run.current()
@@ -93,14 +104,20 @@ class CrashReproducer(PassInstrument):
             return
         del self._records[run]
         if record.leaf_failed:
-            self._write(record.before, ",".join(record.leaves), error, run.ir_context)
+            self._write(record, record.before, ",".join(record.leaves), run.ir_context, error)
         else:  # It was a composite itself that failed.
-            self._write(record.start, info.text, error, run.ir_context)
+            self._write(record, record.start, info.text, run.ir_context, error)
 
     def _write(
-        self, module: ModuleOp | None, passes: str, error: BaseException, ctx: Context
+        self,
+        record: _Record,
+        module: ModuleOp | None,
+        passes: str,
+        ctx: Context,
+        error: BaseException | None = None,
     ) -> None:
-        path, number = self.path, next(self._numbers)
+        path = self.path
+        number = next(self._numbers) if record.number is None else record.number
         try:
             if number:
                 path = path.with_name(f"{path.stem}.{number}{path.suffix}")
@@ -108,12 +125,15 @@ class CrashReproducer(PassInstrument):
                 raise RecursionError("the IR is nested too deeply")
             verify_each = PassContext.current().verify_each
             reproducer = Reproducer(f"builtin.module({passes})", verify_each)
-            command = f"passline-opt --run-reproducer {shlex.quote(str(path))}"
-            header = f"// {command}\n// {_first_line(error)}\n"
+            header = f"// passline-opt --run-reproducer {shlex.quote(str(path))}\n"
+            header += f"// {_first_line(error)}\n" if error is not None else ""
             path.write_text(f"{header}{_ir_text(module, ctx)}\n\n{_resource(reproducer)}", "utf-8")
-        except Exception as failure:  # Whatever it is must not hide `error`.
+        except Exception as failure:
             reason = getattr(failure, "strerror", None) or _first_line(failure)
-            print(f"note: reproducer not written to '{path}': {reason}", file=sys.stderr)
+            message = f"reproducer not written to '{path}': {reason}"
+            if error is None:
+                raise PasslineError(message) from failure
+            print(f"note: {message}", file=sys.stderr)  # what failed must not hide `error`
         else:
             print(f"note: reproducer written to '{path}'", file=sys.stderr)
 

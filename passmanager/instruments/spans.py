@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Literal
 
 from ..run import Frame, Run
 from .nesting import Entry, NestingInstrument
@@ -16,10 +17,11 @@ __all__ = ["Span", "SpanInstrument"]
 
 @dataclass(eq=False, slots=True)
 class Span:
-    """One run of a pass, or one phase of a tool, which has no `text`; times in seconds."""
+    """One run of a pass, one analysis computed in it, or one phase of a tool; times in seconds."""
 
     name: str
     began: float
+    category: Literal["pass", "analysis", "phase"] = "phase"
     text: str = ""
     """The pass with its options."""
     position: str = ""
@@ -53,7 +55,7 @@ class Span:
 
 
 class SpanInstrument(NestingInstrument[Span]):
-    """Keeps the spans of passes and phases; they stay readable when the context has been left.
+    """Keeps the spans of passes, analyses and phases, also when the context has been left.
 
     A session is a span around the others: in one thread, while a context is entered or anything is
     running.
@@ -99,7 +101,8 @@ class SpanInstrument(NestingInstrument[Span]):
     def begin(self, run: Run, outer: Entry[Span] | None) -> Span:
         holder = outer.item if outer else self._open_session()
         frame = run.frames[-1]
-        span = Span(frame.info.name, self.clock(), frame.info.text, frame.place.strip(" ()"))
+        position = frame.place.strip(" ()")
+        span = Span(frame.info.name, self.clock(), "pass", frame.info.text, position)
         span.version = run.version
         holder.children.append(span)
         return span
@@ -107,6 +110,16 @@ class SpanInstrument(NestingInstrument[Span]):
     def end(self, item: Span, run: Run, frame: Frame, failed: bool) -> None:
         item.ended = self.clock()
         item.verify_seconds = frame.verify_time
+        item.failed = failed
+        self._close_session()
+
+    def begin_analysis(self, analysis: type, outer: Entry[Span] | None) -> Span:
+        holder = outer.item if outer else self._open_session()
+        holder.children.append(span := Span(f"(A) {analysis.__name__}", self.clock(), "analysis"))
+        return span
+
+    def end_analysis(self, item: Span, failed: bool) -> None:
+        item.ended = self.clock()
         item.failed = failed
         self._close_session()
 

@@ -15,7 +15,8 @@ Json: TypeAlias = "dict[str, str | float | bool | list[Json]]"
 
 
 class PassTimingInstrument(SpanInstrument):
-    """Times passes, nested ones inside theirs, and the phases that a tool names.
+    """Times passes, nested ones inside theirs, the analyses that are computed in them, as
+    `(A) CallGraph`, and the phases that a tool names.
 
     The times stay readable when the context has been left. About 3 microseconds a pass. Source:
     `tvm.ir.instrument.PassTimingInstrument`.

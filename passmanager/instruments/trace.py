@@ -72,7 +72,7 @@ class TraceInstrument(SpanInstrument):
     ) -> dict[str, Any]:
         return {
             "name": name,
-            "cat": "pass" if span.text else "phase",
+            "cat": span.category,
             "ph": "X",
             "ts": round((began - self._origin) * 1e6, 3),
             "dur": round((ended - began) * 1e6, 3),

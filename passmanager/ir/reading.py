@@ -2,20 +2,24 @@
 """Reading IR from text, with what xDSL's parser leaves out: locations, and where an error is.
 
 A subclass may use the parser's protected members; those used here are the tokens, and the methods
-that are called where an op's name, a block argument or an operand starts.
+that are called where an op's name, a block argument, an operand, a type or a resource starts.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
     ComplexType,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
     FileLineColLoc,
     IndexType,
     IntAttr,
@@ -23,13 +27,22 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
 )
-from xdsl.ir import AttributeInvT, BlockArgument, Operation, SSAValue
+from xdsl.ir import (
+    AttributeInvT,
+    BlockArgument,
+    Data,
+    Operation,
+    ParametrizedAttribute,
+    SSAValue,
+)
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..info import did_you_mean
+from .resources import ELIDED, dense_of, wants_dense
 
 __all__ = ["LocatingParser", "parse_module"]
 
@@ -60,12 +73,16 @@ class LocatingParser(Parser):
         self._lines = _Lines(text, name, line_offset)
         self._names: list[int] = []  # where the names of the ops that are being parsed start
         self._first_uses: dict[SSAValue, Span] = {}  # of values that are not defined yet
+        self._handles: dict[tuple[str, str], str] = {}  # of resources, by their names in this file
+        self._references: dict[str, Span] = {}  # where a handle came first
+        self._waiting: list[tuple[IRDLOperation, str]] = []  # properties that await a resource
         super().__init__(ctx, text, name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         """The whole input, which may be empty; an error if a value is used, but not defined."""
         ops = self._parse_top_level()
         self._check_defined()
+        self._put_elements()
         if len(ops) == 1 and isinstance(module := ops[0], ModuleOp):
             return module
         if not allow_implicit_module:
@@ -97,8 +114,62 @@ class LocatingParser(Parser):
             span = min(undefined, key=lambda span: span.start)
             self.raise_error(f"use of undeclared SSA value name {span.text}", span)
 
+    # Resources, which are known at the end of the file
+
+    def _parse_dialect_resource_handle(
+        self, dialect_name: str, interface: OpAsmDialectInterface
+    ) -> str:
+        span = self._current_token.span
+        key = self.parse_identifier(" for resource handle")
+        if key == ELIDED:
+            handle = key  # of no resource: it is to stay as it is
+        elif (handle := self._handles.get((dialect_name, key))) is None:
+            handle = interface.declare_resource(key)
+        # xDSL forgets what it called the resource if an earlier file had one of this name.
+        self._handles[dialect_name, key] = handle
+        self._references.setdefault(handle, span)
+        return handle
+
+    def _await_elements(self, op: Operation) -> None:
+        for name, value in op.properties.items():
+            if (
+                isinstance(value, DenseResourceAttr)
+                and isinstance(op, IRDLOperation)
+                and wants_dense(op, name)
+            ):
+                self._waiting.append((op, name))
+
+    def _put_elements(self) -> None:
+        """Give the ops that are defined on dense constants the elements of their resources."""
+        for op, name in self._waiting:
+            value = op.properties[name]
+            assert isinstance(value, DenseResourceAttr)
+            op.properties[name] = self._elements(value)
+
+    def _elements(self, value: DenseResourceAttr) -> DenseIntOrFPElementsAttr:
+        handle = value.resource_handle.data
+        span = self._references[handle]
+        if handle == ELIDED:
+            self.raise_error(
+                "the elements of this constant were left out when the file was written "
+                "(--elide-elementsattrs-if-larger)",
+                span,
+            )
+        interface = self.ctx.get_dialect("builtin").get_interface(OpAsmDialectInterface)
+        text = interface.lookup(handle) if interface is not None else None
+        if not text:
+            self.raise_error(f"resource '{span.text}' is nowhere in this file", span)
+        try:
+            return dense_of(value.type, text)
+        except ValueError as error:
+            self.raise_error(f"resource '{span.text}' {error}", span)
+
+    # Places
+
     def parse_operation(self) -> Operation:
         op = super().parse_operation()
+        if self._handles:
+            self._await_elements(op)
         name_start = self._names.pop()
         if op.location is UNKNOWN_LOC:
             op.location = self._lines.location(name_start)
@@ -114,9 +185,32 @@ class LocatingParser(Parser):
         if (found := self.ctx.get_optional_op(name, dialect_stack=dialects)) is not None:
             return found
         start = self._names[-1]
-        known = [op.name for op in self.ctx.loaded_ops]
-        hint = did_you_mean(name, known) or "; --allow-unregistered-dialect lets it pass"
-        self.raise_error(f"operation '{name}' is not registered{hint}", start, start + len(name))
+        span = Span(start, start + len(name), self.lexer.input)
+        self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
+    ) -> ParametrizedAttribute | Data[object]:
+        ctx = self.ctx
+        if (ctx.get_optional_type if is_type else ctx.get_optional_attr)(attr_name) is None:
+            kind, known = ("type", ctx.loaded_types) if is_type else ("attribute", ctx.loaded_attrs)
+            written = attr_name.partition(".")[2] if is_opaque else attr_name
+            start = self.lexer.input.content.rfind(written, 0, self.pos)
+            span = Span(start, start + len(written), self.lexer.input)
+            self._raise_unregistered(kind, attr_name, [attr.name for attr in known], span)
+        return super()._parse_dialect_type_or_attribute_body(
+            attr_name, is_type, is_opaque, starting_opaque_pos
+        )
+
+    def _raise_unregistered(
+        self, kind: str, name: str, known: Iterable[str], span: Span
+    ) -> NoReturn:
+        flag = "--allow-unregistered-dialect lets it pass"
+        if not (hint := did_you_mean(name, known)):
+            hint = f"; {flag}"
+        elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
+            hint += f" ({flag})"
+        self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()

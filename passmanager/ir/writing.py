@@ -1,34 +1,234 @@
-"""Writing IR as text from which the same IR is read; xDSL's printer loses some floats."""
+"""Writing IR as text from which the same IR is read, or that is made for the eye."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from typing import IO, cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
-from xdsl.ir import Attribute
+from xdsl.context import Context
+from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    UnregisteredOp,
+)
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-__all__ = ["ExactPrinter"]
+from .resources import ELIDED, blob_of, is_splat
+
+__all__ = ["PLAIN", "ExactPrinter", "PrintStyle", "is_dense", "module_text"]
+
+
+@dataclass(frozen=True)
+class PrintStyle:
+    """How IR is printed. What is elided or skipped cannot be read back; all else can."""
+
+    generic: bool = False
+    properties_as_attributes: bool = False
+    debuginfo: bool = False
+    skip_regions: bool = False
+    """Print a region as `{...}`."""
+    unique_ssa_ids: bool = False
+    """Give no two values one name, be they in different functions."""
+    value_users: bool = False
+    """Say in comments which ops use a value."""
+    elide_elements: int | None = None
+    """Print no constant with more elements than this, unless they are all the same."""
+    resource_elements: int | None = None
+    """Print such a constant as a resource, with its bytes at the end of the file."""
+    elide_resources: int | None = None
+    """Print no resource whose text is longer than this."""
+
+
+PLAIN = PrintStyle()
+
+
+def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> str:
+    """The module with its resources as text."""
+    printer = ExactPrinter(stream := StringIO(), style)
+    printer.print_op(module)
+    printer.print_metadata(ctx.loaded_dialects)
+    return f"{stream.getvalue()}\n\n"
 
 
 class ExactPrinter(Printer):
-    """A printer of xDSL's form, in which dense constants keep every bit.
+    """A printer of xDSL's form, in which dense constants keep every bit. It leaves the IR as it is,
+    also when it fails.
 
     xDSL 0.74 takes [0.0, -0.0] for a splat, and reads the digits that it prints for infinities and
     NaN as numbers. Such a constant is printed as one hexadecimal string, which MLIR reads too.
     """
 
+    def __init__(self, stream: IO[str] | None = None, style: PrintStyle = PLAIN) -> None:
+        super().__init__(
+            stream,
+            print_generic_format=style.generic,
+            print_properties_as_attributes=style.properties_as_attributes,
+            print_debuginfo=style.debuginfo,
+        )
+        self.style = style
+        self._blobs: dict[str, str] = {}
+        self._ids: dict[Operation, str] | None = None  # of ops without results, in comments
+
+    # Constants
+
     def print_attribute(self, attribute: Attribute) -> None:
-        if _is_dense(attribute) and (digits := _digits_if_lossy(attribute)) is not None:
-            self.print_string(f'dense<"0x{digits}"> : ')
-            return self.print_attribute(attribute.get_type())
+        if is_dense(attribute):
+            return self.print_dense(attribute)
         return super().print_attribute(attribute)
 
+    def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None:
+        """Print a constant with its type; what ops that print theirs themselves call."""
+        if (name := self._resource_for(dense)) is not None:
+            self.print_string(f"dense_resource<{name}> : ")
+        elif (digits := _digits_if_lossy(dense)) is not None:
+            self.print_string(f'dense<"0x{digits}"> : ')
+        else:
+            return super().print_attribute(dense)
+        return self.print_attribute(dense.get_type())
 
-def _is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+    def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
+        """The name of the resource that is printed in place of a constant, if one is."""
+        elided = _exceeds(len(dense), self.style.elide_elements)
+        if not elided and not _exceeds(len(dense), self.style.resource_elements) or is_splat(dense):
+            return None
+        if elided:
+            return ELIDED
+        name, text = blob_of(dense)
+        self._blobs[name] = text
+        return name
+
+    def print_metadata(self, dialects: Iterable[Dialect]) -> None:
+        """The resources that the IR refers to, as far as they are known."""
+        if not self._dialect_resources and not self._blobs:
+            return
+        found = {"builtin": self._blobs} if self._blobs else {}
+        for dialect in dialects:
+            keys = self._dialect_resources.get(dialect.name)
+            if keys and (interface := dialect.get_interface(OpAsmDialectInterface)) is not None:
+                found[dialect.name] = found.get(dialect.name, {}) | interface.build_resources(keys)
+        sections: list[str] = []
+        for name, resources in found.items():
+            if entries := ",\n".join(self._entries(resources)):
+                sections.append(f"    {name}: {{\n{entries}\n    }}")
+        if sections:
+            text = ",\n".join(sections)
+            self.print_string(f"\n\n{{-#\n  dialect_resources: {{\n{text}\n  }}\n#-}}")
+
+    def _entries(self, resources: Mapping[str, str]) -> Iterator[str]:
+        for key, text in sorted(resources.items()):
+            if not _exceeds(len(text) + len('""'), self.style.elide_resources):
+                yield f'      {key}: "{text}"'
+
+    # Regions and names
+
+    def print_region(
+        self,
+        region: Region,
+        print_entry_block_args: bool = True,
+        print_empty_block: bool = True,
+        print_block_terminators: bool = True,
+    ) -> None:
+        if self.style.skip_regions:
+            return self.print_string("{...}")
+        return super().print_region(
+            region, print_entry_block_args, print_empty_block, print_block_terminators
+        )
+
+    def exit_scope(self) -> None:
+        if self.style.unique_ssa_ids:  # the scope around goes on from here
+            self._next_valid_name_id[-2] = self._next_valid_name_id[-1]
+            self._ssa_names[-2] = self._ssa_names[-1]
+        super().exit_scope()
+
+    # Ops
+
+    def print_op(self, op: Operation) -> None:
+        if self._ids is not None:
+            self._print_argument_users(op)
+        elif self.style.value_users:
+            return self._print_with_users(op)
+        if not isinstance(op, UnregisteredOp):
+            super().print_op(op)
+        else:  # xDSL takes its name off while it prints it.
+            attributes, op.attributes = op.attributes, op.attributes.copy()
+            try:
+                super().print_op(op)
+            finally:
+                op.attributes = attributes
+        if self._ids is not None and (comment := self._comment(op, self._ids)):
+            self.print_string(f" // {comment}")
+
+    def _print_with_users(self, op: Operation) -> None:
+        numbering = _Numbering(self)
+        numbering.print_op(op)
+        self._ssa_values, self._ids = numbering.names()
+        try:
+            self.print_op(op)
+        finally:
+            self._ids = None
+
+    def _print_argument_users(self, op: Operation) -> None:
+        """Before the first op of a block, the users of the arguments of the block."""
+        block = op.parent
+        for arg in block.args if block is not None and block.first_op is op else ():
+            if (name := self._ssa_values.get(arg)) is not None:
+                users = ", ".join(self._users(arg))
+                self.print_string(f"// %{name} is {f'used by {users}' if users else 'unused'}\n")
+
+    def _comment(self, op: Operation, ids: dict[Operation, str]) -> str:
+        if not op.results:
+            return f"id: %{ids[op]}" if op in ids else ""
+        users = [self._users(result) for result in op.results]
+        if len(users) == 1:
+            if not users[0]:
+                return "unused"
+            return f"user{'s' * (len(users[0]) > 1)}: {', '.join(users[0])}"
+        return "users: " + ", ".join(f"({', '.join(some) or 'unused'})" for some in users)
+
+    def _users(self, value: SSAValue) -> list[str]:
+        """The names of the results of the ops that use a value, or their own."""
+        names, ids = self._ssa_values, self._ids or {}
+        found: list[str] = []
+        for user in dict.fromkeys(use.operation for use in value.uses):
+            found += [f"%{names[result]}" for result in user.results if result in names]
+            found += [f"%{ids[user]}"] if user in ids else []
+        return found
+
+
+class _Numbering(ExactPrinter):
+    """Prints to nowhere, to know the names of values before they are printed."""
+
+    def __init__(self, printer: ExactPrinter) -> None:
+        super().__init__(StringIO(), replace(printer.style, value_users=False, skip_regions=False))
+        self._ssa_values = printer._ssa_values
+        self._given = set(self._ssa_values.values())
+        self._found: dict[Operation, str] = {}
+
+    def print_op(self, op: Operation) -> None:
+        super().print_op(op)
+        if op.operands and not op.results:
+            while (name := self._get_new_valid_name_id()) in self._given:
+                pass
+            self._found[op] = name
+
+    def names(self) -> tuple[dict[SSAValue, str], dict[Operation, str]]:
+        """The names of values, and those of ops that have operands but no results."""
+        return self._ssa_values, self._found
+
+
+def _exceeds(size: int, limit: int | None) -> bool:
+    return limit is not None and size > limit
+
+
+def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+    """Whether an attribute is a dense constant, of whatever elements."""
     return isinstance(attribute, DenseIntOrFPElementsAttr)
 
 
@@ -37,8 +237,7 @@ def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
     element, data, count = dense.get_element_type(), dense.data.data, len(dense)
     if count == 0 or not isinstance(element, AnyFloat):
         return None
-    first = data[: len(data) // count]
-    splat = first * count == data
+    first, splat = data[: len(data) // count], is_splat(dense)
     values = cast(Sequence[float], element.unpack(first, 1) if splat else dense.get_values())
     if not splat and count > 100 and not dense.is_splat():
         return None  # digits in any case

@@ -21,8 +21,17 @@ from filecheck.parser import Parser as CheckParser
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.tools.opt import PasslineOptMain
+from passline.tools.reduce import PasslineReduceMain
 
-__all__ = ["Result", "capture", "mlir_opt", "passline_opt", "run_line", "run_lines"]
+__all__ = [
+    "Result",
+    "capture",
+    "mlir_opt",
+    "passline_opt",
+    "passline_reduce",
+    "run_line",
+    "run_lines",
+]
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,11 @@ def capture(function: Callable[[], object], stdin: str = "") -> Result:
 def passline_opt(*args: str, stdin: str = "") -> Result:
     """Run passline-opt with these arguments."""
     return capture(lambda: PasslineOptMain(args=args).run(), stdin)
+
+
+def passline_reduce(*args: str, stdin: str = "") -> Result:
+    """Run passline-reduce with these arguments."""
+    return capture(lambda: PasslineReduceMain(args=args).run(), stdin)
 
 
 def filecheck(args: list[str], text: str) -> Result:

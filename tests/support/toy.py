@@ -170,3 +170,15 @@ class Recorder(PassInstrument):
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
         self.record("skipped", info, f"({reason})")
+
+    def run_before_analysis(self, op: Operation, analysis: type) -> None:
+        self.record("before_analysis", None, analysis.__name__)
+
+    def run_after_analysis(self, op: Operation, analysis: type) -> None:
+        self.record("after_analysis", None, analysis.__name__)
+
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
+        self.record("analysis_failed", None, f"{analysis.__name__} {type(error).__name__}")
+
+    def analysis_invalidated(self, op: Operation, analysis: type) -> None:
+        self.record("invalidated", None, analysis.__name__)

@@ -20,7 +20,7 @@ __all__ = ["ConstantFunctions"]
 
 @register_impls
 class ConstantFunctions(InterpreterFunctions):
-    """Constants, which are not copied, and `tensor.cast`, which changes nothing at run time."""
+    """Constants, which are not copied, and what of the dialect `tensor` goes with them."""
 
     @impl(ops.ConstantOp)
     def run_constant(self, _: Interpreter, op: ops.ConstantOp, args: PythonValues) -> PythonValues:
@@ -34,3 +34,8 @@ class ConstantFunctions(InterpreterFunctions):
     @impl(tensor.CastOp)
     def run_cast(self, _: Interpreter, op: tensor.CastOp, args: PythonValues) -> PythonValues:
         return args
+
+    @impl(tensor.ExtractOp)
+    def run_extract(self, _: Interpreter, op: tensor.ExtractOp, args: PythonValues) -> PythonValues:
+        array, *indices = args
+        return (array[tuple(indices)].item(),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import Append, Nothing, Tag, module, named
+from toy import Append, Fail, Nothing, Recorder, Tag, module, named
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -185,3 +185,113 @@ def test_analysis_that_raised_is_not_kept() -> None:
         assert ctx.analyses.cached(Broken, m) is None
 
     named("probe", body=body)(module())
+
+
+# What instruments are told
+
+
+class Broken:
+    """Cannot be computed."""
+
+    def __init__(self, op: Operation) -> None:
+        raise ValueError("broken")
+
+
+def ask(analysis: type, *more: type) -> Pass:
+    """A pass that asks for analyses of the module."""
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        for cls in (analysis, *more):
+            ctx.analyses.get(cls, m)
+
+    return named("ask", body=body)
+
+
+def events(*passes: Pass, rollback: bool = False, fails: type[BaseException] | None = None) -> str:
+    """What a recorder hears of analyses, and of the end of passes."""
+    recorder = Recorder("")
+    with PassContext(instruments=[recorder], rollback=rollback):
+        if fails is None:
+            Sequential(passes, name="all")(module("f"))
+        else:
+            with pytest.raises(fails):
+                Sequential(passes, name="all")(module("f"))
+    told = [e for e in recorder.events if not e.startswith(("should", "before ", "en", "ex"))]
+    return ", ".join(told)
+
+
+def test_computing_is_told_and_nesting_is_kept() -> None:
+    assert events(ask(Double, Size), ask(Size)) == (
+        "before_analysis Double, before_analysis Size, after_analysis Size, "
+        "after_analysis Double, after ask, after ask, after all"
+    )
+
+
+def test_invalidation_is_told_inside_of_the_pass_that_changed() -> None:
+    changes = named("changes", keeps=[Double])
+    assert events(ask(Double), changes, Append()) == (
+        "before_analysis Double, before_analysis Size, after_analysis Size, "
+        "after_analysis Double, after ask, invalidated Size, invalidated Double, "
+        "after changes, after toy-append, after all"
+    )
+
+
+def test_failure_of_an_analysis_is_told_and_is_the_failure_of_the_pass() -> None:
+    class Outer:
+        def __init__(self, op: Operation, analyses: AnalysisManager) -> None:
+            analyses.get(Broken, op)
+
+    assert events(ask(Outer), fails=ValueError) == (
+        "before_analysis Outer, before_analysis Broken, analysis_failed Broken ValueError, "
+        "analysis_failed Outer ValueError, failed ask ValueError, failed all ValueError"
+    )
+
+
+def test_rollback_invalidates_all() -> None:
+    assert events(ask(Size), Fail(), rollback=True, fails=ValueError) == (
+        "before_analysis Size, after_analysis Size, after ask, "
+        "invalidated Size, failed toy-fail ValueError, failed all ValueError"
+    )
+
+
+@pytest.mark.parametrize("hook", ["before_analysis", "after_analysis", "invalidated"])
+def test_hook_that_raises_fails_the_pass_and_is_named(hook: str) -> None:
+    names = {
+        "before_analysis": "run_before_analysis",
+        "after_analysis": "run_after_analysis",
+        "invalidated": "analysis_invalidated",
+    }
+    first, second = Recorder("%1", fail_in=frozenset([hook])), Recorder("%2")
+    with PassContext(instruments=[first, second]):
+        with pytest.raises(RuntimeError, match=f"%1 {hook}") as caught:
+            Sequential([ask(Size), Append()])(module())
+        assert f"in Recorder.{names[hook]}, for analysis Size" in caught.value.__notes__
+        assert not any(event.startswith(f"%2 {hook}") for event in second.events)
+        assert "%1 failed sequential RuntimeError" in first.events, "brackets are closed"
+        first.fail_in = frozenset()
+        Sequential([ask(Size), Append()])(module())
+
+
+@pytest.mark.parametrize("rollback", [False, True])
+def test_hook_that_raises_does_not_hide_a_failure(rollback: bool) -> None:
+    bad = Recorder(fail_in=frozenset(["analysis_failed", "invalidated"]))
+    with PassContext(instruments=[bad], rollback=rollback):
+        with pytest.raises(ValueError, match="broken") as caught:
+            Sequential([ask(Size, Broken)])(module())
+    notes = caught.value.__notes__
+    assert "and Recorder.analysis_failed raised RuntimeError('%1 analysis_failed')" in notes
+    hidden = "and Recorder.analysis_invalidated raised RuntimeError('%1 invalidated')"
+    assert (hidden in notes) == rollback
+
+
+def test_those_of_the_context_that_is_present_are_told() -> None:
+    outer, inner = Recorder("outer"), Recorder("inner")
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        with PassContext(instruments=[inner]) as present:
+            present.analyses.get(Size, m)
+
+    with PassContext(instruments=[outer]):
+        named("nests", body=body)(module())
+    assert "inner before_analysis Size" in inner.events
+    assert not any("analysis" in event for event in outer.events)

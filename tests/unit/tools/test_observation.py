@@ -209,6 +209,66 @@ def test_opt_bisect_takes_a_limit_or_numbers() -> None:
     assert "--opt-bisect-limit: not allowed with argument --opt-bisect" in shown
 
 
+STEPS = """\
+func.func @f() {
+  %a = relax.constant dense<1.0> : tensor<4xf32>
+  %b = relax.constant dense<1.0> : tensor<4xf32>
+  %c = relax.constant dense<1.0> : tensor<4xf32>
+  func.return
+}
+"""
+
+
+def constants_left(*args: str) -> int:
+    return run("-p", "dead-code-elimination", *args, stdin=STEPS).stdout.count("relax.constant")
+
+
+def test_debug_counter() -> None:
+    assert constants_left() == 0
+    assert constants_left("--debug-counter=dead-code-elimination=1-2") == 1
+    assert constants_left("--debug-counter", "DeadCodeElimination=1:3") == 1
+    assert constants_left("--debug-counter=dead-code-elimination=2,4-9") == 2
+
+
+def test_debug_counter_goes_on_over_the_parts_of_the_input() -> None:
+    args = "-p", "dead-code-elimination", "--split-input-file"
+    text = f"{STEPS}// -----\n{STEPS}"
+    result = run(*args, "--debug-counter=dead-code-elimination=1-4", stdin=text)
+    first, second = result.stdout.split("// -----")
+    assert first.count("relax.constant") == 0 and second.count("relax.constant") == 2
+
+
+def test_print_debug_counter_also_after_a_failure() -> None:
+    args = "-p", "dead-code-elimination,toy-fail", "--print-debug-counter"
+    counter = "--debug-counter=dead-code-elimination=1"
+    shown = run(*args, counter, stdin=STEPS, status=3).stderr
+    assert shown.endswith("  3 asked, 1 let through: dead-code-elimination\n")
+
+
+def test_debug_counter_that_nothing_asked_for_is_warned_about() -> None:
+    args = "-p", "dead-code-elimination", "--debug-counter=dead-code-eliminaton=1"
+    assert run(*args, stdin=STEPS).stderr == (
+        "warning: nothing asked for debug counter 'dead-code-eliminaton', "
+        "did you mean 'dead-code-elimination'?\n"
+    )
+    assert run(*args, "--quiet", stdin=STEPS).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["rewrite"], "expected TAG=NUMBERS, got 'rewrite'"),
+        (["=1"], "expected TAG=NUMBERS, got '=1'"),
+        (["rewrite="], "rewrite: expected numbers as 1-3,7, got ''"),
+        (["rewrite=1,b=2"], "rewrite: expected numbers as 1-3,7, got '1,b=2'"),
+        (["rewrite=1", "Rewrite=2"], "'Rewrite' is given twice"),
+    ],
+)
+def test_debug_counter_that_cannot_be_meant(given: list[str], message: str) -> None:
+    shown = run(*(f"--debug-counter={text}" for text in given), status=2).stderr
+    assert f"argument --debug-counter: {message}\n" in shown
+
+
 def test_debug_pass_manager() -> None:
     shown = run(*THREE, "--debug-pass-manager", "--disable-pass=toy-nothing").stderr
     assert "  Running pass: toy-append{" in shown
@@ -240,27 +300,37 @@ def test_quiet_leaves_out_warnings() -> None:
 
 
 class Remark(ModulePass):
-    """Reports a remark."""
+    """Reports a remark of no kind, and one of each kind."""
 
     name = "toy-remark"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         ctx.diagnostics.remark(None, "seen")
+        first = next(iter(module.ops))
+        ctx.remarks.passed(first, "Done", "did it")
+        ctx.remarks.missed(None, "TooBig", "left it")
+        ctx.remarks.failed(None, "Broken", "tried it")
+        ctx.remarks.analysis(None, "Fact", "found it", Size=3)
 
 
 @pytest.mark.parametrize(
     ("option", "shown"),
     [
         ([], ""),
-        (["--remarks"], "remark: seen\n"),
-        (["--remarks=rem.*k"], "remark: seen\n"),
+        (["--remarks"], "seen Done TooBig Broken Fact"),
+        (["--remarks=rem.*k"], "seen Done TooBig Broken Fact"),
         (["--remarks=other"], ""),
-        (["--remarks", "--quiet"], ""),
+        (["--remarks-passed"], "Done"),
+        (["--remarks-missed=rem", "--remarks-failed=toy"], "TooBig Broken"),
+        (["--remarks-analysis=^toy-remark$", "--remarks=other"], "Fact"),
+        (["--remarks-analysis=other"], ""),
+        (["--remarks", "--remarks-passed", "--quiet"], ""),
     ],
 )
 def test_remarks_are_shown_when_asked_for(option: list[str], shown: str) -> None:
     register_pass(Remark)
-    assert run("-p", "toy-remark", *option).stderr == shown
+    found = re.findall(r"remark: (?:\[\w+\] )?(\w+)", run("-p", "toy-remark", *option).stderr)
+    assert found == shown.split()
 
 
 def test_remark_is_expected_without_the_option() -> None:
@@ -269,8 +339,72 @@ def test_remark_is_expected_without_the_option() -> None:
     assert run("-p", "toy-remark", "--verify-diagnostics", stdin=text).stderr == ""
 
 
-def test_pattern_that_is_none_is_an_error() -> None:
-    assert "--remarks: " in run("--remarks=(", status=2).stderr
+def test_remark_of_a_kind_is_expected_with_the_option() -> None:
+    register_pass(Remark)
+    text = "// expected-remark@unknown {{seen}}\n// expected-remark@+1 {{[Passed] Done}}\n" + TEXT
+    args = "-p", "toy-remark", "--verify-diagnostics", "--remarks-passed"
+    assert run(*args, stdin=text).stderr == ""
+    shown = run(*args, "--remarks-missed", stdin=text, status=1).stderr
+    assert "error: unexpected remark: [Missed] TooBig | " in shown
+
+
+@pytest.mark.parametrize("option", ["--remarks", "--remarks-missed", "--remarks-analysis"])
+def test_pattern_that_is_none_is_an_error(option: str) -> None:
+    assert f"argument {option}: missing )" in run(f"{option}=(", status=2).stderr
+
+
+DONE = """\
+--- !Passed
+Pass:            toy-remark
+Name:            Done
+DebugLoc:        { File: '<stdin>', Line: 1, Column: 1 }
+Function:        f
+Args:
+  - Remark:          did it
+  - Op:              func.func
+...
+"""
+
+
+def test_remarks_output_has_those_that_are_selected_in_place_of_stderr(tmp_path: Path) -> None:
+    register_pass(Remark)
+    args = "-p", "toy-remark", f"--remarks-output={tmp_path / 'r.yaml'}"
+    assert run(*args, "--remarks-passed").stderr == ""
+    assert (tmp_path / "r.yaml").read_text() == DONE
+    assert "seen" in run(*args, "--remarks=toy").stderr, "of no kind, it is not written"
+    assert run(*args, "--quiet").stderr == ""
+    names = re.findall(r"^Name: +(\w+)$", (tmp_path / "r.yaml").read_text(), re.MULTILINE)
+    assert names == ["Done", "TooBig", "Broken", "Fact"]
+
+
+def test_remarks_output_is_written_when_a_pass_fails_and_when_a_chunk_does(tmp_path: Path) -> None:
+    register_pass(Remark)
+    path = tmp_path / "r.yaml"
+    args = f"--remarks-output={path}", "--remarks-passed=toy"
+    run("-p", "toy-remark,toy-fail", *args, status=3)
+    assert path.read_text() == DONE
+    text = f"{TEXT}// -----\nnonsense\n// -----\n{TEXT}"
+    run("-p", "toy-remark", *args, "--split-input-file", stdin=text, status=1)
+    assert path.read_text().count("Name:            Done\n") == 2
+
+
+def test_remarks_output_without_remarks_is_empty(tmp_path: Path) -> None:
+    (path := tmp_path / "r.yaml").write_text("old")
+    run(*PIPELINE, f"--remarks-output={path}")
+    assert path.read_text() == ""
+
+
+def test_remarks_output_on_stdout_comes_after_the_result(tmp_path: Path) -> None:
+    register_pass(Remark)
+    args = "-p", "toy-remark", "--remarks-output=-", "--remarks-passed"
+    assert run(*args).stdout.endswith(f"}}\n\n{DONE}")
+    assert run(*args, f"-o{tmp_path / 'x'}").stdout == DONE
+
+
+def test_remarks_output_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "r.yaml"
+    result = run(*PIPELINE, f"--remarks-output={path}", status=1)
+    assert result.stderr == f"error: '{path}': No such file or directory\n"
 
 
 def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
@@ -280,6 +414,40 @@ def test_crash_reproducer_runs_again(tmp_path: Path) -> None:
     again = run(str(path), "--run-reproducer", status=3)
     assert "ValueError: why" in again.stderr and "toy-fail" in again.stderr
     assert run(str(path)).stdout.count("func.func") == 2, "without the option the IR is read"
+
+
+def test_generated_reproducer_runs_again(tmp_path: Path) -> None:
+    path = tmp_path / "g.mlir"
+    first = run("-p", "toy-append,toy-nothing,toy-fail", "--disable-pass=toy-fail", "-O3")
+    args = "-p", "toy-append,toy-nothing,toy-fail", f"--generate-reproducer={path}"
+    again = run(*args, "--disable-pass=toy-fail", "-O3", "--quiet")
+    assert again.stderr == f"note: reproducer written to '{path}'\n"
+    assert again.stdout == first.stdout == run(str(path), "--run-reproducer").stdout
+    assert "verify_each: true" in path.read_text()
+
+
+def test_generated_reproducer_of_each_chunk(tmp_path: Path) -> None:
+    text = f"{TEXT}// -----\n{TEXT.replace('@f', '@second')}"
+    path = tmp_path / "g.mlir"
+    run(*PIPELINE, "--split-input-file", f"--generate-reproducer={path}", stdin=text)
+    assert "@f" in path.read_text() and "@second" in (tmp_path / "g.1.mlir").read_text()
+
+
+def test_generated_reproducer_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "g.mlir"
+    shown = run(*PIPELINE, f"--generate-reproducer={path}", status=1).stderr
+    assert shown.startswith(f"error: reproducer not written to '{path}': No such file")
+
+
+def test_reproducer_verifies_as_the_run_did(tmp_path: Path) -> None:
+    path = tmp_path / "g.mlir"
+    args = "-p", "toy-invalid,toy-nothing", f"--generate-reproducer={path}"
+    run(*args, "--no-verify-each")
+    assert "verify_each: false" in path.read_text()
+    run(str(path), "--run-reproducer")
+    path.write_text(path.read_text().replace("verify_each: false", "verify_each: true"))
+    run(str(path), "--run-reproducer", status=1)
+    run(str(path), "--run-reproducer", "--no-verify-each")
 
 
 def test_local_reproducer_has_only_the_failing_pass(tmp_path: Path) -> None:
@@ -380,6 +548,7 @@ def test_bash_completes_options() -> None:
         "--print-ir-after-all",
         "--print-ir-after-change",
         "--print-ir-after-failure",
+        "--print-ir-after-pass-number",
     }
 
 
@@ -458,6 +627,8 @@ def test_two_options_do_not_write_one_file(tmp_path: Path) -> None:
     file = tmp_path / "x"
     args = f"-o{file}", f"--trace={tmp_path}/../{tmp_path.name}/x"
     assert "--output-file and --trace would both write" in run(*args, status=2).stderr
+    args = f"--remarks-output={file}", f"--generate-reproducer={file}"
+    assert "--remarks-output and --generate-reproducer would" in run(*args, status=2).stderr
     args = f"--crash-reproducer={file}", f"--local-reproducer={file}"
     assert "-reproducer would both write the file" in run(*args, status=2).stderr
     run("--output-file=/dev/null", "--trace=/dev/null")

@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
-from passline.passes.builtin.canonicalize import canonicalize
+from passline.passes.builtin.canonicalize import Canonicalize, canonicalize
+from passline.passmanager import Diagnostic, PassContext, Remark
 
 TEXT = """
 func.func @f(%a: i32) -> i32 {
@@ -35,3 +36,18 @@ def test_module_is_left_as_it_is_after_so_many_rewrites(limit: int, left: str) -
     letters = {AddiOp.name: "a", ConstantOp.name: "c"}
     assert "".join(letters.get(op.name, "") for op in module.walk()) == left
     assert fired.total() == 3 - len(left)
+
+
+def test_each_rewrite_is_a_remark_in_its_function() -> None:
+    found: list[Diagnostic] = []
+    ctx = Context()
+    for dialect in (Arith, Builtin, Func):
+        ctx.load_dialect(dialect)
+    with PassContext(remark_filter={"passed": "canon"}, renderer=found.extend):
+        Canonicalize().apply(ctx, Parser(ctx, TEXT).parse_module())
+    said = [(d.name, d.function, d.arguments["Op"]) for d in found if isinstance(d, Remark)]
+    assert sorted(said) == [
+        ("Fold", "f", "arith.addi"),
+        ("Fold", "f", "arith.addi"),
+        ("RemoveDead", "f", "arith.constant"),
+    ]

@@ -38,6 +38,7 @@ from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.interfaces import Evaluates
 from passline.dialects.relax.linear_algebra import MatmulOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
+from passline.passmanager import Diagnostic, PassContext, Remark, RemarkKind
 
 T = TensorType(f32, [2])
 
@@ -244,3 +245,18 @@ def test_the_pass_leaves_its_input_alone():
     assert "relax.add" not in str(FoldConstant()(module))
     assert str(module) == text
     assert FoldConstant(max_elements=1)(module).is_structurally_equivalent(module)
+
+
+@pytest.mark.parametrize(
+    ("cls", "error"),
+    [(FailingOp, "InterpretationError: cannot"), (WrongOp, "InterpretationError: an array of")],
+)
+def test_failure_to_evaluate_is_a_remark_at_each_operation(cls: type[Operation], error: str):
+    c = constant(1, 2)
+    ops = [cls.create(operands=[c.result], result_types=[T]) for _ in range(2)]
+    found: list[Diagnostic] = []
+    with PassContext(remark_filter="fold", renderer=found.extend):
+        FoldConstant()(ModuleOp([function([c, *ops])]))
+    remarks = [d for d in found if isinstance(d, Remark)]
+    assert [(r.kind, r.name) for r in remarks] == [(RemarkKind.FAILED, "EvaluationFailed")] * 2
+    assert str(remarks[0].arguments["Error"]).startswith(error)

@@ -1,4 +1,4 @@
-"""PassLog: a line for each pass that starts, is skipped, or fails."""
+"""PassLog: a line for each pass that starts, is skipped, or fails, and for each analysis."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from threading import Barrier, Thread
 import pytest
 from toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
-from passline.passmanager import Fixpoint, PassContext, Sequential
+from passline.passmanager import Fixpoint, FunctionPass, PassContext, Sequential
 from passline.passmanager.instruments import PassLog
 
 Capture = pytest.CaptureFixture[str]
@@ -77,3 +79,54 @@ def test_two_threads_write_whole_lines(capsys: Capture) -> None:
         thread.join()
     expected = ["Running pass: sequential"] * 2 + ["  Running pass: meet"] * 20
     assert sorted(lines(capsys), key=lambda line: line.startswith(" ")) == expected
+
+
+class Size:
+    """How many ops there are."""
+
+    def __init__(self, op: Operation) -> None:
+        self.size = sum(1 for _ in op.walk())
+
+
+class Broken:
+    """Cannot be computed."""
+
+    def __init__(self, op: Operation) -> None:
+        raise KeyError
+
+
+class Ask(FunctionPass):
+    """Asks for the size of each function, and of the module."""
+
+    name = "ask"
+
+    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
+        ctx.analyses.get(Size, func)
+        ctx.analyses.get(Size, module)
+
+
+def test_analyses(capsys: Capture) -> None:
+    broken = named("broken", body=lambda m, ctx: void(ctx.analyses.get(Broken, m)))
+    pipeline = Sequential([Ask(), Sequential([Append("a")], name="inner"), Ask(), broken])
+    with PassContext(instruments=[PassLog()]), pytest.raises(KeyError):
+        pipeline(module("f", "g"))
+    assert capsys.readouterr().err == (
+        "Running pass: sequential on builtin.module\n"
+        "  Running pass: ask on builtin.module\n"
+        "    Running analysis: Size on func.func @f\n"
+        "    Running analysis: Size on builtin.module\n"
+        "    Running analysis: Size on func.func @g\n"
+        "  Running pass: inner on builtin.module\n"
+        '    Running pass: toy-append{tag="a"} on builtin.module\n'
+        "      Invalidating analysis: Size on builtin.module\n"
+        "  Running pass: ask on builtin.module\n"
+        "    Running analysis: Size on builtin.module\n"
+        "  Running pass: broken on builtin.module\n"
+        "    Running analysis: Broken on builtin.module\n"
+        "    Failed analysis: Broken on builtin.module (KeyError)\n"
+        "  Failed pass: broken on builtin.module (KeyError)\n"
+        "Failed pass: sequential on builtin.module (KeyError)\n"
+    )
+
+
+def void(_: object) -> None: ...

@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 from toy import Append, Fail, Nothing, Recorder, module, named
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 
-from passline.passmanager import Fixpoint, PassContext, PassInstrument, Sequential
+from passline.passmanager import (
+    AnalysisManager,
+    Fixpoint,
+    PassContext,
+    PassInstrument,
+    Sequential,
+)
 from passline.passmanager.instruments import (
     MemoryInstrument,
     PassTimingInstrument,
@@ -59,6 +66,33 @@ def run_failing(*instruments: PassInstrument) -> None:
     with pytest.raises(ValueError, match="boom"):
         with PassContext(instruments=instruments):
             Sequential([Append(), Sequential([Nothing(), Fail()]), Append()])(module())
+
+
+class Facts:
+    """An analysis that cannot be made of an op with a tag."""
+
+    def __init__(self, op: Operation) -> None:
+        if "tag" in op.attributes:
+            raise ValueError("boom")
+
+
+@every_instrument
+@pytest.mark.parametrize("bad", ["", "before_analysis", "after_analysis", "analysis_failed"])
+def test_no_analysis_leaves_anything_open(
+    make: Callable[[], NestingInstrument[Any]], bad: str
+) -> None:
+    instrument, other = make(), Recorder(fail_in=frozenset(filter(None, [bad])))
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        ctx.analyses.get(Facts, module)
+        module.attributes["tag"] = StringAttr("")
+        AnalysisManager(instruments=lambda: ctx.instruments).get(Facts, module)
+
+    error = ValueError if bad in ("", "analysis_failed") else RuntimeError
+    for instruments in ([instrument, other], [other, instrument]):
+        with pytest.raises(error), PassContext(instruments=instruments):
+            Sequential([named("asks", body=body)])(module())
+        assert instrument.innermost is None
 
 
 # The order of things

@@ -20,6 +20,7 @@ from passline.passmanager import (
     PassDependencyError,
     PassInfo,
     PassInstrument,
+    PasslineError,
     Sequential,
 )
 from passline.passmanager.instruments import CrashReproducer, Reproducer, read_reproducer
@@ -129,6 +130,110 @@ def test_verify_each_is_that_of_the_context(path: Path) -> None:
         with pytest.raises(ValueError):
             Fail()(module())
     assert read_reproducer(path.read_text())[1] == Reproducer("builtin.module(toy-fail)", False)
+
+
+# Always
+
+
+def succeed(path: Path, pipeline: Sequential, *, verify_each: bool = True) -> str:
+    """The reproducer of a run without failure."""
+    instrument = CrashReproducer(path, always=True)
+    with PassContext(1, disabled_pass=["off"], instruments=[instrument], verify_each=verify_each):
+        pipeline(module("f"))
+    return path.read_text()
+
+
+def test_file_of_a_run_that_succeeds(path: Path, capsys: Capture) -> None:
+    inner = Sequential([Nothing(), named("high", level=2)])
+    text = succeed(path, Sequential([Append("a"), named("off"), Fixpoint(inner)]))
+    assert (
+        text
+        == f"""\
+// passline-opt --run-reproducer {path}
+builtin.module {{
+  func.func @f() {{
+    func.return
+  }}
+}}
+
+{{-#
+  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "builtin.module(toy-append{{tag=\\22a\\22}},toy-nothing)",
+      disable_threading: true,
+      verify_each: true
+    }}
+  }}
+#-}}
+"""
+    )
+    assert capsys.readouterr() == ("", f"note: reproducer written to '{path}'\n")
+
+
+def test_always_is_also_on_failure(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.mlir"
+    with PassContext(instruments=[CrashReproducer(path), CrashReproducer(other, always=True)]):
+        with pytest.raises(ValueError):
+            NESTED(module("f"))
+    assert other.read_text() == path.read_text().replace(str(path), str(other))
+
+
+def test_verify_each_is_true_to_the_run_that_succeeds(path: Path) -> None:
+    assert "verify_each: false" in succeed(path, Sequential([Nothing()]), verify_each=False)
+
+
+def test_run_of_no_passes(path: Path) -> None:
+    assert pipeline_of(succeed(path, Sequential([named("off")]))) == "builtin.module()"
+
+
+def test_without_always_nothing_is_written_on_success(path: Path) -> None:
+    with PassContext(instruments=[CrashReproducer(path)]):
+        Append("a")(module("f"))
+    assert not path.exists()
+
+
+def test_run_within_a_run_has_the_second_file(path: Path) -> None:
+    body = named("caller", body=lambda m, ctx: void(Append("inner")(module())))
+    assert pipeline_of(succeed(path, Sequential([body]))) == "builtin.module(caller)"
+    second = path.with_name("crash.1.mlir").read_text()
+    assert pipeline_of(second) == 'builtin.module(toy-append{tag="inner"})'
+
+
+def void(_: object) -> None: ...
+
+
+def test_entered_twice_writes_once(path: Path, capsys: Capture) -> None:
+    with (ctx := PassContext(instruments=[CrashReproducer(path, always=True)])), ctx:
+        Nothing()(module())
+    assert capsys.readouterr().err.count("written") == 1
+
+
+def test_two_threads_have_a_file_each(path: Path) -> None:
+    ctx, meet = PassContext(instruments=[CrashReproducer(path, always=True)]), Barrier(2)
+
+    def work(tag: str) -> None:
+        with ctx:
+            wait = named("wait", body=lambda m, c: void(meet.wait(10)))
+            Sequential([wait, Append(tag)])(module())
+
+    threads = [Thread(target=work, args=(tag,)) for tag in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    texts = [p.read_text() for p in (path, path.with_name("crash.1.mlir"))]
+    wanted = [f'builtin.module(wait,toy-append{{tag="{tag}"}})' for tag in "ab"]
+    assert sorted(map(pipeline_of, texts)) == wanted
+
+
+def test_file_that_cannot_be_written_is_an_error_where_nothing_else_is(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "r.mlir"
+    message = f"reproducer not written to '{path}': No such file or directory"
+    with pytest.raises(PasslineError, match=re.escape(message)):
+        succeed(path, Sequential([Nothing()]))
+
+
+# What cannot be printed
 
 
 @irdl_op_definition

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from toy import Append, Fail, Recorder, module, named
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from passline.passmanager import Fixpoint, ModulePass, PassContext, Sequential
+from passline.passmanager import AnalysisManager, Fixpoint, ModulePass, PassContext, Sequential
 from passline.passmanager import base as base_module
 from passline.passmanager.instruments import PassTimingInstrument
 from passline.passmanager.instruments.spans import Span
@@ -270,6 +272,121 @@ def test_report_while_passes_run(timing: PassTimingInstrument, clock: Clock) -> 
     with PassContext(instruments=[timing]):
         Sequential([clock.work("a", 4), named("look", body=look)])(module())
     assert [span.seconds for span in timing.spans[0].children] == pytest.approx([0.004, 0.009])
+
+
+# Analyses
+
+
+def analysis(clock: Clock, milliseconds: float, needs: type[object] | None = None) -> type[object]:
+    """An analysis that takes this long, the time of another left out; with 0 it fails."""
+
+    class Facts:
+        def __init__(self, op: Operation, analyses: AnalysisManager) -> None:
+            clock.spend(milliseconds)
+            if needs is not None:
+                analyses.get(needs, op)
+            if not milliseconds:
+                raise ZeroDivisionError
+
+    return Facts
+
+
+def asks(cls: type[object]) -> ModulePass:
+    return named("asks", body=lambda m, ctx: void(ctx.analyses.get(cls, m)))
+
+
+def test_analysis_has_a_row_of_its_own_in_the_pass_that_asked(
+    timing: PassTimingInstrument, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_module, "perf_counter", clock)
+    inner = analysis(clock, 3)
+    inner.__name__ = "Inner"
+    outer = analysis(clock, 5, inner)
+    work = named("work", body=lambda m, ctx: void((ctx.analyses.get(outer, m), clock.spend(2))))
+    with PassContext(instruments=[timing]):
+        Sequential([work, asks(outer)])(module())
+    assert timing.report("tree") == HEADING + (
+        "  Total Execution Time: 0.0100 seconds\n"
+        "\n"
+        "  ----Wall Time----  ----Self Time----  ----Name----\n"
+        "    0.0100 (100.0%)             0.0000  sequential\n"
+        "    0.0100 (100.0%)             0.0020    work\n"
+        "    0.0080 ( 80.0%)             0.0050      (A) Facts\n"
+        "    0.0030 ( 30.0%)             0.0030        (A) Inner\n"
+        "    0.0000 (  0.0%)             0.0000    asks\n"
+        "    0.0000 (  0.0%)             0.0000  Rest\n"
+        "    0.0100 (100.0%)             0.0100  Total\n"
+    )
+    assert "    0.0050 ( 50.0%)          1  (A) Facts\n" in timing.report("list")
+    assert "\t\t(A) Facts: 8000us [5000us] (80.00%; 80.00%)\n" in timing.render()
+
+
+def test_analysis_that_fails(timing: PassTimingInstrument, clock: Clock) -> None:
+    broken = analysis(clock, 1, analysis(clock, 0))
+    with PassContext(instruments=[timing]):
+        with pytest.raises(ZeroDivisionError):
+            Sequential([asks(broken)])(module())
+        clock.work("b", 1)(module())
+    assert shape(timing.spans) == [
+        "sequential!",
+        ["asks!", ["(A) Facts!", ["(A) Facts!"]]],
+        "b",
+    ]
+    assert timing.innermost is None or timing.innermost.run is None
+
+
+@pytest.mark.parametrize("hook", ["before_analysis", "after_analysis"])
+def test_analysis_that_another_instrument_failed(
+    timing: PassTimingInstrument, clock: Clock, hook: str
+) -> None:
+    bad = Recorder(fail_in=frozenset([hook]))
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        with pytest.raises(RuntimeError):
+            ctx.analyses.get(analysis(clock, 1), m)
+        bad.fail_in = frozenset()
+        ctx.analyses.get(analysis(clock, 2), m)
+
+    order = [timing, bad] if hook == "before_analysis" else [bad, timing]
+    with PassContext(instruments=order):
+        Sequential([named("caught", body=body), clock.work("b", 1)])(module())
+    assert shape(timing.spans) == [
+        "sequential",
+        ["caught", ["(A) Facts!", ["(A) Facts"]], "b"],
+    ]
+
+
+def test_analyses_in_two_threads(timing: PassTimingInstrument, clock: Clock) -> None:
+    meet = threading.Barrier(2)
+
+    class Meets:
+        def __init__(self, op: Operation) -> None:
+            meet.wait(10)
+
+    def work() -> None:
+        with PassContext(instruments=[timing]):
+            Sequential([asks(Meets), asks(Meets)])(module())
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shape(timing.spans) == ["sequential", ["asks", ["(A) Meets"], "asks"]] * 2
+
+
+def test_analysis_in_a_context_within_a_context(timing: PassTimingInstrument, clock: Clock) -> None:
+    facts = analysis(clock, 1)
+
+    def body(m: ModuleOp, ctx: PassContext) -> None:
+        with PassContext(instruments=[timing]) as inner:
+            inner.analyses.get(facts, m)
+
+    with PassContext(instruments=[timing]):
+        named("nests", body=body)(module())
+    with PassContext(instruments=[timing]), PassContext(instruments=[timing]):
+        asks(facts)(module())
+    assert shape(timing.spans) == ["nests", ["(A) Facts"], "asks", ["(A) Facts"]]
 
 
 # What it survives

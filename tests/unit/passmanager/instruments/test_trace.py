@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from toy import Append, Fail, Nothing, Recorder, module, named
+from xdsl.ir import Operation
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager import base as base_module
@@ -72,6 +73,18 @@ def test_events(clock: Clock) -> None:
         f'{ids}, "args": {{}}}}\n'
         "]}\n"
     )
+
+
+def test_analysis_is_an_event(clock: Clock) -> None:
+    class Facts:
+        def __init__(self, op: Operation) -> None: ...
+
+    trace = TraceInstrument(clock=clock)
+    with PassContext(instruments=[trace], verify_each=False):
+        named("asks", body=lambda m, ctx: void(ctx.analyses.get(Facts, m)))(module())
+    (event,) = [e for e in events(trace) if e["cat"] == "analysis"]
+    assert (event["name"], event["ts"], event["dur"]) == ("(A) Facts", 3.0, 1.0)
+    assert event["args"] == {"failed": False} and names(trace) == ["asks", "(A) Facts"]
 
 
 def test_change_is_known_without_verification() -> None:

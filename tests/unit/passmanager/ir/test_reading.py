@@ -1,4 +1,4 @@
-"""What `parse_module` makes of text: locations, errors, empty files."""
+"""What `parse_module` makes of text: locations, errors, empty files, resources."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import ParseError
 
 from passline.passmanager.ir.reading import parse_module
 from passline.passmanager.ir.walking import walk
+from passline.passmanager.registry import make_ir_context
 
 
 @pytest.fixture
@@ -111,3 +112,104 @@ def test_use_before_definition_is_read(ctx: Context):
 def test_what_is_no_op_is_an_error(ctx: Context):
     with pytest.raises(ParseError, match="Could not parse entire input"):
         parse_module(ctx, '"test.op"() : () -> ()\n}', "a")
+
+
+# Resources
+
+
+def section(**blobs: str) -> str:
+    entries = ", ".join(f'{name}: "{text}"' for name, text in blobs.items())
+    return f"{{-# dialect_resources: {{ builtin: {{ {entries} }} }} #-}}"
+
+
+CONSTANT = "%0 = relax.constant {x = 1 : i32} dense_resource<blob> : tensor<2xf32>\n"
+GENERIC = '%0 = "relax.constant"() <{value = dense_resource<blob> : tensor<2xf32>}> : () -> ()\n'
+BLOB = "0x040000000000803F00000040"  # as mlir-opt-22 prints dense<[1.0, 2.0]> : tensor<2xf32>
+
+
+@pytest.mark.parametrize("text", [CONSTANT, GENERIC.replace("()\n", "tensor<2xf32>\n")])
+@pytest.mark.parametrize("first", [False, True])
+def test_constant_has_the_elements_of_its_resource(text: str, first: bool):
+    resources = section(other="0x00", blob=BLOB)
+    module = parse_module(
+        make_ir_context(), f"{resources}\n{text}" if first else text + resources, "a"
+    )
+    module.verify()
+    assert "dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>" in str(module)
+    assert "dense_resource" not in str(module)
+
+
+def test_constants_share_a_resource():
+    twice = CONSTANT + CONSTANT.replace("%0", "%1").replace("tensor<2x", "tensor<1x2x")
+    module = parse_module(make_ir_context(), twice + section(blob=BLOB), "a")
+    assert str(module).count("dense<[1.000000e+00, 2.000000e+00]>") == 1
+    assert str(module).count("dense<[[1.000000e+00, 2.000000e+00]]>") == 1
+
+
+def test_files_with_one_name_for_two_resources():
+    context = make_ir_context()
+    for blob, element in ((BLOB, "2.0"), (BLOB.replace("40", "41"), "8.0")):
+        module = parse_module(context, CONSTANT + section(blob=blob), "a")
+        assert element in str(module)
+
+
+def test_other_ops_keep_a_resource(ctx: Context):
+    text = "%0 = arith.constant dense_resource<kept> : tensor<2xf32>\n" + section(kept=BLOB)
+    assert "dense_resource<kept" in str(parse_module(ctx, text, "a"))
+
+
+def test_name_of_what_was_elided_stays():
+    text = "%0 = arith.constant dense_resource<__elided__> : tensor<2xf32>"
+    for _ in range(2):
+        assert "dense_resource<__elided__>" in str(parse_module(make_ir_context(), text, "a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CONSTANT, "resource 'blob' is nowhere in this file"),
+        (CONSTANT + section(other=BLOB), "resource 'blob' is nowhere in this file"),
+        (CONSTANT + section(blob="0x04"), "resource 'blob' has 0 bytes, and tensor<2xf32> takes 8"),
+        (CONSTANT + section(blob="0xzz"), "resource 'blob' is not made of hexadecimal digits"),
+        (CONSTANT.replace("blob", "__elided__"), "the elements of this constant were left out"),
+    ],
+)
+def test_resource_that_is_missing_or_wrong(text: str, message: str):
+    with pytest.raises(ParseError, match=message) as info:
+        parse_module(make_ir_context(), text, "a.mlir", line_offset=4)
+    assert "a.mlir:5:50" in str(info.value)
+
+
+# What is not registered
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "what"),
+    [
+        ('"quite.foreign"() : () -> ()', 1, "operation 'quite.foreign'"),
+        ('"test.op"() : () -> (!foo.bar)', 23, "type 'foo.bar'"),
+        ('"test.op"() : () -> (!foo<bar<1>>)', 27, "type 'foo.bar'"),
+        ('"test.op"() {a = #foo.bar} : () -> ()', 19, "attribute 'foo.bar'"),
+    ],
+)
+def test_what_is_not_registered_can_be_let_pass(ctx: Context, text: str, column: int, what: str):
+    message = f"{what} is not registered; --allow-unregistered-dialect lets it pass"
+    with pytest.raises(ParseError, match=message) as info:
+        parse_module(ctx, text, "a.mlir")
+    assert f"a.mlir:1:{column}\n" in str(info.value)
+    ctx.allow_unregistered = True
+    assert "fo" in str(parse_module(ctx, text, "a.mlir"))
+
+
+def test_op_of_another_dialect_can_be_let_pass_though_one_is_near(ctx: Context):
+    hint = r", did you mean 'arith.addi'\? \(--allow-unregistered-dialect lets it pass\)"
+    with pytest.raises(ParseError, match=f"operation 'arit.addi' is not registered{hint}"):
+        parse_module(ctx, '"arit.addi"() : () -> ()', "a.mlir")
+    with pytest.raises(ParseError, match=r"registered, did you mean 'arith.addi'\?$"):
+        parse_module(ctx, '"arith.add"() : () -> ()', "a.mlir")
+
+
+def test_nearest_attribute_is_named(ctx: Context):
+    text = '"test.op"() {a = #arith.fastmaths<none>} : () -> ()'
+    with pytest.raises(ParseError, match="did you mean 'arith.fastmath'?"):
+        parse_module(ctx, text, "a.mlir")

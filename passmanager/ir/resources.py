@@ -1,0 +1,70 @@
+"""Dense constants as resources: blobs with a name, at the end of a file."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from xdsl.dialects.builtin import (
+    AnyDenseElement,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    RankedStructure,
+    i1,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.hints import isa
+
+__all__ = ["ELIDED", "blob_of", "dense_of", "is_splat", "wants_dense"]
+
+ELIDED = "__elided__"
+"""The name that MLIR prints where it leaves the elements out."""
+
+
+def blob_of(dense: DenseIntOrFPElementsAttr) -> tuple[str, str]:
+    """A constant as a resource: a name, and the text of the blob as MLIR has it, which is the
+    alignment in four bytes and then the elements.
+
+    The name is made of the content: it is the same in each dump, and equal constants are one blob.
+    """
+    element, data = dense.get_element_type(), dense.data.data
+    if element == i1:
+        data = bytes(map(bool, data))  # a true one is 0xFF in xDSL, 1 in MLIR
+    size = element.compile_time_size
+    blob = (size & -size).to_bytes(4, "little") + data
+    return f"constant_{sha256(blob).hexdigest()[:16]}", f"0x{blob.hex().upper()}"
+
+
+def dense_of(type: Attribute, text: str) -> DenseIntOrFPElementsAttr:
+    """The constant that a blob is the elements of.
+
+    Errors: ValueError that says what is wrong with the blob.
+    """
+    if not isa(type, RankedStructure[AnyDenseElement]) or not type.has_static_shape():
+        raise ValueError(f"cannot be the elements of {type}")
+    element = type.get_element_type()
+    try:
+        data = bytes.fromhex(text.removeprefix("0x"))[4:]
+    except ValueError:
+        raise ValueError("is not made of hexadecimal digits") from None
+    if len(data) != (size := type.element_count() * element.compile_time_size):
+        raise ValueError(f"has {len(data)} bytes, and {type} takes {size}")
+    if element == i1:
+        data = bytes(0xFF * bool(value) for value in data)
+    return DenseIntOrFPElementsAttr(type, BytesAttr(data))
+
+
+def is_splat(dense: DenseIntOrFPElementsAttr) -> bool:
+    """Whether all elements are the same, bit by bit."""
+    data, count = dense.data.data, len(dense)
+    return count > 0 and data[: len(data) // count] * count == data
+
+
+def wants_dense(op: IRDLOperation, name: str) -> bool:
+    """Whether the property of this name has to be a dense constant that is not a resource."""
+    definition = op.get_irdl_definition().properties.get(name)
+    bases = definition.constr.get_bases() if definition is not None else None
+    return (
+        bases is not None and DenseIntOrFPElementsAttr in bases and DenseResourceAttr not in bases
+    )

@@ -1,0 +1,22 @@
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""onnxruntime as the oracle: a model computed without any of its optimizations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import onnxruntime
+from seeded import Array
+
+__all__ = ["run_onnxruntime"]
+
+
+def run_onnxruntime(file: Path, inputs: Mapping[str, Array]) -> list[Array]:
+    """The outputs of the model in a file, in their order."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    return cast(list[Array], session.run(None, dict(inputs)))

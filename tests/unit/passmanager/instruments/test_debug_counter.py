@@ -1,0 +1,279 @@
+"""DebugCounter: which steps of passes are let through, how they are numbered, what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from threading import Barrier, Thread
+
+import pytest
+from toy import Append, Fail, module, named, tags
+from xdsl.dialects import test
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from passline.passes.builtin.canonicalize import Canonicalize
+from passline.passes.relax.dead_code_elimination import DeadCodeElimination
+from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.relax.fold_constant import FoldConstant
+from passline.passmanager import (
+    Fixpoint,
+    PassContext,
+    PassInstrument,
+    Sequential,
+    apply_patterns,
+    pass_instrument,
+)
+from passline.passmanager.instruments import DebugCounter
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.walking import walk
+from passline.passmanager.registry import make_ir_context
+
+
+class Erase(RewritePattern):
+    """Erases each test op."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
+        rewriter.erase(op)
+
+
+class Never(RewritePattern):
+    """Matches each test op, and does nothing."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
+        pass
+
+
+def erased(counter: DebugCounter, *patterns: RewritePattern) -> list[int]:
+    """The numbers of those of four ops that the patterns erased."""
+    ops = [test.TestOp() for _ in range(4)]
+    with PassContext(instruments=[counter]):
+        apply_patterns(ModuleOp([*ops]), patterns or [Erase()])
+    return [number for number, op in enumerate(ops, 1) if op.parent is None]
+
+
+# The pattern driver
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({}, [1, 2, 3, 4]),
+        ({"rewrite": [1, 3]}, [1, 3]),
+        ({"Erase": range(2, 4)}, [2, 3]),
+        ({"erase": [4]}, [4]),
+        ({"rewrite": [1, 2], "Erase": [2, 3]}, [2]),
+        ({"rewrite": []}, []),
+        ({"other": [1]}, [1, 2, 3, 4]),
+    ],
+)
+def test_only_chosen_rewrites_happen(
+    chosen: Mapping[str, Container[int]], expected: list[int]
+) -> None:
+    assert erased(DebugCounter(chosen)) == expected
+
+
+def test_a_pattern_that_does_nothing_is_numbered_too() -> None:
+    counter = DebugCounter(
+        {"rewrite": [1, 2, 4]}
+    )  # 1 Never and 2 Erase on the first op, 3 Never...
+    assert erased(counter, Never(), Erase()) == [1, 2]
+
+
+def test_the_first_steps_are_the_same_whatever_comes_after() -> None:
+    text = "".join(f"%{n} = arith.addi %a, %a : i32\n" for n in range(3))
+    source = f"func.func @f() {{ %a = arith.constant 1 : i32\n{text} func.return }}"
+
+    def result(limit: int) -> str:
+        ctx = make_ir_context()
+        op = parse_module(ctx, source, "x.mlir")
+        with PassContext(instruments=[DebugCounter({"rewrite": range(1, limit + 1)})]):
+            Canonicalize().apply(ctx, op)
+        verify(op)
+        return str(op)
+
+    results = [result(limit) for limit in range(20)]
+    assert len(set(results)) == 5  # one op less, four times
+    assert sorted(results, key=len, reverse=True) == results
+
+
+def test_ops_in_a_cycle_go_only_if_let_through() -> None:
+    ctx = make_ir_context(allow_unregistered=True)
+    text = "builtin.module {\n%a = arith.addi %b, %b : i32\n%b = arith.addi %a, %a : i32\n}"
+    for chosen, left in (({}, 0), ({"region-dce": list[int]()}, 2)):
+        op = parse_module(ctx, text, "x.mlir")
+        with PassContext(verify_each=False, instruments=[DebugCounter(chosen)]):
+            Canonicalize().apply(ctx, op)
+        assert len([*op.ops]) == left
+
+
+def test_a_decider_that_is_no_counter() -> None:
+    @pass_instrument
+    class NoErase:
+        def should_execute(self, tag: str) -> bool:
+            return tag != "Erase"
+
+    instrument = NoErase()
+    assert isinstance(instrument, PassInstrument)
+    ops = [test.TestOp()]
+    with PassContext(instruments=[instrument, counter := DebugCounter()]):
+        apply_patterns(ModuleOp([*ops]), [Erase()])
+    assert ops[0].parent is not None and counter.asked["Erase"] == 1
+
+
+def test_without_a_decider_nothing_is_asked() -> None:
+    with PassContext(instruments=[PassInstrument()]) as ctx:
+        assert ctx.gate("rewrite") is None
+        assert ctx.should_execute("rewrite")
+
+
+# Passes
+
+FUNCTION = """\
+func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c = relax.constant dense<2.0> : tensor<4xf32>
+  %k = relax.add %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %l = relax.multiply %c, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = relax.add %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = relax.add %x, %k : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %u = relax.add %y, %l : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %v = relax.add %z, %l : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %y, %z : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @g() { func.call @h() : () -> () func.return }
+func.func private @h() { func.return }
+"""
+
+
+def names_after(pass_: FoldConstant | EliminateCommonSubexpr | DeadCodeElimination, *numbers: int):
+    """The names of the ops and symbols that a pass leaves, and how often it asked."""
+    ctx = make_ir_context()
+    op = parse_module(ctx, FUNCTION, "x.mlir")
+    with PassContext(instruments=[counter := DebugCounter({pass_.name: numbers})]):
+        pass_.apply(ctx, op)
+    names = [name_of(inner) for inner in walk(op)]
+    return [name for name in names if name], counter.asked[pass_.name]
+
+
+def name_of(op: Operation) -> str | None:
+    symbol = op.properties.get("sym_name")
+    return (
+        symbol.data
+        if isinstance(symbol, StringAttr)
+        else op.results[0].name_hint
+        if op.results
+        else None
+    )
+
+
+def test_folds_are_numbered() -> None:
+    def folded(*numbers: int) -> list[str]:
+        ctx = make_ir_context()
+        op = parse_module(ctx, FUNCTION, "x.mlir")
+        with PassContext(instruments=[DebugCounter({"FoldConstant": numbers})]):
+            FoldConstant().apply(ctx, op)
+        return [n for o in walk(op) if o.name == "relax.constant" if (n := name_of(o))]
+
+    assert folded() == ["c"]
+    assert folded(1) == ["c", "k"]
+    assert folded(2) == ["c", "l"]
+    assert folded(1, 2) == ["k", "l"]
+
+
+def test_merges_are_numbered() -> None:
+    everything = [*"fcklyzuvgh"]
+    assert names_after(EliminateCommonSubexpr()) == (everything, 1)
+    without_z = [name for name in everything if name != "z"]
+    assert names_after(EliminateCommonSubexpr(), 1) == (without_z, 2)
+    assert names_after(EliminateCommonSubexpr(), 1, 2) == ([n for n in without_z if n != "v"], 2)
+
+
+def test_erasures_are_numbered_and_leave_valid_ir() -> None:
+    assert names_after(DeadCodeElimination(), 1)[0] == [*"fcklyzuvh"]
+    assert names_after(DeadCodeElimination(), 2)[0] == [*"fcklyzuvgh"]  # @g keeps @h
+    assert names_after(DeadCodeElimination(), 1, 2)[0] == [*"fcklyzuv"]
+    assert names_after(DeadCodeElimination(), 3)[0] == [*"fcklyzugh"]
+    assert names_after(DeadCodeElimination(), *range(99))[0] == [*"fckyz"]
+
+
+# Numbers
+
+
+def asking(ctx_asks: list[bool]):
+    """A pass that asks about one step."""
+    return named("ask", body=lambda module, ctx: ctx_asks.append(ctx.should_execute("ask")))
+
+
+def test_numbers_go_on_over_nested_pipelines_and_runs() -> None:
+    answers: list[bool] = []
+    ask = asking(answers)
+    pipeline = Sequential([ask, Sequential([ask]), Fixpoint(ask)])
+    counter = DebugCounter({"ask": [2, 5]})
+    for _ in range(2):  # entered twice
+        with PassContext(instruments=[counter]):
+            pipeline(module())
+    assert answers == [False, True, False, False, True, False]
+    assert counter.asked == {"ask": 6} and counter.let_through == {"ask": 2}
+
+
+def test_two_counters_know_nothing_of_each_other() -> None:
+    answers: list[bool] = []
+    first, second = DebugCounter({"ask": [1]}), DebugCounter({"ask": [2]})
+    with PassContext(instruments=[first, second]):
+        Sequential([asking(answers), asking(answers)])(module())
+    assert answers == [False, False] and first.asked == second.asked == {"ask": 2}
+
+
+def test_a_pass_that_fails_or_is_skipped_leaves_the_numbers_right() -> None:
+    answers: list[bool] = []
+    counter = DebugCounter({"ask": [2]})
+    with PassContext(instruments=[counter], disabled_pass=["toy-append"]):
+        with pytest.raises(ValueError):
+            Sequential([asking(answers), Fail()])(module())
+        assert not tags(Sequential([Append(), asking(answers)])(module()))
+    assert answers == [False, True]
+
+
+def test_two_threads_share_the_numbers() -> None:
+    counter, answers, barrier = DebugCounter({"ask": range(1, 51)}), list[bool](), Barrier(2)
+
+    def work() -> None:
+        with PassContext(instruments=[counter]):
+            barrier.wait()
+            for _ in range(50):
+                asking(answers)(module())
+
+    threads = [Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter.asked == {"ask": 100} and sum(answers) == 50
+
+
+# What it says
+
+
+def test_report() -> None:
+    counter = DebugCounter({"rewrite": [2], "Nevr": [1]})
+    erased(counter, Never(), Erase())
+    rule = "===-------------------------------------------------------------------------===\n"
+    assert counter.report() == (
+        f"{rule}                             ... Debug counters ...\n{rule}"
+        "  4 asked, 4 let through: Erase\n"
+        "  4 asked, 4 let through: Never\n"
+        "  8 asked, 1 let through: rewrite\n"
+    )
+    assert [*counter.unasked()] == ["nothing asked for debug counter 'Nevr', did you mean 'Never'?"]
+
+
+def test_report_of_nothing() -> None:
+    assert DebugCounter().report().endswith("===\n  nothing was asked\n")
+
+
+def test_numbers_that_are_none() -> None:
+    with pytest.raises(TypeError, match="debug counter 'rewrite' takes numbers, and not '1-3'"):
+        DebugCounter({"rewrite": "1-3"})  # pyright: ignore[reportArgumentType]

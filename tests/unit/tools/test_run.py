@@ -1,0 +1,156 @@
+"""passline-run: what it computes, with which arguments, and what a user's mistakes say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from inprocess import Result, capture
+from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
+
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.registry import make_ir_context
+from passline.tools.interpret import argument_names, entry_function
+from passline.tools.run import PasslineRunMain
+
+MODULE = """\
+func.func @main(%x: tensor<2xf32>, %y: tensor<?xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %sum = relax.add %x, %y : (tensor<2xf32>, tensor<?xf32>) -> tensor<2xf32>
+  %0 = relax.multiply %sum, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %sum, %0 : tensor<2xf32>, tensor<2xf32>
+}
+func.func private @outside() -> ()
+func.func @scalars(%a: tensor<i1>, %k: i32) -> (tensor<i1>, i32) {
+  func.return %a, %k : tensor<i1>, i32
+}
+func.func @unknown(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = "test.op"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "model.mlir"
+    path.write_text(MODULE)
+    return str(path)
+
+
+def run(*args: str) -> Result:
+    return capture(lambda: PasslineRunMain(args=args).run())
+
+
+def failing(*args: str) -> str:
+    """What a run says on stderr that fails for the user's mistake."""
+    result = run(*args)
+    assert result.status == 1 and "Traceback" not in result.stderr, result
+    return result.stderr
+
+
+def inputs(tmp_path: Path, *by_position: object, **by_name: object) -> str:
+    path = tmp_path / "x.npz"
+    arrays = {name: np.asarray(value, np.float32) for name, value in by_name.items()}
+    np.savez(path, *[np.asarray(v, np.float32) for v in by_position], **arrays, allow_pickle=False)
+    return str(path)
+
+
+def test_results_are_printed_by_name(file: str, tmp_path: Path):
+    result = run(file, "--inputs", inputs(tmp_path, x=[1, 2], y=[10]))
+    assert result.stdout == "sum: float32 2\n[11. 12.]\nresult1: float32 2\n[11. 24.]\n"
+
+
+def test_arguments_may_be_given_by_position(file: str, tmp_path: Path):
+    result = run(file, "--inputs", inputs(tmp_path, [1, 2], [10]))
+    assert "[11. 12.]" in result.stdout
+
+
+def test_results_are_saved(file: str, tmp_path: Path):
+    out = tmp_path / "y.npz"
+    result = run(file, "--inputs", inputs(tmp_path, x=[1, 2], y=[10]), "--outputs", str(out))
+    assert (result.status, result.stdout) == (0, "")
+    with np.load(out) as arrays:
+        assert {name: arrays[name].tolist() for name in arrays.files} == {
+            "sum": [11, 12],
+            "result1": [11, 24],
+        }
+
+
+def test_random_arguments_depend_on_the_seed_alone(file: str):
+    first, again, other = run(file), run(file, "--seed=0"), run(file, "--seed=1")
+    assert first == again and first.status == 0
+    assert other.stdout != first.stdout
+
+
+def test_passes_run_first(file: str):
+    plain, folded = run(file), run(file, "-p", "infer-type", "--print-ir-after-all")
+    assert folded.stdout == plain.stdout and "IR Dump After" in folded.stderr
+
+
+def test_another_function(file: str, tmp_path: Path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.asarray(True), k=np.asarray(7, np.int32))
+    result = run(file, "--function", "scalars", "--inputs", str(path))
+    assert result.stdout == "a: bool scalar\nTrue\nk: int64 scalar\n7\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"x": [1, 2], "z": [1]}, "@main has no parameter 'z': its parameters are x, y"),
+        ({"x": [1, 2]}, "no value is given for parameter y"),
+        (
+            {"x": [1, 2, 3], "y": [1]},
+            "parameter 'x' is tensor<2xf32>: expected float32, got float32 of 3",
+        ),
+        (
+            {"x": [[1, 2]], "y": [1]},
+            "parameter 'x' is tensor<2xf32>: expected float32, got float32 of 1x2",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(
+    given: dict[str, object], message: str, file: str, tmp_path: Path
+):
+    assert message in failing(file, "--inputs", inputs(tmp_path, **given))
+
+
+def test_wrong_element_type(file: str, tmp_path: Path):
+    path = tmp_path / "x.npz"
+    np.savez(path, x=np.ones(2), y=np.ones(2))
+    assert "expected float32, got float64 of 2" in failing(file, "--inputs", str(path))
+
+
+def test_functions_that_cannot_be_run(file: str):
+    assert "no function @mian, did you mean 'main'?" in failing(file, "--function", "mian")
+    assert "@outside is a declaration" in failing(file, "--function", "outside")
+
+
+def test_an_operation_without_semantics_is_named(file: str):
+    message = failing(file, "--function", "unknown")
+    assert "'test.op' at " in message and "model.mlir:11:8 cannot be computed" in message
+
+
+def test_no_random_values_for_a_type(file: str):
+    assert "parameter 'k' of type i32" in failing(file, "--function", "scalars")
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
+def test_broken_inputs(content: bytes, file: str, tmp_path: Path):
+    (broken := tmp_path / "x.npz").write_bytes(content)
+    assert f"'{broken}' is no file of arrays (.npz)" in failing(file, "--inputs", str(broken))
+
+
+def test_missing_files(file: str, tmp_path: Path):
+    assert "nowhere.npz': No such file" in failing(file, "--inputs", "nowhere.npz")
+    assert "No such file" in failing(file, "--outputs", str(tmp_path / "no" / "y.npz"))
+
+
+def test_names_that_a_frontend_gave_have_precedence():
+    module = parse_module(make_ir_context(), MODULE.split("func.func private")[0], "x.mlir")
+    func = entry_function(module, "main")
+    first, second = func.body.block.args
+    first.location = NameLoc(StringAttr("data_0"), NoneAttr())
+    second.location = NameLoc(StringAttr("data_0"), NoneAttr())
+    assert argument_names(func) == ["data_0", "data_0_1"]

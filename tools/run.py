@@ -1,0 +1,106 @@
+"""`passline-run`: reads IR, runs a pipeline over it if asked, and computes a function of it."""
+
+from __future__ import annotations
+
+import argparse
+import zipfile
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..passmanager.errors import PasslineError
+from ..passmanager.files import replace_file
+from .interpret import (
+    entry_function,
+    interpret,
+    named_arguments,
+    random_arguments,
+    result_names,
+)
+from .opt import PasslineOptMain
+
+if TYPE_CHECKING:
+    from ..dialects.relax.semantics.arrays import Array
+
+__all__ = ["PasslineRunMain", "main"]
+
+
+class PasslineRunMain(PasslineOptMain):
+    """`passline-opt` that writes what a function gives in place of the module."""
+
+    version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
+
+    def __init__(self, args: Sequence[str] | None = None) -> None:
+        super().__init__("Compute a function of a module, after running passes over it.", args)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        add = arg_parser.add_argument_group("running").add_argument
+        help = "the function to run, by default main"
+        add("--function", default="main", metavar="NAME", help=help)
+        help = "its arguments by name, or by position as arr_0, arr_1, ..."
+        add("--inputs", metavar="FILE.npz", help=help)
+        help = "the seed of the random arguments that it gets without --inputs; by default 0"
+        add("--seed", type=int, default=0, metavar="N", help=help)
+        help = "write the results by name to this file, and do not print them"
+        add("--outputs", metavar="FILE.npz", help=help)
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        """Run the function: the text of its results, or nothing if they are saved."""
+        func = entry_function(prog, self.args.function)
+        if self.args.inputs is not None:
+            arguments = named_arguments(func, load_arrays(self.args.inputs))
+        else:
+            arguments = random_arguments(func, self.args.seed)
+        results = interpret(prog, func, self.ctx)(*arguments)
+        named = dict(zip(result_names(func), results, strict=True))
+        if self.args.outputs is None:
+            return "".join(f"{result_text(name, array)}\n" for name, array in named.items())
+        save_arrays(self.args.outputs, named)
+        return ""
+
+
+def result_text(name: str, array: Array) -> str:
+    """One result for people: its name, what it is, and its elements, of many the first and last."""
+    import numpy as np
+
+    shape = "x".join(map(str, array.shape)) or "scalar"
+    return f"{name}: {array.dtype} {shape}\n{np.array2string(array, threshold=100)}"
+
+
+def load_arrays(file: str) -> dict[str, Array]:
+    """The arrays in a file that `numpy.savez` wrote; PasslineError for any other file."""
+    import numpy as np
+
+    try:
+        arrays: object = np.load(file)
+        if isinstance(arrays, np.lib.npyio.NpzFile):
+            with arrays:
+                return {name: arrays[name] for name in arrays.files}
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        pass
+    raise PasslineError(f"'{file}' is no file of arrays (.npz)")
+
+
+def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:
+    """Write the arrays as `numpy.savez` does, in one step."""
+    import numpy as np
+
+    # Not numpy.savez: it takes names as keywords beside its own.
+    with zipfile.ZipFile(buffer := BytesIO(), "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+    replace_file(Path(file), [buffer.getvalue()])
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-run`."""
+    PasslineRunMain.main(args)
+
+
+if __name__ == "__main__":
+    main()
