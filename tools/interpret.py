@@ -172,8 +172,8 @@ def _checked_argument(name: str, type: Attribute, value: Value) -> object:
     from ..dialects.relax.semantics.arrays import dtype_of
 
     if not is_ranked(type):
-        scalar = isinstance(value, np.ndarray) and value.ndim == 0
-        return cast("Array", value).item() if scalar else value
+        is_scalar = isinstance(value, np.ndarray) and value.ndim == 0
+        return np.asarray(value).item() if is_scalar else cast(object, value)
     array = np.asarray(value)
     element = type.element_type
     dtype = dtype_of(element) if is_number(element) else array.dtype
