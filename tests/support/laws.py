@@ -27,7 +27,7 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
 
-__all__ = ["check_laws", "pipeline_of"]
+__all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 
 Values: TypeAlias = tuple[object, ...]
 

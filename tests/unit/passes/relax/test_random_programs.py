@@ -1,0 +1,42 @@
+"""The laws of passes on random programs with control flow: see tests/support/laws.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from laws import check_equal, run
+from programs import random_program
+
+from passline.passmanager import PassContext
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import make_ir_context
+
+PASSES = (
+    "infer-type",
+    "fold-constant",
+    "eliminate-common-subexpr",
+    "dead-code-elimination",
+    "canonicalize",
+)
+TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", PASSES)
+def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
+    ctx = make_ir_context()
+    module = parse_module(ctx, random_program(seed), "random.mlir")
+    before = module.clone()
+    with PassContext(opt_level=9):
+        pipeline = parse_pipeline(name)
+        pipeline.apply(ctx, module)
+        verify(module)
+        snapshot = Snapshot(module)
+        pipeline.apply(ctx, module)
+        assert not snapshot.update()
+    for condition in (True, False):
+        arguments = (*TENSORS, condition)
+        check_equal(run(module, "main", arguments), run(before, "main", arguments))
