@@ -124,11 +124,11 @@ def random_arguments(types: Sequence[Attribute]) -> Values | None:
     return tuple(arguments)
 
 
-def run(module: ModuleOp, name: str, arguments: Values) -> Values:
+def run(module: ModuleOp, name: str, arguments: Values, *listeners: Interpreter.Listener) -> Values:
     """Call a function of the module in xDSL's interpreter, with the numpy semantics of relax."""
     from passline.dialects.relax.semantics import RelaxFunctions
 
-    interpreter = Interpreter(module, file=StringIO())
+    interpreter = Interpreter(module, file=StringIO(), listeners=listeners)
     register_implementations(interpreter, make_ir_context())
     interpreter.register_implementations(RelaxFunctions())
     return interpreter.call_op(name, arguments)

@@ -55,7 +55,7 @@ class Writer:
         nested = [self.branch, self.loop, self.condition, self.function, self.graph]
         groups: list[list[str]] = []
         values = [*values]
-        for _ in range(self.random.randint(1, 4)):
+        for _ in range(self.random.randint(2, 5)):
             write = self.random.choice(simple + nested if depth else simple)
             lines, value = write(values, depth - 1)
             groups += lines

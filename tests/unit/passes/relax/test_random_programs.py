@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from laws import check_equal, run
 from programs import random_program
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
 
+from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
 from passline.passmanager.ir.reading import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
@@ -24,7 +28,16 @@ PASSES = (
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+class FitsTypes(Interpreter.Listener):
+    """Checks that each tensor that is computed is of the type that it has in the IR."""
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        for result, value in zip(op.results, results, strict=True):
+            if is_ranked(result.type):
+                assert refine(result.type, TensorType(f32, np.shape(value))) is not None
+
+
+@pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
     ctx = make_ir_context()
@@ -39,4 +52,5 @@ def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
         assert not snapshot.update()
     for condition in (True, False):
         arguments = (*TENSORS, condition)
-        check_equal(run(module, "main", arguments), run(before, "main", arguments))
+        actual = run(module, "main", arguments, FitsTypes())
+        check_equal(actual, run(before, "main", arguments))
