@@ -54,7 +54,12 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
     return functions[name]
 
 
-def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> ArrayFunction:
+def interpret(
+    module: ModuleOp,
+    func: FuncOp,
+    ctx: Context | None = None,
+    listeners: Sequence[Interpreter.Listener] = (),
+) -> ArrayFunction:
     """The function as one of arrays, which are checked against its type; of tuples and functions
     too, which are not.
 
@@ -67,7 +72,7 @@ def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> Arr
     for functions in {op.semantics(): None for op in walk(module) if isinstance(op, Evaluates)}:
         interpreter.register_implementations(functions(), override=True)
     position = _Position()
-    interpreter.listeners = (position,)
+    interpreter.listeners = (position, *listeners)
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = _checked(func, arguments)
