@@ -6,11 +6,27 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import constant, elementwise, linear_algebra, manipulation
+from . import (
+    constant,
+    convolution,
+    elementwise,
+    linear_algebra,
+    manipulation,
+    normalization,
+    pooling,
+)
 
 __all__ = ["Relax"]
 
-FAMILIES = (constant, elementwise, linear_algebra, manipulation)
+FAMILIES = (
+    constant,
+    convolution,
+    elementwise,
+    linear_algebra,
+    manipulation,
+    normalization,
+    pooling,
+)
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:

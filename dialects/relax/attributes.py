@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 __all__ = [
     "Bool",
     "Float64",
+    "Floats",
     "Int",
     "Ints",
     "PropertyValue",
@@ -42,6 +43,7 @@ __all__ = [
     "float_prop",
     "int_prop",
     "ints_prop",
+    "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
     "opt_type_prop",
@@ -56,10 +58,12 @@ Int: TypeAlias = IntegerAttr[I64]
 Ints: TypeAlias = DenseArrayBase[I64]
 Bool: TypeAlias = IntegerAttr[I1]
 Float64: TypeAlias = FloatAttr[Float64Type]
-PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | None
+Floats: TypeAlias = DenseArrayBase[Float64Type]
+PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | Sequence[float] | None
 
 _INT = irdl_to_attr_constraint(Int)
-_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Float64)]
+_FLOAT = irdl_to_attr_constraint(Float64)
+_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Float64, Floats)]
 
 
 @cache
@@ -107,6 +111,11 @@ def float_prop(default: float | None = None) -> Float64:
     return prop_def(Float64, None if default is None else FloatAttr(default, f64))
 
 
+def opt_floats_prop() -> Floats | None:
+    """A property that is a list of `f64`, or absent."""
+    return opt_prop_def(Floats)
+
+
 def string_prop(default: str | None = None) -> StringAttr:
     """A property that is a string, such as a layout."""
     return prop_def(StringAttr, None if default is None else StringAttr(default))
@@ -144,7 +153,9 @@ def properties_of(
     }
 
 
-def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: object) -> Attribute:
+def _attribute_of(
+    value: Attribute | int | float | str | Sequence[int] | Sequence[float], kind: object
+) -> Attribute:
     match value:
         case Attribute():
             return value
@@ -156,8 +167,10 @@ def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: ob
             return IntegerAttr(value, i64)
         case int() | float():
             return FloatAttr(float(value), f64)
+        case _ if kind is Floats:
+            return DenseArrayBase.from_list(f64, value)
         case _:
-            return DenseArrayBase.from_list(i64, value)
+            return DenseArrayBase.from_list(i64, cast(Sequence[int], value))
 
 
 # Text
@@ -172,18 +185,23 @@ def parse_attributes(
     attributes: dict[str, Attribute] = {}
     for name, value in parser.parse_optional_attr_dict().items():
         if name in known:
-            properties[name] = _ints_of(value) if _kinds(cls).get(name) is Ints else value
+            properties[name] = _list_of(value, _kinds(cls).get(name))
         else:
             attributes[name] = value
     return properties, attributes
 
 
-def _ints_of(value: Attribute) -> Attribute:
-    """A list of `i64` as its property holds it; anything else as it is, for the verifier."""
+def _list_of(value: Attribute, kind: object) -> Attribute:
+    """A list of `i64` or `f64` as its property holds it; anything else is left to the verifier."""
     if not is_array(value):
         return value
-    numbers = [item.value.data for item in value if _INT.verifies(item)]
-    return DenseArrayBase.from_list(i64, numbers) if len(numbers) == len(value) else value
+    if kind is Ints:
+        ints = [item.value.data for item in value if _INT.verifies(item)]
+        return DenseArrayBase.from_list(i64, ints) if len(ints) == len(value) else value
+    if kind is Floats:
+        floats = [item.value.data for item in value if _FLOAT.verifies(item)]
+        return DenseArrayBase.from_list(f64, floats) if len(floats) == len(value) else value
+    return value
 
 
 def is_array(value: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
@@ -214,6 +232,9 @@ def print_attributes(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(str(value.value.data))
         elif kind is Ints and isinstance(value, DenseArrayBase):
             printer.print_string(str([*cast(Ints, value).iter_values()]))
+        elif kind is Floats and isinstance(value, DenseArrayBase):
+            numbers = (FloatAttr(number, f64) for number in cast(Floats, value).iter_values())
+            printer.print_attribute(ArrayAttr(numbers))
         else:
             printer.print_attribute(value)
 

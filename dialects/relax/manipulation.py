@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
@@ -31,6 +30,4 @@ class LayoutTransformOp(Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
         src, dst = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
-        if (shape := shape_of(type)) is None:
-            shape = (DYNAMIC_INDEX,) * len(src.axes)
-        return (with_shape(type, src.transform(shape, dst)),)
+        return (with_shape(type, src.transform(shape_of(type), dst)),)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-__all__ = ["Shape", "broadcast", "is_static", "matmul", "merge", "shape_text", "widen"]
+__all__ = [
+    "Shape",
+    "broadcast",
+    "is_static",
+    "matmul",
+    "merge",
+    "normalize_axes",
+    "normalize_axis",
+    "shape_text",
+    "times",
+    "widen",
+]
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -20,6 +33,26 @@ def shape_text(shape: Shape) -> str:
 def is_static(shape: Shape) -> bool:
     """Whether every dimension is known."""
     return DYNAMIC_INDEX not in shape
+
+
+def times(*factors: int) -> int:
+    """The product of dimensions: unknown if one of them is, even of 0."""
+    return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """The axis counted from the first one; a negative one counts from the end."""
+    if not -rank <= axis < rank:
+        raise VerifyException(f"axis {axis} is none of the {rank} axes of the tensor")
+    return axis % rank
+
+
+def normalize_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """The axes counted from the first one; VerifyException if one is there twice."""
+    result = tuple(normalize_axis(axis, rank) for axis in axes)
+    if len(set(result)) != len(result):
+        raise VerifyException(f"axes {[*axes]} of a tensor of {rank} dimensions are not distinct")
+    return result
 
 
 def broadcast(lhs: Shape, rhs: Shape) -> Shape:

@@ -33,6 +33,8 @@ __all__ = [
     "is_number",
     "is_ranked",
     "is_tensor",
+    "of_elements",
+    "product_element",
     "refine",
     "shape_of",
     "static_shape",
@@ -91,6 +93,11 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
     return TensorType(type.element_type, shape)
 
 
+def of_elements(element: Attribute, shape: Shape | None) -> Tensor:
+    """The tensor type with these elements, of unknown rank if `shape` is None."""
+    return UnrankedTensorType(element) if shape is None else TensorType(element, shape)
+
+
 def is_number(element: Attribute) -> TypeIs[Element]:
     """Whether it is an element type that the operations are defined on."""
     return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
@@ -124,6 +131,24 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
         return UnrankedTensorType(lhs.element_type)
     shape = rule(lhs.get_shape(), rhs.get_shape())
     return with_shape(rhs if shape == rhs.get_shape() else lhs, shape)
+
+
+def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> Attribute:
+    """The element type of sums of products: `out_dtype`, or else the one that both operands have.
+
+    With `out_dtype`, the operands may be of different integers.
+    """
+    for type in (lhs, rhs):
+        check_number(type)
+    elements = lhs.element_type, rhs.element_type
+    integers = all(_is_integer(element) for element in elements)
+    if elements[0] != elements[1] and (out_dtype is None or not integers):
+        raise VerifyException(f"element types {elements[0]} and {elements[1]} differ")
+    if out_dtype is None:
+        return elements[0]
+    if not is_number(out_dtype):
+        raise VerifyException(f"out_dtype {out_dtype} is no type of numbers")
+    return out_dtype
 
 
 def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:

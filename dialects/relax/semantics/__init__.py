@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from .constant import ConstantFunctions
+from .convolution import CONVOLUTION
 from .elementwise import ELEMENTWISE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
+from .normalization import NORMALIZATION
+from .pooling import POOLING
 from .table import interpreter_functions
 
 __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
-    "RelaxFunctions", ConstantFunctions, ELEMENTWISE, LINEAR_ALGEBRA, MANIPULATION
+    "RelaxFunctions",
+    ConstantFunctions,
+    CONVOLUTION,
+    ELEMENTWISE,
+    LINEAR_ALGEBRA,
+    MANIPULATION,
+    NORMALIZATION,
+    POOLING,
 )
 """The operations of the dialect on numpy arrays."""

@@ -40,9 +40,11 @@ __all__ = [
     "dtype_of",
     "element_of",
     "fit",
+    "lowest",
     "number_of",
     "round_bf16",
     "scalar_of",
+    "wide",
 ]
 
 Array: TypeAlias = NDArray[Any]
@@ -116,6 +118,20 @@ def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:
 def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     """The numbers that have these bits in bf16."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def wide(array: Array) -> Array:
+    """The array in the type in which sums of its elements are computed: f32 for f16, i64 for
+    integers."""
+    kind = np.float32 if array.dtype.kind == "f" else np.int64
+    return array.astype(np.promote_types(array.dtype, kind), copy=False)
+
+
+def lowest(element: Element) -> float | int:
+    """The least value of an element type: minus infinity, or the smallest integer."""
+    if not isinstance(element, IntegerType):
+        return -np.inf
+    return 0 if is_unsigned(element) or is_bool(element) else -(1 << element.bitwidth - 1)
 
 
 # Constants

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import linear_algebra as ops
+from .arrays import Array, wide
 from .table import Semantics, on_arrays
 
-__all__ = ["LINEAR_ALGEBRA"]
+__all__ = ["LINEAR_ALGEBRA", "matmul", "sums_of_products"]
 
-LINEAR_ALGEBRA: Semantics = {ops.MatmulOp: on_arrays(np.matmul)}
+
+def sums_of_products(
+    function: Callable[[Array, Array], Array], lhs: Array, rhs: Array, terms: int
+) -> Array:
+    """`function` of two arrays, whose result elements are sums of that many products.
+
+    Sums of f16 are f32. Those of integers are exact modulo 2^64; computed in f64 where that is
+    exact, as numpy has no fast matrix product of integers.
+    """
+    if lhs.dtype.kind == "f":
+        return function(wide(lhs), wide(rhs))
+    if terms * _magnitude(lhs) * _magnitude(rhs) <= 2**53:
+        return function(lhs.astype(np.float64), rhs.astype(np.float64)).astype(np.int64)
+    return function(lhs.astype(np.int64), rhs.astype(np.int64))
+
+
+def _magnitude(array: Array) -> int:
+    """The greatest absolute value."""
+    return max(-int(array.min()), int(array.max())) if array.size else 0
+
+
+def matmul(lhs: Array, rhs: Array) -> Array:
+    """`numpy.matmul`, with sums as wide as `sums_of_products` says."""
+    return sums_of_products(np.matmul, lhs, rhs, lhs.shape[-1])
+
+
+LINEAR_ALGEBRA: Semantics = {ops.MatmulOp: on_arrays(matmul)}
