@@ -10,8 +10,10 @@ from . import (
     constant,
     convolution,
     elementwise,
+    image,
     linear_algebra,
     manipulation,
+    nn,
     normalization,
     pooling,
 )
@@ -22,8 +24,10 @@ FAMILIES = (
     constant,
     convolution,
     elementwise,
+    image,
     linear_algebra,
     manipulation,
+    nn,
     normalization,
     pooling,
 )

@@ -31,6 +31,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
     "Bool",
@@ -43,6 +44,7 @@ __all__ = [
     "float_prop",
     "int_prop",
     "ints_prop",
+    "one_of",
     "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
@@ -129,6 +131,14 @@ def type_prop() -> TypeAttribute:
 def opt_type_prop() -> TypeAttribute | None:
     """A property that is a type, or absent."""
     return opt_prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+
+
+def one_of(name: str, value: StringAttr, names: Sequence[str]) -> str:
+    """The value of a property that is one of these names; VerifyException if it is none."""
+    if value.data not in names:
+        expected = ", ".join(f'"{known}"' for known in names)
+        raise VerifyException(f'{name} "{value.data}" is none of {expected}')
+    return value.data
 
 
 # Python values

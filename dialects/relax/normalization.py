@@ -6,14 +6,14 @@ from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
-from .shapes import Shape, merge, normalize_axes, normalize_axis, shape_text
-from .types import TENSOR, Tensor, check_float, shape_of, tensor_type
+from .shapes import normalize_axes, normalize_axis
+from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
 
 __all__ = [
     "BatchNormOp",
@@ -24,24 +24,6 @@ __all__ = [
     "LayerNormOp",
     "RMSNormOp",
 ]
-
-
-def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int]) -> None:
-    """VerifyException unless a parameter has the elements of `data`, and its dimensions `axes`."""
-    type = tensor_type(value)
-    if type.element_type != data.element_type:
-        raise VerifyException(
-            f"{name} has elements {type.element_type}, data {data.element_type}: they must be equal"
-        )
-    shape, sizes = shape_of(type), shape_of(data)
-    expected: Shape = (DYNAMIC_INDEX,) * len(axes)
-    if sizes is not None:
-        expected = tuple(sizes[axis] for axis in axes)
-    if shape is not None and merge(shape, expected) is None:
-        raise VerifyException(
-            f"{name} has shape {shape_text(shape)}, expected {shape_text(expected)}, that of "
-            f"data along {'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
-        )
 
 
 class AffineNormOp(TensorOp, ABC):

@@ -40,21 +40,6 @@ def times(*factors: int) -> int:
     return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
 
 
-def normalize_axis(axis: int, rank: int) -> int:
-    """The axis counted from the first one; a negative one counts from the end."""
-    if not -rank <= axis < rank:
-        raise VerifyException(f"axis {axis} is none of the {rank} axes of the tensor")
-    return axis % rank
-
-
-def normalize_axes(axes: Sequence[int], rank: int) -> tuple[int, ...]:
-    """The axes counted from the first one; VerifyException if one is there twice."""
-    result = tuple(normalize_axis(axis, rank) for axis in axes)
-    if len(set(result)) != len(result):
-        raise VerifyException(f"axes {[*axes]} of a tensor of {rank} dimensions are not distinct")
-    return result
-
-
 def broadcast(lhs: Shape, rhs: Shape) -> Shape:
     """The shape of an element-wise operation on two tensors, as numpy broadcasts them.
 
@@ -90,6 +75,25 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
         )
     batch = broadcast(lhs[:-2], rhs[:-2])
     return batch + lhs[-2:-1] + (rhs[-1:] if len(rhs) > 1 else ())
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """The axis counted from the first one; VerifyException if there is no such axis."""
+    if not -rank <= axis < rank:
+        raise VerifyException(
+            f"axis {axis} is none of a tensor of rank {rank}"
+            + (f": expected {-rank} to {rank - 1}" if rank else "")
+        )
+    return axis % rank
+
+
+def normalize_axes(axes: Sequence[int], rank: int) -> Sequence[int]:
+    """The axes counted from the first one; VerifyException if one is missing or given twice."""
+    normal = [normalize_axis(axis, rank) for axis in axes]
+    for i, axis in enumerate(normal):
+        if axis in normal[:i]:
+            raise VerifyException(f"axes {list(axes)} name axis {axis} twice")
+    return normal
 
 
 def merge(lhs: Shape, rhs: Shape) -> Shape | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyTensorTypeConstr,
     BFloat16Type,
     Float16Type,
@@ -20,7 +21,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
-from .shapes import Shape, is_static, merge, widen
+from .shapes import Shape, is_static, merge, shape_text, widen
 
 __all__ = [
     "TENSOR",
@@ -29,6 +30,7 @@ __all__ = [
     "Tensor",
     "check_float",
     "check_number",
+    "check_parameter",
     "combine",
     "is_number",
     "is_ranked",
@@ -120,6 +122,24 @@ def check_float(type: Tensor) -> None:
     """VerifyException unless the elements are floating-point numbers."""
     if not isinstance(type.element_type, Float):
         raise VerifyException(f"element type {type.element_type} is none of f16, bf16, f32, f64")
+
+
+def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int]) -> None:
+    """VerifyException unless a parameter has the elements of `data`, and its dimensions `axes`."""
+    type = tensor_type(value)
+    if type.element_type != data.element_type:
+        raise VerifyException(
+            f"{name} has elements {type.element_type}, data {data.element_type}: they must be equal"
+        )
+    shape, sizes = shape_of(type), shape_of(data)
+    expected: Shape = (DYNAMIC_INDEX,) * len(axes)
+    if sizes is not None:
+        expected = tuple(sizes[axis] for axis in axes)
+    if shape is not None and merge(shape, expected) is None:
+        raise VerifyException(
+            f"{name} has shape {shape_text(shape)}, expected {shape_text(expected)}, that of "
+            f"data along {'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+        )
 
 
 def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> Tensor:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from .constant import ConstantFunctions
 from .convolution import CONVOLUTION
 from .elementwise import ELEMENTWISE
+from .image import IMAGE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
+from .nn import NN
 from .normalization import NORMALIZATION
 from .pooling import POOLING
 from .table import interpreter_functions
@@ -18,8 +20,10 @@ RelaxFunctions = interpreter_functions(
     ConstantFunctions,
     CONVOLUTION,
     ELEMENTWISE,
+    IMAGE,
     LINEAR_ALGEBRA,
     MANIPULATION,
+    NN,
     NORMALIZATION,
     POOLING,
 )

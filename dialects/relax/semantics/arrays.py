@@ -7,6 +7,7 @@ around, as in numpy and C; signless ones are signed, i1 is not.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, TypeAlias, cast
 
@@ -36,11 +37,11 @@ from ..types import Element, is_number
 __all__ = [
     "Array",
     "array_of",
+    "bounds",
     "dense_of",
     "dtype_of",
     "element_of",
     "fit",
-    "lowest",
     "number_of",
     "round_bf16",
     "scalar_of",
@@ -93,6 +94,16 @@ def is_unsigned(element: Element) -> bool:
     return isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
 
 
+def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
+    """The least and the greatest element."""
+    if not isinstance(element, IntegerType):
+        return -math.inf, math.inf
+    width = element.bitwidth
+    if is_bool(element) or is_unsigned(element):
+        return 0, (1 << width) - 1
+    return -1 << width - 1, (1 << width - 1) - 1
+
+
 def fit(array: Array, element: Element) -> Array:
     """The array with each element made one of the element type: rounded, or wrapped around."""
     dtype = dtype_of(element)
@@ -125,13 +136,6 @@ def wide(array: Array) -> Array:
     integers."""
     kind = np.float32 if array.dtype.kind == "f" else np.int64
     return array.astype(np.promote_types(array.dtype, kind), copy=False)
-
-
-def lowest(element: Element) -> float | int:
-    """The least value of an element type: minus infinity, or the smallest integer."""
-    if not isinstance(element, IntegerType):
-        return -np.inf
-    return 0 if is_unsigned(element) or is_bool(element) else -(1 << element.bitwidth - 1)
 
 
 # Constants

@@ -38,4 +38,20 @@ def matmul(lhs: Array, rhs: Array) -> Array:
     return sums_of_products(np.matmul, lhs, rhs, lhs.shape[-1])
 
 
-LINEAR_ALGEBRA: Semantics = {ops.MatmulOp: on_arrays(matmul)}
+def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:
+    return matmul(data, weight.T)
+
+
+def batch_matmul(op: ops.BatchMatmulOp, lhs: Array, rhs: Array) -> Array:
+    if op.transpose_a.value.data:
+        lhs = lhs.swapaxes(1, 2)
+    if op.transpose_b.value.data:
+        rhs = rhs.swapaxes(1, 2)
+    return matmul(lhs, rhs)
+
+
+LINEAR_ALGEBRA: Semantics = {
+    ops.MatmulOp: on_arrays(matmul),
+    ops.DenseOp: dense,
+    ops.BatchMatmulOp: batch_matmul,
+}

@@ -10,7 +10,7 @@ import numpy as np
 from .. import pooling as ops
 from ..layout import Layout
 from ..windows import Window
-from .arrays import Array, element_of, lowest, wide
+from .arrays import Array, bounds, element_of, wide
 from .elementwise import divide
 from .manipulation import relayout
 from .table import Semantics
@@ -23,7 +23,7 @@ def max_pool(op: ops.MaxPoolOp, data: Array) -> Array:
     layout, out_layout = op.layouts()
     plain = Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
-    result = _reduce(np.maximum, data, op.pool_windows(), lowest(element_of(op.result.type)))
+    result = _reduce(np.maximum, data, op.pool_windows(), bounds(element_of(op.result.type))[0])
     return relayout(result, plain, out_layout)
 
 
