@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from .attributes import bool_prop, opt_type_prop
 from .base import TensorOp
 from .interfaces import Anchor
-from .shapes import Shape, matmul, shape_text
+from .shapes import Shape, matmul, merge, shape_text
 from .types import TENSOR, combine, of_elements, product_element, shape_of, tensor_type
 
 __all__ = ["BatchMatmulOp", "DenseOp", "MatmulOp"]
@@ -51,7 +51,12 @@ class DenseOp(Anchor, TensorOp):
         if (shape := shape_of(data)) is not None:
             if not shape:
                 raise VerifyException("data is a scalar, expected at least one dimension")
-            shape = (*shape[:-1], *matmul(shape[-1:], matrix[::-1]))
+            if merge(shape[-1:], matrix[1:]) is None:
+                raise VerifyException(
+                    f"data has {shape[-1]} elements along its last dimension, "
+                    f"but weight has {matrix[1]}"
+                )
+            shape = (*shape[:-1], matrix[0])
         return (of_elements(element, shape),)
 
 

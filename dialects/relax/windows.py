@@ -49,8 +49,8 @@ class Window:
             )
         if not self.ceil:
             return room // self.stride + 1
-        count = -(-room // self.stride) + 1
-        return count - 1 if (count - 1) * self.stride >= self.before + extent else count
+        first_beyond = -(-(self.before + extent) // self.stride)
+        return min(-(-room // self.stride) + 1, first_beyond)
 
     def covered(self, count: int) -> int:
         """How many elements so many windows cover, from the first of the padding on."""
