@@ -11,7 +11,7 @@ from .. import convolution as ops
 from ..layout import Layout
 from ..windows import Window
 from .arrays import Array
-from .linear_algebra import sums_of_products
+from .linear_algebra import as_matrices, matrix_product, sums_of_products
 from .manipulation import relayout
 from .table import Semantics
 from .windows import counts, covered, slide, tap
@@ -60,7 +60,7 @@ def convolve(x: Array, weight: Array, windows: Sequence[Window], groups: int) ->
     x = covered(x, windows, 0)
     if outputs == x.shape[1] == groups > 1:
         return _convolve_each(x, weight, windows, out)
-    kernel = weight.reshape(groups, outputs // groups, terms)
+    kernel = as_matrices(weight.reshape(groups, outputs // groups, terms))
     elements = slide(x, windows)
     result = np.empty((batch, groups, outputs // groups, prod(out)), x.dtype)
     row = prod(out[1:])
@@ -69,7 +69,7 @@ def convolve(x: Array, weight: Array, windows: Sequence[Window], groups: int) ->
         tile = result[images, ..., rows.start * row : rows.stop * row]
         # A copy, unless windows of one element are next to each other
         columns = columns.reshape(len(columns), groups, terms, tile.shape[-1])
-        np.matmul(kernel, columns, out=tile)
+        np.matmul(kernel, as_matrices(columns), out=tile)
     return result.reshape(batch, outputs, *out)
 
 
@@ -103,7 +103,7 @@ def convolve_transposed(
     batch, inputs, *sizes = x.shape
     terms = prod(weight.shape[1:])
     kernel = weight.reshape(groups, inputs // groups, terms).swapaxes(1, 2)
-    columns = np.matmul(kernel, x.reshape(batch, groups, inputs // groups, prod(sizes)))
+    columns = matrix_product(kernel, x.reshape(batch, groups, inputs // groups, prod(sizes)))
     outputs = groups * weight.shape[1]
     columns = columns.reshape(batch, outputs, *weight.shape[2:], *sizes)
     full = [

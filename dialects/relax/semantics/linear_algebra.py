@@ -10,7 +10,7 @@ from .. import linear_algebra as ops
 from .arrays import Array, wide
 from .table import Semantics, on_arrays
 
-__all__ = ["LINEAR_ALGEBRA", "matmul", "sums_of_products"]
+__all__ = ["LINEAR_ALGEBRA", "as_matrices", "matmul", "matrix_product", "sums_of_products"]
 
 
 def sums_of_products(
@@ -33,9 +33,26 @@ def _magnitude(array: Array) -> int:
     return max(-int(array.min()), int(array.max())) if array.size else 0
 
 
+def matrix_product(lhs: Array, rhs: Array) -> Array:
+    """`numpy.matmul`, in BLAS wherever the elements are."""
+    return np.matmul(as_matrices(lhs), as_matrices(rhs))
+
+
+def as_matrices(array: Array) -> Array:
+    """The array, copied if BLAS cannot take its matrices as they lie in memory: numpy would fall
+    back on a loop a hundred times slower, also for a fill that is broadcast."""
+    if array.ndim < 2:
+        return np.ascontiguousarray(array)
+    (rows, columns), (row, column) = array.shape[-2:], array.strides[-2:]
+    item = array.itemsize
+    by_rows = column == item and row >= columns * item
+    by_columns = row == item and column >= rows * item
+    return array if by_rows or by_columns else np.ascontiguousarray(array)
+
+
 def matmul(lhs: Array, rhs: Array) -> Array:
-    """`numpy.matmul`, with sums as wide as `sums_of_products` says."""
-    return sums_of_products(np.matmul, lhs, rhs, lhs.shape[-1])
+    """The product of matrices, with sums as wide as `sums_of_products` says."""
+    return sums_of_products(matrix_product, lhs, rhs, lhs.shape[-1])
 
 
 def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:

@@ -192,13 +192,14 @@ def test_adaptive_pooling(extents: tuple[int, ...], sizes: tuple[int, ...]):
     x = numbers(2, 3, *extents)
     maxima = np.empty((2, 3, *sizes), np.float32)
     means = np.empty((2, 3, *sizes), np.float32)
-    for index in np.ndindex(*sizes):
+    axes = tuple(range(2, 2 + len(sizes)))
+    for index in product(*map(range, sizes)):
         columns = zip(index, extents, sizes, strict=True)
         part: Array = x[
             :, :, *(slice(i * n // k, math.ceil((i + 1) * n / k)) for i, n, k in columns)
         ]
-        maxima[:, :, *index] = part.max(axis=tuple(range(2, part.ndim)))
-        means[:, :, *index] = part.mean(axis=tuple(range(2, x.ndim)))
+        maxima[:, :, *index] = part.max(axis=axes)
+        means[:, :, *index] = part.mean(axis=axes)
     data, rank = constant(x, f32), len(extents)
     result = run(ADAPTIVE_MAX[rank - 1](data, output_size=sizes))
     np.testing.assert_array_equal(result, maxima, strict=True)
