@@ -209,7 +209,7 @@ def _list_of(value: Attribute, kind: object) -> Attribute:
         ints = [item.value.data for item in value if _INT.verifies(item)]
         return DenseArrayBase.from_list(i64, ints) if len(ints) == len(value) else value
     if kind is Floats:
-        floats = [item.value.data for item in value if _FLOAT.verifies(item)]
+        floats = [float(i.value.data) for i in value if _FLOAT.verifies(i) or _INT.verifies(i)]
         return DenseArrayBase.from_list(f64, floats) if len(floats) == len(value) else value
     return value
 

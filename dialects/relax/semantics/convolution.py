@@ -14,7 +14,7 @@ from .arrays import Array
 from .linear_algebra import as_matrices, matrix_product, sums_of_products
 from .manipulation import relayout
 from .table import Semantics
-from .windows import counts, covered, slide, tap
+from .windows import covered, slide, tap
 
 __all__ = ["CONVOLUTION", "convolve", "convolve_transposed"]
 
@@ -22,41 +22,30 @@ _TILE = 1 << 19
 """How many elements of windows are copied at a time: a few MB, which stay in a cache."""
 
 
-def convolution(op: ops.ForwardConvolutionOp, data: Array, weight: Array) -> Array:
+def convolution(op: ops.ConvolutionOp, data: Array, weight: Array) -> Array:
     data_layout, kernel_layout, out_layout = op.layouts()
+    transposed = isinstance(op, ops.TransposedConvolutionOp)
     plain = Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, data_layout, plain)
-    weight = relayout(weight, kernel_layout, Layout.parse("OI" + op.SPATIAL))
-    windows = op.windows(weight.shape[2:])
+    channels = "IO" if transposed else "OI"
+    weight = relayout(weight, kernel_layout, Layout.parse(channels + op.SPATIAL))
+    windows, groups = op.windows(weight.shape[2:]), op.groups.value.data
+    out = tuple(op.extent(w, n) for w, n in zip(windows, data.shape[2:], strict=True))
+    compute = convolve_transposed if transposed else convolve
     result = sums_of_products(
-        lambda x, w: convolve(x, w, windows, op.groups.value.data),
+        lambda x, w: compute(x, w, windows, groups, out),
         data,
         weight,
-        prod(weight.shape[1:]),
+        terms=data.shape[1] * prod(weight.shape[2:]),
     )
     return relayout(result, plain, out_layout)
 
 
-def transposed_convolution(op: ops.TransposedConvolutionOp, data: Array, weight: Array) -> Array:
-    data_layout, kernel_layout, out_layout = op.layouts()
-    plain = Layout.parse("NC" + op.SPATIAL)
-    data = relayout(data, data_layout, plain)
-    weight = relayout(weight, kernel_layout, Layout.parse("IO" + op.SPATIAL))
-    windows = op.windows(weight.shape[2:])
-    extents = [op.extent(w, n) for w, n in zip(windows, data.shape[2:], strict=True)]
-    result = sums_of_products(
-        lambda x, w: convolve_transposed(x, w, windows, op.groups.value.data, extents),
-        data,
-        weight,
-        data.shape[1] * prod(weight.shape[2:]),
-    )
-    return relayout(result, plain, out_layout)
-
-
-def convolve(x: Array, weight: Array, windows: Sequence[Window], groups: int) -> Array:
-    """The convolution of `x` (NC...) and `weight` (OI...)."""
+def convolve(
+    x: Array, weight: Array, windows: Sequence[Window], groups: int, out: tuple[int, ...]
+) -> Array:
+    """The convolution of `x` (NC...) and `weight` (OI...), its spatial dimensions `out`."""
     batch, outputs, terms = len(x), len(weight), prod(weight.shape[1:])
-    out = counts(x, windows)
     x = covered(x, windows, 0)
     if outputs == x.shape[1] == groups > 1:
         return _convolve_each(x, weight, windows, out)
@@ -97,30 +86,32 @@ def _convolve_each(
 
 
 def convolve_transposed(
-    x: Array, weight: Array, windows: Sequence[Window], groups: int, extents: Sequence[int]
+    x: Array, weight: Array, windows: Sequence[Window], groups: int, out: tuple[int, ...]
 ) -> Array:
-    """The transposed convolution of `x` (NC...) and `weight` (IO...), its dimensions `extents`."""
+    """The transposed convolution of `x` (NC...) and `weight` (IO...), its spatial dimensions
+    `out`: a matrix product, whose rows are added to the places of the windows."""
     batch, inputs, *sizes = x.shape
-    terms = prod(weight.shape[1:])
+    outputs, terms = groups * weight.shape[1], prod(weight.shape[1:])
     kernel = weight.reshape(groups, inputs // groups, terms).swapaxes(1, 2)
     columns = matrix_product(kernel, x.reshape(batch, groups, inputs // groups, prod(sizes)))
-    outputs = groups * weight.shape[1]
     columns = columns.reshape(batch, outputs, *weight.shape[2:], *sizes)
-    full = [
-        max(w.covered(n), w.before + e) for w, n, e in zip(windows, sizes, extents, strict=True)
-    ]
+    # With what padding cuts off
+    ends = (w.before + n for w, n in zip(windows, out, strict=True))
+    full = (max(w.covered(n), e) for w, n, e in zip(windows, sizes, ends, strict=True))
     result = np.zeros((batch, outputs, *full), columns.dtype)
     for index in np.ndindex(*weight.shape[2:]):
         result[..., *map(tap, windows, index, sizes)] += columns[:, :, *index]
-    kept = (slice(w.before, w.before + e) for w, e in zip(windows, extents, strict=True))
-    return result[..., *kept]
+    return result[..., *(slice(w.before, w.before + n) for w, n in zip(windows, out, strict=True))]
 
 
-CONVOLUTION: Semantics = {
-    ops.Conv1dOp: convolution,
-    ops.Conv2dOp: convolution,
-    ops.Conv3dOp: convolution,
-    ops.Conv1dTransposeOp: transposed_convolution,
-    ops.Conv2dTransposeOp: transposed_convolution,
-    ops.Conv3dTransposeOp: transposed_convolution,
-}
+CONVOLUTION: Semantics = dict.fromkeys(
+    (
+        ops.Conv1dOp,
+        ops.Conv2dOp,
+        ops.Conv3dOp,
+        ops.Conv1dTransposeOp,
+        ops.Conv2dTransposeOp,
+        ops.Conv3dTransposeOp,
+    ),
+    convolution,
+)

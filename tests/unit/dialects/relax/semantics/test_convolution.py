@@ -13,6 +13,7 @@ from geometry import Geometry, geometries
 from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import (
+    FloatAttr,
     IntegerType,
     ModuleOp,
     Signedness,
@@ -28,7 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.test import TestOp
 from xdsl.interpreter import Interpreter
 
-from passline.dialects.relax.constant import ConstantOp
+from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.convolution import (
     Conv1dOp,
     Conv1dTransposeOp,
@@ -161,6 +162,18 @@ def test_a_pointwise_convolution_copies_nothing():
 def test_windows_are_not_all_copied_at_once():
     x, weight = np.ones((1, 64, 112, 112), np.float32), np.ones((64, 64, 3, 3), np.float32)
     assert peak_memory(x, weight, padding=(1, 1)) < 4 * x.nbytes
+
+
+def test_fills_are_convolved():
+    """Their arrays have no elements that lie next to each other."""
+    two, three = FloatAttr(2.0, f32), FloatAttr(3.0, f32)
+    x = FullOp(two, TensorType(f32, (2, 5, 7)))
+    for kernel in ((4, 5, 1), (4, 5, 3)):
+        op = Conv1dOp(x, FullOp(three, TensorType(f32, kernel)), strides=(2,))
+        expected = np.full((2, 4, (7 - kernel[2]) // 2 + 1), 30.0 * kernel[2])
+        np.testing.assert_array_equal(run(op), expected)
+    op = Conv1dTransposeOp(x, FullOp(three, TensorType(f32, (5, 4, 1))))
+    np.testing.assert_array_equal(run(op), np.full((2, 4, 7), 30.0))
 
 
 # Layouts
