@@ -18,8 +18,9 @@ from .windows import covered, slide, tap
 
 __all__ = ["CONVOLUTION", "convolve", "convolve_transposed"]
 
-_TILE = 1 << 19
-"""How many elements of windows are copied at a time: a few MB, which stay in a cache."""
+_TILE = 1 << 21
+"""How many elements of windows are copied at a time: a few MB, which stay in a cache, and enough
+that it does not matter how long the threads of BLAS wait for each other."""
 
 
 def convolution(op: ops.ConvolutionOp, data: Array, weight: Array) -> Array:

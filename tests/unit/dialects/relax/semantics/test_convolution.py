@@ -127,7 +127,7 @@ def test_transposed_convolution(
 
 def test_a_large_convolution_is_computed_in_parts():
     """More elements of windows than are copied at a time: of several images, and of one."""
-    for batch, channels in ((9, 3), (2, 40)):
+    for batch, channels in ((30, 3), (2, 100)):
         g = Geometry([50, 50], [5, 5], [2, 1], [1, 1], [2, 0], [2, 1])
         x, weight = numbers(batch, channels, 50, 50), numbers(4, channels, 5, 5, seed=1)
         padded = np.pad(x, [(0, 0), (0, 0), (2, 2), (0, 1)])
@@ -161,7 +161,7 @@ def test_a_pointwise_convolution_copies_nothing():
 
 def test_windows_are_not_all_copied_at_once():
     x, weight = np.ones((1, 64, 112, 112), np.float32), np.ones((64, 64, 3, 3), np.float32)
-    assert peak_memory(x, weight, padding=(1, 1)) < 4 * x.nbytes
+    assert peak_memory(x, weight, padding=(1, 1)) < 6 * x.nbytes
 
 
 def test_fills_are_convolved():
