@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from onnx import (
     AttributeProto,
@@ -31,6 +30,7 @@ from ...dialects.relax.types import Tensor, refine, static_shape, tensor_type
 from .builder import Builder
 from .converters import CONVERTERS
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
+from .external import DataFiles
 from .functions import substitute
 from .inference import GraphTypes, inferred_outputs
 from .node import Node
@@ -59,10 +59,10 @@ class Poisoned(Exception):
 class Importer(Builder):
     """The import of one model."""
 
-    def __init__(self, model: ModelProto, directory: Path | None) -> None:
+    def __init__(self, model: ModelProto, files: DataFiles) -> None:
         super().__init__()
         self.model = model
-        self.directory = directory
+        self.files = files
         self.functions = {
             (f.domain, f.name, getattr(f, "overload", "")): f for f in model.functions
         }
@@ -179,7 +179,7 @@ class Importer(Builder):
         """The constant that an initializer is; reported if it is not supported."""
         name = tensor.name
         try:
-            op = tensor_constant(tensor, self.directory)
+            op = tensor_constant(tensor, self.files)
         except Unsupported as error:
             self.report(name, "initializer", self.opsets.get("", 0), str(error))
             return Missing.UNKNOWN
@@ -405,6 +405,6 @@ class Importer(Builder):
                     self.check_exists(inner, scope)
 
 
-def import_graph(model: ModelProto, directory: Path | None) -> ModuleOp:
-    """The module of a model, whose external data is in `directory`."""
-    return Importer(model, directory).run()
+def import_graph(model: ModelProto, files: DataFiles) -> ModuleOp:
+    """The module of a model; what of its data is not in it is in `files`."""
+    return Importer(model, files).run()

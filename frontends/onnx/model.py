@@ -11,6 +11,7 @@ from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
 from .errors import ModelError
+from .external import DataFiles, without_large_data
 from .importer import import_graph
 
 __all__ = ["import_model"]
@@ -29,32 +30,32 @@ def import_model(
     place = None if directory is None else Path(directory)
     match model:
         case ModelProto():
-            return import_graph(model, place)
+            return import_graph(model, DataFiles(place))
         case bytes():
-            return import_graph(parse(model, "the input"), place)
+            return import_graph(parse(model, "the input"), DataFiles(place))
         case _:
             path = Path(model)
-            return import_graph(read(path), place or path.parent)
+            return import_graph(read(path), DataFiles(place or path.parent, path))
 
 
 def read(path: Path) -> ModelProto:
-    """The model in a file, which is mapped, not copied, while it is parsed."""
+    """The model in a file, with its large data left there."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             raise ModelError(f"'{path}' is empty")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            view = memoryview(content)
-            try:
-                return parse(view, f"'{path}'")
-            finally:
-                view.release()
+            with memoryview(content) as view:
+                try:
+                    return parse(without_large_data(view, path.name), f"'{path}'")
+                except ValueError as error:
+                    raise ModelError(f"'{path}' is no ONNX model: {error}") from None
 
 
-def parse(content: bytes | memoryview, name: str) -> ModelProto:
+def parse(content: bytes, name: str) -> ModelProto:
     """The model that is written as `content`; ModelError if it is none."""
     model = ModelProto()
     try:
-        model.ParseFromString(content)  # pyright: ignore[reportArgumentType]  # a buffer will do
+        model.ParseFromString(content)
     except DecodeError as error:
         raise ModelError(f"{name} is no ONNX model: {error}") from None
     if not model.HasField("graph") or not model.opset_import:

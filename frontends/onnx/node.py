@@ -255,7 +255,7 @@ class Node:
 
     def tensor_constant(self, tensor: TensorProto) -> SSAValue:
         """A tensor of the model as a constant."""
-        op = tensor_constant(tensor, self.importer.directory)
+        op = tensor_constant(tensor, self.importer.files)
         op.location = self.location
         return self.importer.add_constant((op,), op)
 

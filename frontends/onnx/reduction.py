@@ -176,11 +176,11 @@ def top_k(node: Node) -> Sequence[SSAValue]:
 
 def norm_axes(node: Node, x: SSAValue) -> list[int]:
     """The axes that softmax and its like run along: one since opset 13, before that one and all
-    that follow it, which are taken as one."""
+    that follow it, which are taken as one; those of size 1 do not matter."""
     if node.opset >= 13:
         return [node.int("axis", -1)]
-    axis = node.axis(node.int("axis", 1), x)
-    return [*range(axis, node.rank(x))] or [axis]
+    axis, shape = node.axis(node.int("axis", 1), x), node.shape(x)
+    return [i for i in range(axis, len(shape)) if shape[i] != 1] or [axis]
 
 
 def softmax(node: Node) -> Sequence[SSAValue]:

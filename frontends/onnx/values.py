@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 from onnx import TensorProto
-from onnx.external_data_helper import load_external_data_for_tensor
 from onnx.numpy_helper import to_array
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -27,6 +25,7 @@ from ...dialects.relax.semantics import RelaxFunctions
 from ...dialects.relax.semantics.arrays import Array, dense_of, dtype_of, fit, number_of
 from ...dialects.relax.types import Element, static_shape
 from .errors import ModelError
+from .external import DataFiles
 from .types import element_type, tensor_of
 
 __all__ = ["Values", "constant_of", "fill_of"]
@@ -121,23 +120,27 @@ def fill_of(value: float, type: TensorType[Attribute], element: Element) -> Full
     return FullOp(number_of(number, element), type)
 
 
-def tensor_constant(tensor: TensorProto, directory: Path | None) -> Operation:
+def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
     """The constant that a tensor of a model is, which holds its bytes as they are in the model."""
     element = element_type(tensor.data_type)
     type = tensor_of(element, tuple(tensor.dims))
     if tensor.data_location == TensorProto.EXTERNAL:
-        tensor = _load(tensor, directory)
-    if tensor.HasField("raw_data") and not _is_packed(element):
+        data = files.read(tensor)
+    elif tensor.HasField("raw_data"):
         data = tensor.raw_data
-        size = element.compile_time_size * prod(tensor.dims)
-        if len(data) != size:
-            raise ModelError(
-                f"tensor '{tensor.name}' of type {type} has {len(data)} bytes in place of {size}"
-            )
-        return ConstantOp(
-            DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data))
+    else:
+        return constant_of(tensor_array(tensor), element)
+    if _is_packed(element):
+        raw = TensorProto(
+            name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=data
         )
-    return constant_of(tensor_array(tensor), element)
+        return constant_of(tensor_array(raw), element)
+    size = element.compile_time_size * prod(tensor.dims)
+    if len(data) != size:
+        raise ModelError(
+            f"tensor '{tensor.name}' of type {type} has {len(data)} bytes in place of {size}"
+        )
+    return ConstantOp(DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data)))
 
 
 def tensor_array(tensor: TensorProto) -> Array:
@@ -162,20 +165,3 @@ def run_time_array(array: Array, element: Element) -> Array:
 def _is_packed(element: Element) -> bool:
     """Whether the bytes of a tensor of a model are not those of a constant."""
     return isinstance(element, IntegerType) and element.bitwidth < 8
-
-
-def _load(tensor: TensorProto, directory: Path | None) -> TensorProto:
-    """The tensor with the data that it keeps in another file."""
-    places = {entry.key: entry.value for entry in tensor.external_data}
-    place = places.get("location", "")
-    if directory is None:
-        raise ModelError(
-            f"tensor '{tensor.name}' is kept in the file '{place}', but the model is in no file"
-        )
-    loaded = TensorProto()
-    loaded.CopyFrom(tensor)
-    try:
-        load_external_data_for_tensor(loaded, str(directory))
-    except Exception as error:  # of onnx's checker, of its own reader, or of the system
-        raise ModelError(f"tensor '{tensor.name}', file '{place}': {error}") from None
-    return loaded

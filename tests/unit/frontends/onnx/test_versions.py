@@ -104,6 +104,14 @@ def test_softmax_before_opset_13_is_that_of_a_matrix(name: str, axis: int):
     np.testing.assert_allclose(old, new.reshape(x.shape), rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["Softmax", "LogSoftmax"])
+def test_dimensions_of_size_1_do_not_matter_to_softmax(name: str):
+    head = "g (float[2, 3, 1, 1] x) => (float[2, 3, 1, 1] y)"
+    module = imported(model_of(f"{head} {{ y = {name}(x) }}", 9))
+    assert "softmax" in str(module) and "{axis = 1}" in str(module)
+    assert "relax.exp" not in str(module)
+
+
 def test_upsample_with_scales_as_an_attribute():
     nodes = "y = Upsample<scales=[1.0, 1.0, 2.0, 1.0]>(image)"
     graph = f"g ({TYPES['image']}) => (float[2, 2, 8, 6] y) {{ {nodes} }}"
