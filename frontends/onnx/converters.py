@@ -17,6 +17,7 @@ from .recurrent import RECURRENT
 from .reduction import REDUCTION
 from .resize import RESIZE
 from .sampling import SAMPLING
+from .signals import SIGNALS
 
 __all__ = ["CONVERTERS"]
 
@@ -33,6 +34,7 @@ _ONNX = (
     REDUCTION,
     RESIZE,
     SAMPLING,
+    SIGNALS,
 )
 
 CONVERTERS: Mapping[tuple[str, str], Converter] = {

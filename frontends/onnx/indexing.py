@@ -44,6 +44,26 @@ def scatter_nd(node: Node) -> Sequence[SSAValue]:
     return [node.op("scatter_nd", x, indices, updates, reduction=reduction)]
 
 
+def tensor_scatter(node: Node) -> Sequence[SSAValue]:
+    """The update in the place of as many elements along an axis, of each batch from its index on;
+    past the end it begins anew if the mode is circular."""
+    past, update = node.input(0), node.input(1)
+    axis = node.axis(node.int("axis", -2), past)
+    sizes = node.static_shape(update)
+    places = node.array(np.arange(sizes[axis]), i64)
+    if node.has(2):
+        starts = node.op("expand_dims", node.cast(node.input(2), i64), axis=[1])
+        places = node.op("add", starts, places)
+    else:
+        places = node.op("expand_dims", places, axis=[0])
+    if node.choice("mode", {"linear": False, "circular": True}, "linear"):
+        places = node.op("floor_mod", places, node.full(node.static_shape(past)[axis], i64))
+    others = [i for i in range(1, len(sizes)) if i != axis]
+    places = node.op("expand_dims", places, axis=others) if others else places
+    places = node.op("broadcast_to", places, shape=sizes)
+    return [node.op("scatter_elements", past, places, update, axis=axis)]
+
+
 def one_hot(node: Node) -> Sequence[SSAValue]:
     """Negative places count from the end; the values are off and on."""
     indices, values, axis = node.cast(node.input(0), i64), node.input(2), node.int("axis", -1)
@@ -113,6 +133,7 @@ INDEXING: Converters = {
     "Scatter": scatter_elements,
     "ScatterElements": scatter_elements,
     "ScatterND": scatter_nd,
+    "TensorScatter": tensor_scatter,
     "Trilu": trilu,
 }
 

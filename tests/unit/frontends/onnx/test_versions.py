@@ -21,11 +21,15 @@ INPUTS = {
     "image": RNG.standard_normal((2, 2, 4, 6)).astype(np.float32),
     "m": RNG.standard_normal((4, 5)).astype(np.float32),
     "b": RNG.standard_normal((5,)).astype(np.float32),
+    "signal": RNG.standard_normal((2, 9, 1)).astype(np.float32),
+    "w": RNG.standard_normal((4,)).astype(np.float32),
     "one": RNG.standard_normal((1, 3, 1)).astype(np.float32),
 }
 TYPES = {
     name: f"float[{', '.join(map(str, array.shape))}] {name}" for name, array in INPUTS.items()
 }
+
+TWO = "s = Constant<value=int64 {2}>()"
 
 # Not among them: what the reference implementation computes in its newest form only.
 CASES = [
@@ -72,6 +76,10 @@ CASES = [
     (9, "x", "k = Constant<value=int64[1] {1}>() y = Gather<axis=2>(x, k)"),
     (9, "image", "k = Constant<value=float[4] {1.0, 1.0, 2.0, 3.0}>() y = Upsample(image, k)"),
     (11, "x", "k = Constant<value=int64 {1}>() y = CumSum(x, k)"),
+    (17, "signal", "n = Constant<value=int64 {6}>() y = DFT<axis=1, onesided=1>(signal, n)"),
+    (20, "signal", "a = Constant<value=int64 {-2}>() y = DFT(signal, , a)"),
+    (17, "signal", f"{TWO} n = Constant<value=int64 {{4}}>() y = STFT(signal, s, , n)"),
+    (17, "signal, w", "s = Constant<value=int64 {3}>() y = STFT<onesided=0>(signal, s, w)"),
 ]
 
 
