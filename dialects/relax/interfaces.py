@@ -27,6 +27,7 @@ __all__ = [
     "InfersType",
     "Injective",
     "Reduction",
+    "View",
 ]
 
 
@@ -91,7 +92,10 @@ class Elementwise(FusionPattern, ABC):
     after broadcasting."""
 
     def fusion_kind(self) -> FusionKind:
-        shapes = {shape_of(v.type) for v in (*self.operands, *self.results) if is_tensor(v.type)}
+        types = [value.type for value in (*self.operands, *self.results)]
+        if types.count(types[0]) == len(types):  # most are, and this is found out in C
+            return FusionKind.ELEMENTWISE
+        shapes = {shape_of(type) for type in types if is_tensor(type)}
         return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
 
 
@@ -100,6 +104,11 @@ class Injective(FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.INJECTIVE
+
+
+class View(Injective, ABC):
+    """An operation whose result has the elements of its operand in their order, such as a reshape:
+    by itself it needs no kernel."""
 
 
 class Reduction(FusionPattern, ABC):

@@ -19,6 +19,7 @@ __all__ = [
     "DominanceInfo",
     "RegionKindInterface",
     "invalid",
+    "is_graph_region",
     "name_of",
     "verify_dominance",
     "verify_scope",
@@ -90,7 +91,7 @@ class DominanceInfo:
         if block is None or b_block is None or (region := block.parent) is None:
             return False
         if block is b_block:
-            return place < b_place or _is_graph_region(region)
+            return place < b_place or is_graph_region(region)
         return self._trees[region].properly_dominates(block, b_block)
 
     def _place(self, point: Point) -> tuple[Block | None, int]:
@@ -101,7 +102,7 @@ class DominanceInfo:
         return owner.parent, self._order[owner]
 
 
-def _is_graph_region(region: Region) -> bool:
+def is_graph_region(region: Region) -> bool:
     """Whether the ops of a block stand in any order; in an unregistered op, they may."""
     op = region.parent
     if isinstance(op, ModuleOp | UnregisteredOp):
@@ -165,7 +166,7 @@ class _Scan:
         self._pending.append(len(self._trail))
         self._pending += reversed(self._children.get(block, ()))
         self._define(block.args)
-        if block.parent is not None and _is_graph_region(block.parent):
+        if block.parent is not None and is_graph_region(block.parent):
             for op in block.ops:
                 self._define(op.results)
         self._scan(block.first_op)
