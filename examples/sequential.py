@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint
 
+from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.elementwise import AddOp, MultiplyOp
 from passline.passes.builtin.print_ir import PrintIR
 from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
 from passline.passes.relax.fold_constant import FoldConstant

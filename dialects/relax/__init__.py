@@ -6,11 +6,33 @@ from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import constant, elementwise, linear_algebra, manipulation
+from . import (
+    activation,
+    binary,
+    constant,
+    elementwise,
+    linear_algebra,
+    manipulation,
+    reduction,
+    scan,
+    sorting,
+    unary,
+)
 
 __all__ = ["Relax"]
 
-FAMILIES = (constant, elementwise, linear_algebra, manipulation)
+FAMILIES = (
+    activation,
+    binary,
+    constant,
+    elementwise,
+    linear_algebra,
+    manipulation,
+    reduction,
+    scan,
+    sorting,
+    unary,
+)
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import TypeAlias, cast
 
@@ -59,12 +60,18 @@ Float64: TypeAlias = FloatAttr[Float64Type]
 PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | None
 
 _INT = irdl_to_attr_constraint(Int)
-_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Float64)]
+_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Float64)]
+_TEXTS: dict[object, str] = {
+    Int: "an integer, as 1",
+    Ints: "a list of integers, as [1, 2]",
+    Bool: "true or false",
+    Float64: "a float, as 1.0",
+}
 
 
 @cache
 def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
-    """The properties of an operation that are written without a type, or converted."""
+    """The kinds of those properties of an operation that the functions below define."""
     known = cls.get_irdl_definition().properties
     return {
         name: kind
@@ -166,13 +173,24 @@ def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: ob
 def parse_attributes(
     parser: Parser, cls: type[IRDLOperation]
 ) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Read a dictionary as the properties and the attributes of an operation."""
-    known = cls.get_irdl_definition().properties
+    """Read a dictionary as the properties and the attributes of an operation.
+
+    ParseError for a property of another kind, and for a name that is nearly that of a property.
+    """
+    definitions = cls.get_irdl_definition().properties
     properties: dict[str, Attribute] = {}
     attributes: dict[str, Attribute] = {}
+    start = parser.pos
     for name, value in parser.parse_optional_attr_dict().items():
-        if name in known:
-            properties[name] = _ints_of(value) if _kinds(cls).get(name) is Ints else value
+        if name in definitions:
+            kind = _kinds(cls).get(name)
+            value = properties[name] = _ints_of(value) if kind is Ints else value
+            if kind is not None and not definitions[name].constr.verifies(value):
+                expected = f"property '{name}' is {_TEXTS[kind]}, not {value}"
+                parser.raise_error(expected, start, parser.pos)
+        elif near := get_close_matches(name, definitions, 1, 0.7):
+            hint = f"{cls.name} has no property '{name}', did you mean '{near[0]}'?"
+            parser.raise_error(hint, start, parser.pos)
         else:
             attributes[name] = value
     return properties, attributes

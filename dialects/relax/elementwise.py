@@ -1,194 +1,101 @@
-"""Operations that compute each element by itself, with numpy's broadcasting."""
+"""Operations that select, limit and convert each element by itself."""
 
 from __future__ import annotations
 
-from abc import ABC
+import math
 from collections.abc import Sequence
 
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
-from xdsl.traits import Commutative
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
 
+from .attributes import float_prop, type_prop
 from .base import TensorOp
+from .binary import broadcast_type
 from .interfaces import Elementwise
 from .shapes import broadcast
 from .types import (
     TENSOR,
-    Tensor,
-    check_float,
+    check_bool,
     check_number,
-    combine,
+    is_number,
+    shape_of,
     tensor_type,
+    with_element,
+    with_shape,
 )
+from .unary import UnaryOp
 
-__all__ = [
-    "AbsOp",
-    "AddOp",
-    "BinaryOp",
-    "DivideOp",
-    "ExpOp",
-    "LogOp",
-    "MaximumOp",
-    "MinimumOp",
-    "MultiplyOp",
-    "NegativeOp",
-    "PowerOp",
-    "ReluOp",
-    "SigmoidOp",
-    "SqrtOp",
-    "SubtractOp",
-    "TanhOp",
-    "UnaryOp",
-]
+__all__ = ["AstypeOp", "ClipOp", "ReinterpretOp", "WhereOp"]
 
 
-class UnaryOp(Elementwise, TensorOp, ABC):
-    """A function of one tensor of numbers."""
+@irdl_op_definition
+class WhereOp(Elementwise, TensorOp):
+    """The element of `x1` where `condition`, an i1, is true, else that of `x2`."""
 
-    input = operand_def(TENSOR)
+    name = "relax.where"
+
+    condition = operand_def(TENSOR)
+    x1 = operand_def(TENSOR)
+    x2 = operand_def(TENSOR)
     result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_bool(condition := tensor_type(self.condition))
+        type = broadcast_type(self.x1, self.x2)
+        chosen, choice = shape_of(type), shape_of(condition)
+        if chosen is None or choice is None:
+            return (with_shape(type, None),)
+        return (with_shape(type, broadcast(choice, chosen)),)
+
+
+@irdl_op_definition
+class ClipOp(UnaryOp):
+    """The nearest number from `min` to `max`; `max` if that is below `min`, as in ONNX.
+
+    Of integers, the bounds are truncated toward zero, into the range of the element type.
+    """
+
+    name = "relax.clip"
+
+    min = float_prop()
+    max = float_prop()
+
+    def infer_types(self) -> Sequence[Attribute]:
+        if math.isnan(self.min.value.data) or math.isnan(self.max.value.data):
+            raise VerifyException("min and max are numbers, not NaN")
+        return super().infer_types()
+
+
+@irdl_op_definition
+class AstypeOp(UnaryOp):
+    """The element as a number of type `dtype`, as C converts it, but always defined: a float out
+    of the range of integers becomes the nearest one, NaN becomes 0 (LLVM `fptosi.sat`)."""
+
+    name = "relax.astype"
+
+    dtype = type_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
-        return (type,)
+        check_number(result := with_element(type, self.dtype))
+        return (result,)
 
 
-class FloatUnaryOp(UnaryOp, ABC):
-    """A function of one tensor of floating-point numbers."""
+@irdl_op_definition
+class ReinterpretOp(UnaryOp):
+    """The bits of the element as an element of type `dtype`, which has as many."""
+
+    name = "relax.reinterpret"
+
+    dtype = type_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_float(type := tensor_type(self.input))
-        return (type,)
-
-
-class BinaryOp(Elementwise, TensorOp, ABC):
-    """A function of two tensors of the same element type, whose shapes broadcast."""
-
-    lhs = operand_def(TENSOR)
-    rhs = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return (broadcast_type(*self.operands),)
-
-
-def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
-    """The result type of a function of two tensors, element by element."""
-    lhs_type, rhs_type = tensor_type(lhs), tensor_type(rhs)
-    if lhs_type is rhs_type or lhs_type == rhs_type:
-        check_number(lhs_type)
-        return lhs_type
-    return combine(broadcast, lhs_type, rhs_type)
-
-
-@irdl_op_definition
-class AbsOp(UnaryOp):
-    """Absolute value."""
-
-    name = "relax.abs"
-
-
-@irdl_op_definition
-class NegativeOp(UnaryOp):
-    """Negation."""
-
-    name = "relax.negative"
-
-
-@irdl_op_definition
-class ReluOp(UnaryOp):
-    """The greater of the element and zero."""
-
-    name = "relax.nn.relu"
-
-
-@irdl_op_definition
-class ExpOp(FloatUnaryOp):
-    """e to the power of the element."""
-
-    name = "relax.exp"
-
-
-@irdl_op_definition
-class LogOp(FloatUnaryOp):
-    """Natural logarithm."""
-
-    name = "relax.log"
-
-
-@irdl_op_definition
-class SqrtOp(FloatUnaryOp):
-    """Square root."""
-
-    name = "relax.sqrt"
-
-
-@irdl_op_definition
-class TanhOp(FloatUnaryOp):
-    """Hyperbolic tangent."""
-
-    name = "relax.tanh"
-
-
-@irdl_op_definition
-class SigmoidOp(FloatUnaryOp):
-    """1 / (1 + exp(-x))."""
-
-    name = "relax.sigmoid"
-
-
-@irdl_op_definition
-class AddOp(BinaryOp):
-    """Sum."""
-
-    name = "relax.add"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class SubtractOp(BinaryOp):
-    """Difference."""
-
-    name = "relax.subtract"
-
-
-@irdl_op_definition
-class MultiplyOp(BinaryOp):
-    """Product."""
-
-    name = "relax.multiply"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class DivideOp(BinaryOp):
-    """Quotient; of integers, truncated toward zero."""
-
-    name = "relax.divide"
-
-
-@irdl_op_definition
-class MaximumOp(BinaryOp):
-    """The greater; NaN if one is NaN."""
-
-    name = "relax.maximum"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class MinimumOp(BinaryOp):
-    """The lesser; NaN if one is NaN."""
-
-    name = "relax.minimum"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class PowerOp(BinaryOp):
-    """lhs to the power of rhs; of integers, truncated toward zero."""
-
-    name = "relax.power"
+        check_number(type := tensor_type(self.input))
+        check_number(result := with_element(type, self.dtype))
+        element = type.element_type
+        if is_number(element) and is_number(self.dtype) and element.bitwidth != self.dtype.bitwidth:
+            raise VerifyException(
+                f"{element} has {element.bitwidth} bits, {self.dtype} has {self.dtype.bitwidth}"
+            )
+        return (result,)

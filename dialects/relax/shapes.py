@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-__all__ = ["Shape", "broadcast", "is_static", "matmul", "merge", "shape_text", "widen"]
+__all__ = [
+    "Shape",
+    "broadcast",
+    "broadcast_dimension",
+    "is_static",
+    "matmul",
+    "merge",
+    "normalize_axes",
+    "normalize_axis",
+    "reduce",
+    "shape_text",
+    "widen",
+]
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -32,13 +45,22 @@ def broadcast(lhs: Shape, rhs: Shape) -> Shape:
     rank = max(len(lhs), len(rhs))
     result: list[int] = []
     for i, (a, b) in enumerate(zip(_pad(lhs, rank), _pad(rhs, rank), strict=True)):
-        if (dimension := _broadcast_dimension(a, b)) is None:
+        if (dimension := broadcast_dimension(a, b)) is None:
             raise VerifyException(
                 f"shapes {shape_text(lhs)} and {shape_text(rhs)} do not broadcast: "
                 f"dimension {i} is {a} and {b}"
             )
         result.append(dimension)
     return tuple(result)
+
+
+def broadcast_dimension(a: int, b: int) -> int | None:
+    """The dimension that two dimensions broadcast to; None if they do not."""
+    if a == b or b == 1:
+        return a
+    if a == 1 or a == DYNAMIC_INDEX:
+        return b
+    return a if b == DYNAMIC_INDEX else None
 
 
 def matmul(lhs: Shape, rhs: Shape) -> Shape:
@@ -59,6 +81,33 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
     return batch + lhs[-2:-1] + (rhs[-1:] if len(rhs) > 1 else ())
 
 
+def normalize_axis(axis: int, rank: int) -> int:
+    """The axis counted from the first one; VerifyException if there is no such axis."""
+    if not -rank <= axis < rank:
+        raise VerifyException(
+            f"axis {axis} is none of a tensor of rank {rank}"
+            + (f": expected {-rank} to {rank - 1}" if rank else "")
+        )
+    return axis % rank
+
+
+def normalize_axes(axes: Sequence[int], rank: int) -> Sequence[int]:
+    """The axes counted from the first one; VerifyException if one is missing or given twice."""
+    normal = [normalize_axis(axis, rank) for axis in axes]
+    for i, axis in enumerate(normal):
+        if axis in normal[:i]:
+            raise VerifyException(f"axes {list(axes)} name axis {axis} twice")
+    return normal
+
+
+def reduce(shape: Shape, axes: Sequence[int] | None, keepdims: bool) -> Shape:
+    """The shape without some axes, all if None; with `keepdims` they stay with size 1."""
+    gone = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
+    if keepdims:
+        return tuple(1 if i in gone else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in gone)
+
+
 def merge(lhs: Shape, rhs: Shape) -> Shape | None:
     """What is known of a shape that fits both descriptions; None if they contradict."""
     if len(lhs) != len(rhs):
@@ -77,11 +126,3 @@ def widen(lhs: Shape, rhs: Shape) -> Shape | None:
 
 def _pad(shape: Shape, rank: int) -> Shape:
     return (1,) * (rank - len(shape)) + shape
-
-
-def _broadcast_dimension(a: int, b: int) -> int | None:
-    if a == b or b == 1:
-        return a
-    if a == 1 or a == DYNAMIC_INDEX:
-        return b
-    return a if b == DYNAMIC_INDEX else None

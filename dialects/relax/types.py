@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     TensorType,
     UnrankedTensorType,
+    i1,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
@@ -27,7 +28,9 @@ __all__ = [
     "Element",
     "Float",
     "Tensor",
+    "check_bool",
     "check_float",
+    "check_integer",
     "check_number",
     "combine",
     "is_number",
@@ -38,6 +41,7 @@ __all__ = [
     "static_shape",
     "tensor_type",
     "unify",
+    "with_element",
     "with_shape",
 ]
 
@@ -91,6 +95,15 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
     return TensorType(type.element_type, shape)
 
 
+def with_element(type: Tensor, element: Attribute) -> Tensor:
+    """A tensor type of the shape of `type` with elements of another type."""
+    if type.element_type == element:
+        return type
+    if not is_ranked(type):
+        return UnrankedTensorType(element)
+    return TensorType(element, type.get_shape())
+
+
 def is_number(element: Attribute) -> TypeIs[Element]:
     """Whether it is an element type that the operations are defined on."""
     return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
@@ -113,6 +126,18 @@ def check_float(type: Tensor) -> None:
     """VerifyException unless the elements are floating-point numbers."""
     if not isinstance(type.element_type, Float):
         raise VerifyException(f"element type {type.element_type} is none of f16, bf16, f32, f64")
+
+
+def check_integer(type: Tensor) -> None:
+    """VerifyException unless the elements are integers, i1 included."""
+    if not is_number(type.element_type) or isinstance(type.element_type, Float):
+        raise VerifyException(f"element type {type.element_type} is no integer of 1 to 64 bits")
+
+
+def check_bool(type: Tensor) -> None:
+    """VerifyException unless the elements are i1."""
+    if type.element_type != i1:
+        raise VerifyException(f"element type {type.element_type} is not i1")
 
 
 def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> Tensor:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from .activation import ACTIVATION
+from .binary import BINARY
 from .constant import ConstantFunctions
 from .elementwise import ELEMENTWISE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
 from .table import interpreter_functions
+from .unary import UNARY
 
 __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
-    "RelaxFunctions", ConstantFunctions, ELEMENTWISE, LINEAR_ALGEBRA, MANIPULATION
+    "RelaxFunctions",
+    ConstantFunctions,
+    ACTIVATION,
+    BINARY,
+    ELEMENTWISE,
+    LINEAR_ALGEBRA,
+    MANIPULATION,
+    REDUCTION,
+    SCAN,
+    SORTING,
+    UNARY,
 )
 """The operations of the dialect on numpy arrays."""

@@ -7,6 +7,7 @@ around, as in numpy and C; signless ones are signed, i1 is not.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, TypeAlias, cast
 
@@ -36,13 +37,17 @@ from ..types import Element, is_number
 __all__ = [
     "Array",
     "array_of",
+    "bounds",
     "dense_of",
     "dtype_of",
     "element_of",
     "fit",
+    "is_bool",
     "number_of",
     "round_bf16",
     "scalar_of",
+    "stored_dtype",
+    "widen_bf16",
 ]
 
 Array: TypeAlias = NDArray[Any]
@@ -91,6 +96,16 @@ def is_unsigned(element: Element) -> bool:
     return isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
 
 
+def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
+    """The least and the greatest element."""
+    if not isinstance(element, IntegerType):
+        return -math.inf, math.inf
+    width = element.bitwidth
+    if is_bool(element) or is_unsigned(element):
+        return 0, (1 << width) - 1
+    return -1 << width - 1, (1 << width - 1) - 1
+
+
 def fit(array: Array, element: Element) -> Array:
     """The array with each element made one of the element type: rounded, or wrapped around."""
     dtype = dtype_of(element)
@@ -99,17 +114,20 @@ def fit(array: Array, element: Element) -> Array:
     if not isinstance(element, IntegerType):
         return array.astype(dtype, copy=False)
     if is_bool(element):
-        return (array & 1).astype(dtype)
+        return array if array.dtype == dtype else (array & 1).astype(dtype)
     array = array.astype(dtype, copy=False)
     spare = 8 * dtype.itemsize - element.bitwidth
     return array << spare >> spare if spare else array
 
 
 def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The bits of each number rounded to bf16, to nearest and ties to even."""
+    """The bits of each number rounded to bf16, to nearest and ties to even.
+
+    What is a bf16 already keeps its bits; another NaN becomes a quiet one.
+    """
     bits = array.view(np.uint32)
     rounded = bits + 0x7FFF + (bits >> 16 & 1) >> 16
-    quiet = bits >> 16 | 0x40
+    quiet = bits >> 16 | np.where(bits & 0xFFFF, 0x40, 0)
     return np.where(np.isnan(array), quiet, rounded).astype(np.uint16)
 
 

@@ -1,58 +1,72 @@
-"""What element-wise operations compute.
-
-Division of integers truncates toward zero, as in C and TVM, and n / 0 is 0; no operation warns.
-"""
+"""What operations compute that select, limit and convert each element."""
 
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, IntegerType
 
 from .. import elementwise as ops
-from .arrays import Array
-from .table import Semantics, on_arrays
+from ..types import Element, tensor_type
+from .arrays import (
+    Array,
+    bounds,
+    dtype_of,
+    element_of,
+    is_bool,
+    round_bf16,
+    stored_dtype,
+    widen_bf16,
+)
+from .table import Semantics, as_numbers, on_arrays
 
 __all__ = ["ELEMENTWISE"]
 
 
-def relu(x: Array) -> Array:
-    return np.maximum(x, 0)
+def clip(op: ops.ClipOp, x: Array) -> Array:
+    element = element_of(op.result.type)
+    limits = np.array([op.min.value.data, op.max.value.data])
+    if isinstance(element, IntegerType):
+        limits = saturate(limits, element)
+    low, high = as_numbers(limits.astype(dtype_of(element)))
+    return np.minimum(np.maximum(as_numbers(x), low), high)
 
 
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), computed in at least 32 bits: exp(12.0) overflows f16."""
-    x = x.astype(np.promote_types(x.dtype, np.float32))
-    return 1 / (1 + np.exp(-x))
+def astype(op: ops.AstypeOp, x: Array) -> Array:
+    return convert(x, element_of(op.result.type))
 
 
-def divide(lhs: Array, rhs: Array) -> Array:
-    """The quotient; of integers, truncated toward zero, where numpy's `//` goes down."""
-    if np.issubdtype(lhs.dtype, np.floating):
-        return lhs / rhs
-    return (lhs - np.fmod(lhs, rhs)) // rhs
+def convert(x: Array, element: Element) -> Array:
+    """What becomes the right elements when it is fitted, which wraps integers around."""
+    if is_bool(element):
+        return x != 0
+    if isinstance(element, IntegerType) and np.issubdtype(x.dtype, np.floating):
+        return saturate(x.astype(np.float64, copy=False), element)
+    return x
 
 
-def power(lhs: Array, rhs: Array) -> Array:
-    """The power; of integers with a negative exponent, the inverse truncated toward zero."""
-    if np.issubdtype(lhs.dtype, np.floating):
-        return lhs**rhs
-    inverse = np.where(np.abs(lhs) == 1, lhs ** (rhs & 1), 0)
-    return np.where(rhs < 0, inverse, lhs ** np.maximum(rhs, 0))
+def saturate(x: Array, element: IntegerType) -> Array:
+    """The integers next toward zero, at most the bounds of the element type; 0 for NaN."""
+    (low, high), dtype = bounds(element), dtype_of(element)
+    below, above = x < low, x >= high + 1  # powers of 2, which high is not: exact in f64
+    whole = np.where(below | above | np.isnan(x), 0, x).astype(dtype)
+    whole = np.where(above, np.asarray(high, dtype), whole)
+    return np.where(below, np.asarray(low, dtype), whole)
+
+
+def reinterpret(op: ops.ReinterpretOp, x: Array) -> Array:
+    """Of integers, fitting to the other signedness is all."""
+    source, target = element_of(tensor_type(op.input)), element_of(op.result.type)
+    if isinstance(source, IntegerType) and isinstance(target, IntegerType):
+        return as_numbers(x)
+    bits = round_bf16(x) if isinstance(source, BFloat16Type) else x
+    if isinstance(target, BFloat16Type):
+        return widen_bf16(bits.view(np.uint16))
+    return bits.view(stored_dtype(target))
 
 
 ELEMENTWISE: Semantics = {
-    ops.AbsOp: on_arrays(np.abs),
-    ops.NegativeOp: on_arrays(np.negative),
-    ops.ReluOp: on_arrays(relu),
-    ops.ExpOp: on_arrays(np.exp),
-    ops.LogOp: on_arrays(np.log),
-    ops.SqrtOp: on_arrays(np.sqrt),
-    ops.TanhOp: on_arrays(np.tanh),
-    ops.SigmoidOp: on_arrays(sigmoid),
-    ops.AddOp: on_arrays(np.add),
-    ops.SubtractOp: on_arrays(np.subtract),
-    ops.MultiplyOp: on_arrays(np.multiply),
-    ops.DivideOp: on_arrays(divide),
-    ops.MaximumOp: on_arrays(np.maximum),
-    ops.MinimumOp: on_arrays(np.minimum),
-    ops.PowerOp: on_arrays(power),
+    ops.WhereOp: on_arrays(np.where),
+    ops.ClipOp: clip,
+    ops.AstypeOp: astype,
+    ops.ReinterpretOp: reinterpret,
 }

@@ -18,7 +18,14 @@ from xdsl.ir import Attribute, Operation
 
 from .arrays import Array, element_of, fit
 
-__all__ = ["Compute", "Semantics", "interpreter_functions", "on_arrays"]
+__all__ = [
+    "Compute",
+    "Semantics",
+    "as_numbers",
+    "at_least_f32",
+    "interpreter_functions",
+    "on_arrays",
+]
 
 Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
 """A function of an operation and the arrays of its operands: the arrays of its results."""
@@ -30,9 +37,20 @@ def on_arrays(function: Callable[..., Array]) -> Compute:
     """A function of the operands alone; it sees i1 as 0 and 1."""
 
     def compute(_: Operation, *arrays: Array) -> Array:
-        return function(*(a.view(np.uint8) if a.dtype == np.bool_ else a for a in arrays))
+        return function(*map(as_numbers, arrays))
 
     return compute
+
+
+def as_numbers(array: Array) -> Array:
+    """The array, i1 as 0 and 1."""
+    return array.view(np.uint8) if array.dtype == np.bool_ else array
+
+
+def at_least_f32(array: Array) -> Array:
+    """The array, i1 as 0 and 1 and f16 as f32: what is computed in steps is rounded once."""
+    array = as_numbers(array)
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def interpreter_functions(
@@ -50,11 +68,11 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
     ) -> PythonValues:
         with np.errstate(all="ignore"):
             values = compute(op, *args)
-        results = values if isinstance(values, tuple) else (values,)
-        return tuple(
-            fit(np.asarray(value), element_of(cast(Tensor, result.type)))
-            for value, result in zip(results, op.results, strict=True)
-        )
+            results = values if isinstance(values, tuple) else (values,)
+            return tuple(
+                fit(np.asarray(value), element_of(cast(Tensor, result.type)))
+                for value, result in zip(results, op.results, strict=True)
+            )
 
     return impl(cls)(run)
 

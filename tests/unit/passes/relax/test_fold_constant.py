@@ -33,8 +33,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import InterpretationError
 
+from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.elementwise import AddOp, MultiplyOp
 from passline.dialects.relax.interfaces import Evaluates
 from passline.dialects.relax.linear_algebra import MatmulOp
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants

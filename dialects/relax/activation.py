@@ -1,0 +1,113 @@
+"""Activation functions of neural networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import float_prop, int_prop
+from .base import TensorOp
+from .interfaces import FusionKind, FusionPattern
+from .shapes import merge, normalize_axis, shape_text
+from .types import TENSOR, check_float, shape_of, tensor_type, with_shape
+from .unary import FloatUnaryOp, UnaryOp
+
+__all__ = [
+    "GeluOp",
+    "GeluTanhOp",
+    "LeakyReluOp",
+    "PReluOp",
+    "ReluOp",
+    "SiluOp",
+    "SoftplusOp",
+]
+
+
+@irdl_op_definition
+class ReluOp(UnaryOp):
+    """The greater of the element and zero."""
+
+    name = "relax.nn.relu"
+
+
+@irdl_op_definition
+class LeakyReluOp(FloatUnaryOp):
+    """The element if it is above zero, else `alpha` times the element."""
+
+    name = "relax.nn.leaky_relu"
+
+    alpha = float_prop(0.01)
+
+
+@irdl_op_definition
+class PReluOp(FusionPattern, TensorOp):
+    """The element if it is above zero, else the element times the number of its place on `axis` in
+    `alpha`, a vector of the size of that axis (`relax.nn.prelu`)."""
+
+    name = "relax.nn.prelu"
+
+    data = operand_def(TENSOR)
+    alpha = operand_def(TENSOR)
+    axis = int_prop(1)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        type, alpha_type = tensor_type(self.data), tensor_type(self.alpha)
+        check_float(type)
+        if type.element_type != alpha_type.element_type:
+            raise VerifyException(
+                f"element types {type.element_type} and {alpha_type.element_type} differ"
+            )
+        shape, alpha = shape_of(type), shape_of(alpha_type)
+        if alpha is not None and len(alpha) != 1:
+            raise VerifyException(f"alpha is a vector, not of shape {shape_text(alpha)}")
+        if shape is None:
+            return (type,)
+        axis = normalize_axis(self.axis.value.data, len(shape))
+        if alpha is None:
+            return (type,)
+        if (size := merge(shape[axis : axis + 1], alpha)) is None:
+            raise VerifyException(
+                f"alpha has size {alpha[0]}, axis {axis} of {shape_text(shape)} has size "
+                f"{shape[axis]}"
+            )
+        return (with_shape(type, shape[:axis] + size + shape[axis + 1 :]),)
+
+    def fusion_kind(self) -> FusionKind:
+        # No `Elementwise`: alpha does not broadcast by numpy's rule, which those that move
+        # operations past a transposition or a fill rely on.
+        return FusionKind.BROADCAST
+
+
+@irdl_op_definition
+class GeluOp(FloatUnaryOp):
+    """x / 2 * (1 + erf(x / sqrt(2)))."""
+
+    name = "relax.nn.gelu"
+
+
+@irdl_op_definition
+class GeluTanhOp(FloatUnaryOp):
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))), near `relax.nn.gelu`."""
+
+    name = "relax.nn.gelu_tanh"
+
+
+@irdl_op_definition
+class SiluOp(FloatUnaryOp):
+    """x * sigmoid(x)."""
+
+    name = "relax.nn.silu"
+
+
+@irdl_op_definition
+class SoftplusOp(FloatUnaryOp):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`."""
+
+    name = "relax.nn.softplus"
+
+    beta = float_prop(1.0)
+    threshold = float_prop(20.0)

@@ -1,0 +1,320 @@
+"""Functions of two tensors that compute each element by itself, with numpy's broadcasting."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Commutative
+
+from .base import TensorOp
+from .interfaces import Elementwise
+from .shapes import broadcast
+from .types import (
+    TENSOR,
+    Tensor,
+    check_bool,
+    check_float,
+    check_integer,
+    check_number,
+    combine,
+    tensor_type,
+    with_element,
+)
+
+__all__ = [
+    "AddOp",
+    "Atan2Op",
+    "BinaryOp",
+    "BitwiseAndOp",
+    "BitwiseOp",
+    "BitwiseOrOp",
+    "BitwiseXorOp",
+    "ComparisonOp",
+    "DivideOp",
+    "EqualOp",
+    "FloatBinaryOp",
+    "FloorDivideOp",
+    "FloorModOp",
+    "GreaterEqualOp",
+    "GreaterOp",
+    "LeftShiftOp",
+    "LessEqualOp",
+    "LessOp",
+    "LogAddExpOp",
+    "LogicalAndOp",
+    "LogicalOp",
+    "LogicalOrOp",
+    "LogicalXorOp",
+    "MaximumOp",
+    "MinimumOp",
+    "ModOp",
+    "MultiplyOp",
+    "NotEqualOp",
+    "PowerOp",
+    "RightShiftOp",
+    "SubtractOp",
+    "broadcast_type",
+]
+
+
+class BinaryOp(Elementwise, TensorOp, ABC):
+    """A function of two tensors of the same element type, whose shapes broadcast."""
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (broadcast_type(*self.operands),)
+
+
+def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
+    """The result type of a function of two tensors, element by element."""
+    lhs_type, rhs_type = tensor_type(lhs), tensor_type(rhs)
+    if lhs_type is rhs_type or lhs_type == rhs_type:
+        check_number(lhs_type)
+        return lhs_type
+    return combine(broadcast, lhs_type, rhs_type)
+
+
+class FloatBinaryOp(BinaryOp, ABC):
+    """A function of two tensors of floating-point numbers."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(tensor_type(self.lhs))
+        return super().infer_types()
+
+
+class ComparisonOp(BinaryOp, ABC):
+    """A comparison of two tensors of numbers, answered with i1; false is less than true."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (with_element(broadcast_type(*self.operands), i1),)
+
+
+class LogicalOp(BinaryOp, ABC):
+    """A function of two tensors of i1."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_bool(tensor_type(self.lhs))
+        return super().infer_types()
+
+
+class BitwiseOp(BinaryOp, ABC):
+    """A function of the bits of two tensors of integers."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_integer(tensor_type(self.lhs))
+        return super().infer_types()
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    """Sum."""
+
+    name = "relax.add"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class SubtractOp(BinaryOp):
+    """Difference."""
+
+    name = "relax.subtract"
+
+
+@irdl_op_definition
+class MultiplyOp(BinaryOp):
+    """Product."""
+
+    name = "relax.multiply"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class DivideOp(BinaryOp):
+    """Quotient; of integers, truncated toward zero."""
+
+    name = "relax.divide"
+
+
+@irdl_op_definition
+class FloorDivideOp(BinaryOp):
+    """Quotient, rounded down."""
+
+    name = "relax.floor_divide"
+
+
+@irdl_op_definition
+class ModOp(BinaryOp):
+    """Remainder of the quotient truncated toward zero: with the sign of lhs, as in C."""
+
+    name = "relax.mod"
+
+
+@irdl_op_definition
+class FloorModOp(BinaryOp):
+    """Remainder of the quotient rounded down: with the sign of rhs, as in Python."""
+
+    name = "relax.floor_mod"
+
+
+@irdl_op_definition
+class PowerOp(BinaryOp):
+    """lhs to the power of rhs; of integers, truncated toward zero."""
+
+    name = "relax.power"
+
+
+@irdl_op_definition
+class MaximumOp(BinaryOp):
+    """The greater; NaN if one is NaN."""
+
+    name = "relax.maximum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class MinimumOp(BinaryOp):
+    """The lesser; NaN if one is NaN."""
+
+    name = "relax.minimum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class Atan2Op(FloatBinaryOp):
+    """The angle of the point (rhs, lhs), from -pi to pi."""
+
+    name = "relax.atan2"
+
+
+@irdl_op_definition
+class LogAddExpOp(FloatBinaryOp):
+    """log(exp(lhs) + exp(rhs)), without overflow on the way."""
+
+    name = "relax.log_add_exp"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOp):
+    """lhs = rhs."""
+
+    name = "relax.equal"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOp):
+    """lhs is not rhs: true of NaN."""
+
+    name = "relax.not_equal"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LessOp(ComparisonOp):
+    """lhs < rhs."""
+
+    name = "relax.less"
+
+
+@irdl_op_definition
+class LessEqualOp(ComparisonOp):
+    """lhs <= rhs."""
+
+    name = "relax.less_equal"
+
+
+@irdl_op_definition
+class GreaterOp(ComparisonOp):
+    """lhs > rhs."""
+
+    name = "relax.greater"
+
+
+@irdl_op_definition
+class GreaterEqualOp(ComparisonOp):
+    """lhs >= rhs."""
+
+    name = "relax.greater_equal"
+
+
+@irdl_op_definition
+class LogicalAndOp(LogicalOp):
+    """Whether both are true."""
+
+    name = "relax.logical_and"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LogicalOrOp(LogicalOp):
+    """Whether one is true."""
+
+    name = "relax.logical_or"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LogicalXorOp(LogicalOp):
+    """Whether exactly one is true."""
+
+    name = "relax.logical_xor"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseAndOp(BitwiseOp):
+    """The bits that both have."""
+
+    name = "relax.bitwise_and"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseOrOp(BitwiseOp):
+    """The bits that one has."""
+
+    name = "relax.bitwise_or"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BitwiseXorOp(BitwiseOp):
+    """The bits that exactly one has."""
+
+    name = "relax.bitwise_xor"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class LeftShiftOp(BitwiseOp):
+    """lhs with its bits moved up by rhs places."""
+
+    name = "relax.left_shift"
+
+
+@irdl_op_definition
+class RightShiftOp(BitwiseOp):
+    """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
+
+    name = "relax.right_shift"

@@ -1,0 +1,86 @@
+"""Operations that order elements.
+
+Equal elements stay in their order, also in descending order. NaN counts as greatest.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import bool_prop, int_prop
+from .base import TensorOp
+from .shapes import normalize_axis, shape_text
+from .types import TENSOR, check_number, shape_of, tensor_type, with_element, with_shape
+
+__all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
+
+
+class SortingOp(TensorOp, ABC):
+    """A function of the order of the elements along `axis`."""
+
+    data = operand_def(TENSOR)
+    axis = int_prop(-1)
+    descending = bool_prop(False)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is not None:
+            normalize_axis(self.axis.value.data, len(shape))
+        return (type,)
+
+
+@irdl_op_definition
+class SortOp(SortingOp):
+    """The elements in order."""
+
+    name = "relax.sort"
+
+
+@irdl_op_definition
+class ArgsortOp(SortingOp):
+    """The indices (i64) of the elements in order."""
+
+    name = "relax.argsort"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        super().infer_types()
+        return (with_element(tensor_type(self.data), i64),)
+
+
+@irdl_op_definition
+class TopkOp(TensorOp):
+    """The `k` greatest elements along `axis`, or the least, and their indices (i64).
+
+    Less than 1 is all of them, as in TVM. Of equal elements the first come first. Without `sorted`
+    they may come in any order, as in ONNX TopK.
+    """
+
+    name = "relax.topk"
+
+    data = operand_def(TENSOR)
+    k = int_prop(1)
+    axis = int_prop(-1)
+    largest = bool_prop(True)
+    sorted = bool_prop(True)
+    values = result_def(TENSOR)
+    indices = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        k = self.k.value.data
+        if (shape := shape_of(type)) is not None:
+            axis = normalize_axis(self.axis.value.data, len(shape))
+            if k > shape[axis] != DYNAMIC_INDEX:
+                raise VerifyException(
+                    f"k is {k}, but axis {axis} of {shape_text(shape)} has size {shape[axis]}"
+                )
+            size = shape[axis] if k < 1 else k
+            type = with_shape(type, shape[:axis] + (size,) + shape[axis + 1 :])
+        return (type, with_element(type, i64))

@@ -1,0 +1,335 @@
+"""Functions of one tensor that compute each element by itself."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from .base import TensorOp
+from .interfaces import Elementwise
+from .types import (
+    TENSOR,
+    check_bool,
+    check_float,
+    check_integer,
+    check_number,
+    tensor_type,
+    with_element,
+)
+
+__all__ = [
+    "AbsOp",
+    "AcosOp",
+    "AcoshOp",
+    "AsinOp",
+    "AsinhOp",
+    "AtanOp",
+    "AtanhOp",
+    "BitwiseNotOp",
+    "CeilOp",
+    "CosOp",
+    "CoshOp",
+    "ErfOp",
+    "ExpOp",
+    "Expm1Op",
+    "FloatPredicateOp",
+    "FloatUnaryOp",
+    "FloorOp",
+    "IsFiniteOp",
+    "IsInfOp",
+    "IsNanOp",
+    "Log1pOp",
+    "Log2Op",
+    "LogOp",
+    "LogicalNotOp",
+    "NegativeOp",
+    "RoundOp",
+    "RsqrtOp",
+    "SigmoidOp",
+    "SignOp",
+    "SinOp",
+    "SinhOp",
+    "SqrtOp",
+    "SquareOp",
+    "TanOp",
+    "TanhOp",
+    "TruncOp",
+    "UnaryOp",
+]
+
+
+class UnaryOp(Elementwise, TensorOp, ABC):
+    """A function of one tensor of numbers."""
+
+    input = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.input))
+        return (type,)
+
+
+class FloatUnaryOp(UnaryOp, ABC):
+    """A function of one tensor of floating-point numbers."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.input))
+        return (type,)
+
+
+class FloatPredicateOp(UnaryOp, ABC):
+    """A question about one tensor of floating-point numbers, answered with i1."""
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.input))
+        return (with_element(type, i1),)
+
+
+@irdl_op_definition
+class AbsOp(UnaryOp):
+    """Absolute value."""
+
+    name = "relax.abs"
+
+
+@irdl_op_definition
+class NegativeOp(UnaryOp):
+    """Negation."""
+
+    name = "relax.negative"
+
+
+@irdl_op_definition
+class SignOp(UnaryOp):
+    """-1, 0 or 1, as the element is below, equal to or above zero; NaN of NaN."""
+
+    name = "relax.sign"
+
+
+@irdl_op_definition
+class SquareOp(UnaryOp):
+    """The element times itself."""
+
+    name = "relax.square"
+
+
+@irdl_op_definition
+class CeilOp(UnaryOp):
+    """The least whole number that is not below; integers stay."""
+
+    name = "relax.ceil"
+
+
+@irdl_op_definition
+class FloorOp(UnaryOp):
+    """The greatest whole number that is not above; integers stay."""
+
+    name = "relax.floor"
+
+
+@irdl_op_definition
+class RoundOp(UnaryOp):
+    """The nearest whole number, the even one of two; integers stay."""
+
+    name = "relax.round"
+
+
+@irdl_op_definition
+class TruncOp(UnaryOp):
+    """The whole number next toward zero; integers stay."""
+
+    name = "relax.trunc"
+
+
+@irdl_op_definition
+class ExpOp(FloatUnaryOp):
+    """e to the power of the element."""
+
+    name = "relax.exp"
+
+
+@irdl_op_definition
+class Expm1Op(FloatUnaryOp):
+    """exp(x) - 1, accurate near zero."""
+
+    name = "relax.expm1"
+
+
+@irdl_op_definition
+class LogOp(FloatUnaryOp):
+    """Natural logarithm."""
+
+    name = "relax.log"
+
+
+@irdl_op_definition
+class Log2Op(FloatUnaryOp):
+    """Logarithm to base 2."""
+
+    name = "relax.log2"
+
+
+@irdl_op_definition
+class Log1pOp(FloatUnaryOp):
+    """log(1 + x), accurate near zero."""
+
+    name = "relax.log1p"
+
+
+@irdl_op_definition
+class SqrtOp(FloatUnaryOp):
+    """Square root."""
+
+    name = "relax.sqrt"
+
+
+@irdl_op_definition
+class RsqrtOp(FloatUnaryOp):
+    """1 / sqrt(x)."""
+
+    name = "relax.rsqrt"
+
+
+@irdl_op_definition
+class SinOp(FloatUnaryOp):
+    """Sine."""
+
+    name = "relax.sin"
+
+
+@irdl_op_definition
+class CosOp(FloatUnaryOp):
+    """Cosine."""
+
+    name = "relax.cos"
+
+
+@irdl_op_definition
+class TanOp(FloatUnaryOp):
+    """Tangent."""
+
+    name = "relax.tan"
+
+
+@irdl_op_definition
+class AsinOp(FloatUnaryOp):
+    """Inverse sine."""
+
+    name = "relax.asin"
+
+
+@irdl_op_definition
+class AcosOp(FloatUnaryOp):
+    """Inverse cosine."""
+
+    name = "relax.acos"
+
+
+@irdl_op_definition
+class AtanOp(FloatUnaryOp):
+    """Inverse tangent."""
+
+    name = "relax.atan"
+
+
+@irdl_op_definition
+class SinhOp(FloatUnaryOp):
+    """Hyperbolic sine."""
+
+    name = "relax.sinh"
+
+
+@irdl_op_definition
+class CoshOp(FloatUnaryOp):
+    """Hyperbolic cosine."""
+
+    name = "relax.cosh"
+
+
+@irdl_op_definition
+class TanhOp(FloatUnaryOp):
+    """Hyperbolic tangent."""
+
+    name = "relax.tanh"
+
+
+@irdl_op_definition
+class AsinhOp(FloatUnaryOp):
+    """Inverse hyperbolic sine."""
+
+    name = "relax.asinh"
+
+
+@irdl_op_definition
+class AcoshOp(FloatUnaryOp):
+    """Inverse hyperbolic cosine."""
+
+    name = "relax.acosh"
+
+
+@irdl_op_definition
+class AtanhOp(FloatUnaryOp):
+    """Inverse hyperbolic tangent."""
+
+    name = "relax.atanh"
+
+
+@irdl_op_definition
+class ErfOp(FloatUnaryOp):
+    """The error function."""
+
+    name = "relax.erf"
+
+
+@irdl_op_definition
+class SigmoidOp(FloatUnaryOp):
+    """1 / (1 + exp(-x))."""
+
+    name = "relax.sigmoid"
+
+
+@irdl_op_definition
+class IsNanOp(FloatPredicateOp):
+    """Whether the element is NaN."""
+
+    name = "relax.isnan"
+
+
+@irdl_op_definition
+class IsInfOp(FloatPredicateOp):
+    """Whether the element is infinite."""
+
+    name = "relax.isinf"
+
+
+@irdl_op_definition
+class IsFiniteOp(FloatPredicateOp):
+    """Whether the element is neither infinite nor NaN."""
+
+    name = "relax.isfinite"
+
+
+@irdl_op_definition
+class LogicalNotOp(UnaryOp):
+    """Negation of i1."""
+
+    name = "relax.logical_not"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_bool(type := tensor_type(self.input))
+        return (type,)
+
+
+@irdl_op_definition
+class BitwiseNotOp(UnaryOp):
+    """Each bit inverted."""
+
+    name = "relax.bitwise_not"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_integer(type := tensor_type(self.input))
+        return (type,)
