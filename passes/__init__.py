@@ -18,6 +18,8 @@ PASSES = {
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fuse-ops": "relax.fuse_ops:FuseOps",
+    "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",

@@ -8,6 +8,7 @@ from xdsl.ir import Dialect, Operation
 
 from . import (
     activation,
+    annotation,
     binary,
     constant,
     elementwise,
@@ -23,6 +24,7 @@ __all__ = ["Relax"]
 
 FAMILIES = (
     activation,
+    annotation,
     binary,
     constant,
     elementwise,

@@ -13,7 +13,7 @@ from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.symbols import symbol_of
 from .eliminate_common_subexpr import Numbers
 
-__all__ = ["Outliner", "erase"]
+__all__ = ["Outliner", "erase", "fusible_functions"]
 
 MAX_NAME = 80
 """Characters of the name of a function, before a number is added; TVM has the same limit."""
@@ -192,3 +192,15 @@ def erase(ops: Sequence[Operation]) -> None:
     for op in ops:
         op.detach()
         op.drop_all_references()
+
+
+def fusible_functions(module: ModuleOp) -> list[FuncOp]:
+    """The functions that have a body and are no result of fusion, but for those to be left alone."""
+    return [
+        op
+        for op in module.body.block.ops
+        if isinstance(op, FuncOp) and op.body.blocks and _MARKS.isdisjoint(op.attributes)
+    ]
+
+
+_MARKS = {"passline.skip_optimization", "relax.composite", "relax.primitive"}

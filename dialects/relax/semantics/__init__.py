@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .activation import ACTIVATION
+from .annotation import ANNOTATION
 from .binary import BINARY
 from .constant import ConstantFunctions
 from .elementwise import ELEMENTWISE
@@ -20,6 +21,7 @@ RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
     ConstantFunctions,
     ACTIVATION,
+    ANNOTATION,
     BINARY,
     ELEMENTWISE,
     LINEAR_ALGEBRA,
