@@ -21,6 +21,8 @@ from .outlining import Outliner, erase, fusible_functions
 
 __all__ = ["FuseOps", "fuse_operations"]
 
+_PRIMITIVE = {"relax.primitive": UnitAttr()}
+
 ELEMENTWISE = FusionKind.ELEMENTWISE
 BROADCAST = FusionKind.BROADCAST
 INJECTIVE = FusionKind.INJECTIVE
@@ -58,7 +60,7 @@ def fuse_operations(
     for ops in groups.members():
         if all(isinstance(op, View) for op in ops) or not (gate is None or gate()):
             continue
-        call = outliner.outline(ops, {"relax.primitive": UnitAttr()})
+        call = outliner.outline(ops, _PRIMITIVE)
         if len(ops) > 1:
             fused += 1
             if remarks:
@@ -300,8 +302,6 @@ class _Fusible(dict[type[Operation], bool]):
 
 def is_scalar_constant(op: Operation) -> bool:
     """Whether it is a constant of rank 0, which a function holds rather than has passed in."""
-    if len(op.results) != 1 or op.operands:
-        return False
     type = op.results[0].type
     return (not is_tensor(type) or shape_of(type) == ()) and op.has_trait(ConstantLike)
 

@@ -75,34 +75,31 @@ class Outliner:
         parameters: list[SSAValue] = []
         constants: list[Operation] = []
         local: dict[int, int] = {}  # the number of each value, in the order in which they appear
-        key: list[object] = [self.numbers.of_all(attributes)]
-        number = self.numbers.of
+        number, numbers = self.numbers.of, self.numbers.of_all
+        key: list[object] = [*numbers(attributes)]
         for op in ops:
             operands, results, properties, extra, _, _, _ = read_fields(op)
+            key.append(type(op))
             for operand in operands:
-                if id(operand) in local:
+                if (known := local.get(id(operand))) is not None:
+                    key.append(known)
                     continue
                 local[id(operand)] = len(local)
                 owner = operand.owner
                 if isinstance(owner, Operation) and self.binds(owner):
                     constants.append(owner)
-                    key.append((type(owner), *self.numbers.of_all(owner.properties)))
+                    key += (type(owner), *numbers(owner.properties))
                 else:
                     parameters.append(operand)
-                key.append(number(operand.type))
+                key += (None, number(operand.type))
+            if properties:
+                key += numbers(properties)
+            key.append(None)
+            if extra:
+                key += numbers(extra)
             for result in results:
                 local[id(result)] = len(local)
-            key.append(
-                (
-                    type(op),
-                    *[local[id(operand)] for operand in operands],
-                    *self.numbers.of_all(properties),
-                    None,
-                    *self.numbers.of_all(extra),
-                    None,
-                    *[number(result.type) for result in results],
-                )
-            )
+                key += (None, number(result.type))
         used = [i for i, result in enumerate(ops[-1].results) if result.first_use is not None]
         return Group(parameters, constants, used, (*key, *used))
 
