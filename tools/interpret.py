@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "argument_names",
+    "Value",
     "entry_function",
     "interpret",
     "named_arguments",
@@ -38,7 +39,9 @@ __all__ = [
     "result_names",
 ]
 
-ArrayFunction: TypeAlias = Callable[..., "tuple[Array, ...]"]
+Value: TypeAlias = "Array | tuple[Value, ...] | Callable[..., object]"
+"""A tensor or number is an array, a tuple a tuple, a function one."""
+ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
 
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
@@ -52,7 +55,8 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
 
 
 def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> ArrayFunction:
-    """The function as one of arrays, which are checked against its type.
+    """The function as one of arrays, which are checked against its type; of tuples and functions
+    too, which are not.
 
     PasslineError, naming the operation, if one cannot be computed.
     """
@@ -65,9 +69,7 @@ def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> Arr
     position = _Position()
     interpreter.listeners = (position,)
 
-    def call(*arguments: Array) -> tuple[Array, ...]:
-        import numpy as np
-
+    def call(*arguments: Value) -> tuple[Value, ...]:
         values = _checked(func, arguments)
         try:
             results = interpreter.call_op(func, values)
@@ -75,9 +77,16 @@ def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> Arr
             strip_ir_notes(error)
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             raise PasslineError(f"{where} cannot be computed: {error}") from None
-        return tuple(np.asarray(result) for result in results)
+        return tuple(map(_value, results))
 
     return call
+
+
+def _value(result: object) -> Value:
+    """What the interpreter gives, with numbers as arrays."""
+    import numpy as np
+
+    return cast(Value, result) if isinstance(result, tuple | Callable) else np.asarray(result)
 
 
 class _Position(Interpreter.Listener):
@@ -147,7 +156,7 @@ def random_arguments(func: FuncOp, seed: int) -> list[Array]:
     return arrays
 
 
-def _checked(func: FuncOp, arguments: Sequence[Array]) -> tuple[object, ...]:
+def _checked(func: FuncOp, arguments: Sequence[Value]) -> tuple[object, ...]:
     """The arguments as the interpreter takes them; PasslineError if they do not fit the type."""
     names, types = argument_names(func), func.function_type.inputs.data
     if len(arguments) != len(types):
@@ -157,11 +166,15 @@ def _checked(func: FuncOp, arguments: Sequence[Array]) -> tuple[object, ...]:
     return tuple(map(_checked_argument, names, types, arguments))
 
 
-def _checked_argument(name: str, type: Attribute, array: Array) -> object:
+def _checked_argument(name: str, type: Attribute, value: Value) -> object:
+    import numpy as np
+
     from ..dialects.relax.semantics.arrays import dtype_of
 
     if not is_ranked(type):
-        return array.item() if array.ndim == 0 else array
+        scalar = isinstance(value, np.ndarray) and value.ndim == 0
+        return cast("Array", value).item() if scalar else value
+    array = np.asarray(value)
     element = type.element_type
     dtype = dtype_of(element) if is_number(element) else array.dtype
     shape = type.get_shape()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -24,6 +24,7 @@ from .opt import PasslineOptMain
 
 if TYPE_CHECKING:
     from ..dialects.relax.semantics.arrays import Array
+    from .interpret import Value
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -56,11 +57,24 @@ class PasslineRunMain(PasslineOptMain):
         else:
             arguments = random_arguments(func, self.args.seed)
         results = interpret(prog, func, self.ctx)(*arguments)
-        named = dict(zip(result_names(func), results, strict=True))
+        pairs = zip(result_names(func), results, strict=True)
+        named = {name: array for pair in pairs for name, array in flat(*pair)}
         if self.args.outputs is None:
             return "".join(f"{result_text(name, array)}\n" for name, array in named.items())
         save_arrays(self.args.outputs, named)
         return ""
+
+
+def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
+    """The arrays in a result: `name.0`, `name.1` for those in a tuple; PasslineError for what is
+    none."""
+    if isinstance(value, tuple):
+        for i, element in enumerate(cast("tuple[Value, ...]", value)):
+            yield from flat(f"{name}.{i}", element)
+    elif callable(value):
+        raise PasslineError(f"result '{name}' is a function, which cannot be shown")
+    else:
+        yield name, value
 
 
 def result_text(name: str, array: Array) -> str:

@@ -11,12 +11,16 @@ from . import (
     annotation,
     binary,
     constant,
+    control,
+    device,
     elementwise,
+    kernels,
     linear_algebra,
     manipulation,
     reduction,
     scan,
     sorting,
+    tuples,
     unary,
 )
 
@@ -27,12 +31,16 @@ FAMILIES = (
     annotation,
     binary,
     constant,
+    control,
+    device,
     elementwise,
+    kernels,
     linear_algebra,
     manipulation,
     reduction,
     scan,
     sorting,
+    tuples,
     unary,
 )
 
@@ -52,6 +60,6 @@ def operations(family: ModuleType) -> list[type[Operation]]:
 Relax = Dialect(
     "relax",
     [op for family in FAMILIES for op in operations(family)],
-    [],
+    [device.DeviceAttr],
     [constant.MaterializeConstant()],
 )

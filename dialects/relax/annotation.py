@@ -1,4 +1,4 @@
-"""Operations that tell the compiler something, and compute nothing."""
+"""Values as they are, with what the compiler is to know of them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .base import TensorOp
-from .types import TENSOR, tensor_type
 
 __all__ = ["StopFusionOp"]
 
 
 @irdl_op_definition
 class StopFusionOp(TensorOp):
-    """The tensor itself; what makes it and what uses it are not fused (`annotation.stop_fusion`).
-
-    `fuse-ops` removes it.
-    """
+    """A value that no kernel computes together with its users (`relay.annotation.stop_fusion`)."""
 
     name = "relax.stop_fusion"
 
-    input = operand_def(TENSOR)
-    result = result_def(TENSOR)
+    input = operand_def()
+    result = result_def()
 
     def infer_types(self) -> Sequence[Attribute]:
-        return (tensor_type(self.input),)
+        return (self.input.type,)

@@ -26,6 +26,7 @@ __all__ = [
     "FusionPattern",
     "InfersType",
     "Injective",
+    "NonComputational",
     "Reduction",
     "View",
 ]
@@ -60,6 +61,11 @@ class Evaluates(Operation, ABC):
         """The class that computes it, imported here and not with the dialect."""
 
 
+class NonComputational(Operation, ABC):
+    """An operation that says more than its value, such as where that is: constants stay in it
+    (TVM TNonComputational)."""
+
+
 class FusionKind(IntEnum):
     """How the elements of a result depend on those of the operands (TVM OpPatternKind): the lower,
     the more an operation can be computed together with."""
@@ -75,6 +81,8 @@ class FusionKind(IntEnum):
     ANCHOR = 4
     """Each depends on many elements, and element-wise operations on the result can be computed
     with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
+    TUPLE = 7
+    """They are the operands themselves, put into a tuple or taken out of one: no kernel does it."""
     OPAQUE = 8
     """Nothing is known. So is every operation that is no FusionPattern."""
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
+    ArrayAttr,
     BFloat16Type,
     Float16Type,
     Float32Type,
     Float64Type,
+    FunctionType,
     IntegerType,
     TensorType,
+    TupleType,
     UnrankedTensorType,
     i1,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
@@ -40,6 +43,7 @@ __all__ = [
     "shape_of",
     "static_shape",
     "tensor_type",
+    "tuple_type",
     "unify",
     "with_element",
     "with_shape",
@@ -154,11 +158,14 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
 def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:
     """The type of a value that has both types; None if they contradict.
 
-    It is `declared` itself where `inferred` adds nothing. Types other than tensors must be equal.
+    It is `declared` itself where `inferred` adds nothing. Tuples are refined element by element,
+    functions in their results; other types must be equal.
     """
     if declared is inferred or declared == inferred:
         return declared
-    if not _same_elements(declared, inferred):
+    if not is_tensor(declared) or not is_tensor(inferred):
+        return _by_parts(refine, declared, inferred)
+    if declared.element_type != inferred.element_type:
         return None
     if not is_ranked(declared) or not is_ranked(inferred):
         return declared if is_ranked(declared) else inferred
@@ -173,12 +180,43 @@ def unify(lhs: Attribute, rhs: Attribute) -> Attribute | None:
     """The type of a value that is of one of two types, as after a branch; None if there is none."""
     if lhs is rhs or lhs == rhs:
         return lhs
-    if not is_tensor(lhs) or not _same_elements(lhs, rhs):
+    if not is_tensor(lhs) or not is_tensor(rhs):
+        return _by_parts(unify, lhs, rhs)
+    if lhs.element_type != rhs.element_type:
         return None
     if not is_ranked(lhs) or not is_ranked(rhs):
         return with_shape(lhs, None)
     return with_shape(lhs, widen(lhs.get_shape(), rhs.get_shape()))
 
 
-def _same_elements(lhs: Attribute, rhs: Attribute) -> bool:
-    return is_tensor(lhs) and is_tensor(rhs) and lhs.element_type == rhs.element_type
+def tuple_type(types: Sequence[Attribute]) -> TupleType:
+    """The type of a tuple of values of these types."""
+    return TupleType(ArrayAttr(cast(Sequence[TypeAttribute], types)))
+
+
+Rule: TypeAlias = Callable[[Attribute, Attribute], Attribute | None]
+
+
+def _by_parts(rule: Rule, lhs: Attribute, rhs: Attribute) -> Attribute | None:
+    """Two tuple types or function types combined part by part; `lhs` where this changes nothing."""
+    if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
+        types = _each(rule, lhs.types.data, rhs.types.data)
+        return _same(lhs, None if types is None else tuple_type(types))
+    if isinstance(lhs, FunctionType) and isinstance(rhs, FunctionType) and lhs.inputs == rhs.inputs:
+        types = _each(rule, lhs.outputs.data, rhs.outputs.data)
+        return _same(
+            lhs, None if types is None else FunctionType.from_lists(lhs.inputs.data, types)
+        )
+    return None
+
+
+def _each(rule: Rule, lhs: Sequence[Attribute], rhs: Sequence[Attribute]) -> list[Attribute] | None:
+    if len(lhs) != len(rhs):
+        return None
+    types = [rule(*pair) for pair in zip(lhs, rhs, strict=True)]
+    known = [type for type in types if type is not None]
+    return known if len(known) == len(types) else None
+
+
+def _same(old: Attribute, new: Attribute | None) -> Attribute | None:
+    return old if new == old else new

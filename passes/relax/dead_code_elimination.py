@@ -27,6 +27,7 @@ from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
+from ...passmanager.ir.walking import walk
 from ...passmanager.remarks import Remarks
 
 __all__ = ["DeadCodeElimination", "remove_dead_operations", "remove_unreachable_symbols"]
@@ -107,7 +108,7 @@ class Sweep:
         while pending:
             op, entered = pending.pop()
             while op is not None:
-                operands, results, regions, _ = read_step(op)
+                _, results, regions, _ = read_step(op)
                 if regions and not entered:
                     pending.append((op, True))
                     pending += _last_ops(op)
@@ -118,17 +119,18 @@ class Sweep:
                 if not has_no_effects(op, kind, opened.pop() if regions else True):
                     opened[-1] = False
                 elif not kind.is_fixed and not is_used(results):
-                    self.erase(op, operands)
+                    self.erase(op)
                 op, entered = previous, False
         self.erase_freed()
         return self.removed
 
-    def erase(self, op: Operation, operands: Iterable[SSAValue]) -> None:
+    def erase(self, op: Operation) -> None:
         """Take out an operation that nothing uses, if that is let through."""
         if self.gate is not None and not self.gate():
             return
         if self.remarks is not None:
             self.remarks.passed(op, "Removed", "without effects, and its results are unused")
+        operands = _used_values(op) if op.regions else read_step(op)[0]
         op.detach()
         op.drop_all_references()
         self.removed += 1
@@ -139,12 +141,18 @@ class Sweep:
         while self.freed:
             op = self.freed.pop().owner
             if isinstance(op, Operation) and op.parent is not None and is_trivially_dead(op):
-                self.erase(op, tuple(op.operands))
+                self.erase(op)
 
 
 def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
     """The last op of each block directly in `op`, to be visited, last block last."""
     return [(block.last_op, False) for region in op.regions for block in region.blocks]
+
+
+def _used_values(op: Operation) -> list[SSAValue]:
+    """The values from outside of `op` that it uses, or an op in it does."""
+    operands = {inner: read_step(inner)[0] for inner in walk(op)}
+    return [v for values in operands.values() for v in values if v.owner not in operands]
 
 
 def has_no_effects(op: Operation, kind: Kind, nested_have_none: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,11 +18,13 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...dialects.relax.control import LambdaOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.remarks import Remarks
+from .traversal import in_order
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 
@@ -42,7 +44,8 @@ def eliminate_common_subexpressions(
 
     Equal are operations without effects and regions that have the same operands, attributes,
     properties and result types. One in an enclosing block dominates, unless the region between
-    is isolated from above; one in a sibling block or region does not. Constants merge as other
+    is isolated from above or a function; one in a sibling block or region does not. In a graph, the
+    first in the order of dependences dominates. Constants merge as other
     operations do, as in MLIR and unlike TVM, which leaves them to the code generator: so are
     `x + 1` and `x + 1` equal. `call_only` leaves constants alone; `skip` has names of operations
     to leave alone. `gate`, if given, is asked before each, and may keep it from being replaced.
@@ -77,33 +80,33 @@ class Elimination:
         """Visit the ops nested in `root` in order, an op before those in its regions."""
         pending = self.enter(root)
         while pending:
-            op = pending.pop()
-            if isinstance(op, Scope):
-                self.leave(op)
+            ops = pending.pop()
+            if isinstance(ops, Scope):
+                self.leave(ops)
                 continue
-            while op is not None:
-                operands, results, properties, attributes, _, regions, following = read_fields(op)
+            for op in ops:
+                operands, results, properties, attributes, _, regions, _ = read_fields(op)
                 if self.renamed and not self.renamed.keys().isdisjoint(map(id, operands)):
                     op.operands = operands = [self.renamed.get(id(o), o) for o in operands]
                 if regions:
-                    pending.append(following)
+                    pending.append(ops)
                     pending += self.enter(op)
                     break
                 if results and self.mergeable[type(op)]:
                     self.visit(op, operands, properties, attributes)
-                op = following
         self.erase_merged()
         return len(self.merged)
 
-    def enter(self, op: Operation) -> list[Operation | Scope | None]:
+    def enter(self, op: Operation) -> list[Iterator[Operation] | Scope]:
         """Open a scope for each block directly in `op`; gives what to visit, last first."""
-        items: list[Operation | Scope | None] = []
-        if op.has_trait(IsolatedFromAbove, value_if_unregistered=True):
+        items: list[Iterator[Operation] | Scope] = []
+        # A lambda is left to compute what it does: it would capture the value instead.
+        if isinstance(op, LambdaOp) or op.has_trait(IsolatedFromAbove, value_if_unregistered=True):
             items.append(Scope(self.known, len(self.added)))
             self.known = {}
         for region in reversed(op.regions):
             for block in reversed(region.blocks):
-                items += (Scope(self.known, len(self.added)), block.first_op)
+                items += (Scope(self.known, len(self.added)), in_order(block))
         return items
 
     def leave(self, scope: Scope) -> None:
@@ -139,8 +142,7 @@ class Elimination:
                 self.renamed[id(old)] = new
 
     # Uses are renamed when the sweep comes to them: one by one from the value, they would take
-    # time quadratic in the operands of their operation. What is left are uses before the
-    # definition, in graph regions and between blocks.
+    # time quadratic in the operands of their operation. What is left are uses between blocks.
     def erase_merged(self) -> None:
         """Erase the operations whose results were renamed."""
         remarks = self.remarks or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -15,13 +15,16 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, MemoryEffect, NoMemoryEffect
 
 from ...dialects.relax.constant import ConstantOp, FullOp, is_number
-from ...dialects.relax.interfaces import Elementwise, Evaluates
+from ...dialects.relax.device import OnDeviceOp
+from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational
+from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, static_shape
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walking import walk
 from ...passmanager.remarks import Remarks
+from .traversal import in_order
 
 if TYPE_CHECKING:
     from ...dialects.relax.semantics.arrays import Array
@@ -38,10 +41,12 @@ def fold_constants(
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
-    chosen branch takes its place. Element-wise operations on fills alone give a fill; others on
-    fills alone stay, because nothing is expanded, and so does what has or gives more than
-    `max_elements`. Operations that fail to evaluate stay. Nothing is reassociated. Constants left
-    without a use by this are erased, and functions marked `relax.primitive` left as they are.
+    chosen branch takes its place, and the element of a tuple that is made there. Element-wise
+    operations on fills alone give a fill; others on fills alone stay, because nothing is expanded,
+    and so does what has or gives more than `max_elements`. Operations that fail to evaluate stay,
+    and those that are more than their value; a constant on a device is one. Nothing is
+    reassociated. Constants, and tuples, left without a use by this are erased, and functions marked
+    `relax.primitive` left as they are.
     `gate`, if given, is asked before each, and may keep it from being folded.
     """
     return Folding(max_elements, gate, remarks).run(func)
@@ -75,28 +80,29 @@ class Folding:
         """What operations gave, with what they were given: an equal one is not evaluated again."""
         self.arrays: dict[Operation, Sequence[Array]] = {}
         self.touched: dict[Operation, None] = {}
-        """Constants that lost a use."""
+        """Constants, tuples and annotations of constants that lost a use."""
         self.interpreter = Interpreter(ModuleOp([]))
         self.registered: set[type[InterpreterFunctions]] = set()
 
     def run(self, root: Operation) -> int:
         """Visit the ops nested in `root` in order, an op before those in its regions."""
-        pending = _first_ops(root)
+        pending = _bodies(root)
         while pending:
-            op = pending.pop()
-            while op is not None:
-                operands, _, regions, following = read_step(op)
+            ops = pending.pop()
+            for op in ops:
+                operands, _, regions, _ = read_step(op)
                 if regions:
+                    pending.append(ops)
                     chosen = _chosen_region(op) if isinstance(op, IfOp) else None
                     if isinstance(op, IfOp) and chosen is not None and self.may_fold():
-                        op = self.fold_if(op, chosen)
-                        continue
-                    pending.append(following)
-                    pending += _first_ops(op)
+                        pending.append(iter(self.fold_if(op, chosen)))
+                    else:
+                        pending += _bodies(op)
                     break
-                if operands and self.foldable[type(op)]:
+                if isinstance(op, TupleGetItemOp):
+                    self.fold_tuple_get_item(op)
+                elif operands and self.foldable[type(op)]:
                     self.fold(op, operands)
-                op = following
         self.erase_touched()
         return self.folded
 
@@ -104,12 +110,13 @@ class Folding:
 
     def fold(self, op: Operation, operands: Sequence[SSAValue]) -> None:
         """Replace an operation by constants, if its operands are constants."""
-        constants: list[Evaluates] = []
-        for operand in operands:
-            owner = operand.owner
+        constants: list[SSAValue] = []
+        for value in operands:
+            while isinstance(owner := value.owner, OnDeviceOp):
+                value = owner.input
             if not self.constant[type(owner)] or not isinstance(owner, Evaluates):
                 return
-            constants.append(owner)
+            constants.append(value)
         assert isinstance(op, Evaluates)
         values = self.value_of(op, constants)
         if not isinstance(values, Stays) and not self.may_fold():
@@ -118,16 +125,32 @@ class Folding:
             report(self.remarks, op, values)
         if not isinstance(values, Stays):
             self.replace(op, values)
-            self.touched |= dict.fromkeys(constants)
+            self.touch(operands)
             self.folded += 1
 
     def may_fold(self) -> bool:
         """Whether the next fold is let through."""
         return self.gate is None or self.gate()
 
-    def value_of(self, op: Evaluates, constants: Sequence[Evaluates]) -> Values:
+    def fold_tuple_get_item(self, op: TupleGetItemOp) -> None:
+        """Replace an element of a tuple by what was put there."""
+        if (value := op.element()) is not None and self.may_fold():
+            op.result.replace_all_uses_with(value)
+            operands = tuple(op.operands)
+            _erase(op)
+            self.touch(operands)
+            self.folded += 1
+
+    def touch(self, lost: Iterable[SSAValue]) -> None:
+        """Note that values lost a use."""
+        for value in lost:
+            if self.constant[type(owner := value.owner)] or isinstance(owner, TupleOp | OnDeviceOp):
+                assert isinstance(owner, Operation)
+                self.touched[owner] = None
+
+    def value_of(self, op: Evaluates, constants: Sequence[SSAValue]) -> Values:
         """The values of the results, or why the operation is to stay."""
-        known = [ConstantLike.get_constant_value(operand) for operand in op.operands]
+        known = [ConstantLike.get_constant_value(constant) for constant in constants]
         if None in known:
             return Stays()
         key = (type(op), *map(id, known))
@@ -138,9 +161,9 @@ class Folding:
         self.values[key] = inputs, values
         return values
 
-    def evaluate(self, op: Evaluates, constants: Sequence[Evaluates]) -> Values:
+    def evaluate(self, op: Evaluates, constants: Sequence[SSAValue]) -> Values:
         """Compute the results; what is too big stays, and what fails, as in TVM."""
-        fills = [c for c in constants if isinstance(c, FullOp)]
+        fills = [owner for c in constants if isinstance(owner := c.owner, FullOp)]
         only_fills = len(fills) == len(constants)
         sizes = [] if only_fills else [_size(v.type) for v in (*op.operands, *op.results)]
         if None in sizes:
@@ -170,26 +193,24 @@ class Folding:
             number_of(array, element_of(type)) for array, type in zip(arrays, ranked, strict=True)
         ]
 
-    def dense_values(self, op: Evaluates, constants: Sequence[Evaluates]) -> Sequence[Attribute]:
+    def dense_values(self, op: Evaluates, constants: Sequence[SSAValue]) -> Sequence[Attribute]:
         """The arrays that an operation makes of constants."""
         from ...dialects.relax.semantics.arrays import dense_of
 
-        arguments = [
-            self.array_of(constant)[constant.results.index(operand)]
-            for operand, constant in zip(op.operands, constants, strict=True)
-        ]
-        arrays = self.call(op, arguments)
+        arrays = self.call(op, [self.array_of(constant) for constant in constants])
         return [
             dense_of(array, result.type)
             for array, result in zip(arrays, op.results, strict=True)
             if is_ranked(result.type)
         ]
 
-    def array_of(self, constant: Evaluates) -> Sequence[Array]:
-        """The elements of the results of a constant, which is evaluated once."""
-        if constant not in self.arrays:
-            self.arrays[constant] = self.call(constant)
-        return self.arrays[constant]
+    def array_of(self, constant: SSAValue) -> Array:
+        """The elements of a constant, which is evaluated once."""
+        owner = constant.owner
+        assert isinstance(owner, Evaluates)
+        if owner not in self.arrays:
+            self.arrays[owner] = self.call(owner)
+        return self.arrays[owner][owner.results.index(constant)]
 
     def call(self, op: Evaluates, arguments: Sequence[Array] = ()) -> Sequence[Array]:
         """Compute the results of an operation."""
@@ -222,11 +243,11 @@ class Folding:
 
     # Control flow
 
-    def fold_if(self, op: IfOp, chosen: Region) -> Operation | None:
-        """Put the operations of one branch where the `scf.if` is; gives the next op to visit."""
+    def fold_if(self, op: IfOp, chosen: Region) -> Sequence[Operation]:
+        """Put the operations of one branch where the `scf.if` is; gives these."""
         if self.remarks is not None:
             self.remarks.passed(op, "BranchChosen", "replaced by the branch that is taken")
-        parent, following = op.parent, op.next_op
+        parent = op.parent
         assert parent is not None
         inlined: list[Operation] = []
         if chosen.blocks:
@@ -238,17 +259,19 @@ class Folding:
             for result, value in zip(op.results, values, strict=True):
                 result.replace_all_uses_with(value)
         operands = [operand for inner in walk(op) for operand in inner.operands]
-        owners = [operand.owner for operand in operands if self.constant[type(operand.owner)]]
-        self.touched |= dict.fromkeys(owner for owner in owners if isinstance(owner, Operation))
         self.folded += 1
         _erase(op)
-        return inlined[0] if inlined else following
+        self.touch(operands)
+        return inlined
 
     def erase_touched(self) -> None:
-        """Erase the constants that nothing uses any more."""
-        for op in self.touched:
+        """Erase what lost its last use, and then what that used."""
+        while self.touched:
+            op, _ = self.touched.popitem()
             if op.parent is not None and all(result.first_use is None for result in op.results):
+                operands = tuple(op.operands)
                 _erase(op)
+                self.touch(operands)
 
 
 def report(remarks: Remarks, op: Operation, values: Values) -> None:
@@ -268,6 +291,7 @@ class _Foldable(dict[type[Operation], bool]):
         effects = cls.get_traits_of_type(MemoryEffect)
         self[cls] = answer = (
             issubclass(cls, Evaluates)
+            and not issubclass(cls, NonComputational)
             and bool(effects)
             and all(isinstance(effect, NoMemoryEffect) for effect in effects)
         )
@@ -296,11 +320,11 @@ def _size(type: Attribute) -> int | None:
     return None if shape is None else prod(shape)
 
 
-def _first_ops(op: Operation) -> list[Operation | None]:
-    """The first op of each block directly in `op`, last block first; none if it is primitive."""
+def _bodies(op: Operation) -> list[Iterator[Operation]]:
+    """The ops of each block directly in `op`, last block first; none if it is primitive."""
     if "relax.primitive" in op.attributes:
         return []
-    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+    return [in_order(block) for region in reversed(op.regions) for block in reversed(region.blocks)]
 
 
 def _erase(op: Operation) -> None:

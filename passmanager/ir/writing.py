@@ -13,10 +13,14 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
     ModuleOp,
     UnregisteredOp,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
@@ -58,8 +62,8 @@ def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> st
 
 
 class ExactPrinter(Printer):
-    """A printer of xDSL's form, in which dense constants keep every bit. It leaves the IR as it is,
-    also when it fails.
+    """A printer of xDSL's form, in which dense constants keep every bit, and functions that return
+    one function can be read. It leaves the IR as it is, also when it fails.
 
     xDSL 0.74 takes [0.0, -0.0] for a splat, and reads the digits that it prints for infinities and
     NaN as numbers. Such a constant is printed as one hexadecimal string, which MLIR reads too.
@@ -154,16 +158,31 @@ class ExactPrinter(Printer):
             self._print_argument_users(op)
         elif self.style.value_users:
             return self._print_with_users(op)
-        if not isinstance(op, UnregisteredOp):
+        if isinstance(op, UnregisteredOp):
+            self._print_unregistered_op(op)
+        elif isinstance(op, FuncOp) and _returns_one_function(op) and not self.print_generic_format:
+            self._print_function_in_parentheses(op)
+        else:
             super().print_op(op)
-        else:  # xDSL takes its name off while it prints it.
-            attributes, op.attributes = op.attributes, op.attributes.copy()
-            try:
-                super().print_op(op)
-            finally:
-                op.attributes = attributes
         if self._ids is not None and (comment := self._comment(op, self._ids)):
             self.print_string(f" // {comment}")
+
+    def _print_unregistered_op(self, op: UnregisteredOp) -> None:
+        """Print an op whose name xDSL takes off while it prints it."""
+        attributes, op.attributes = op.attributes, op.attributes.copy()
+        try:
+            super().print_op(op)
+        finally:
+            op.attributes = attributes
+
+    def _print_function_in_parentheses(self, op: FuncOp) -> None:
+        """Print a result in parentheses: xDSL 0.74 does so only if it has attributes."""
+        properties = op.properties
+        op.properties = {"res_attrs": ArrayAttr([DictionaryAttr({})]), **properties}
+        try:
+            super().print_op(op)
+        finally:
+            op.properties = properties
 
     def _print_with_users(self, op: Operation) -> None:
         numbering = _Numbering(self)
@@ -221,6 +240,11 @@ class _Numbering(ExactPrinter):
     def names(self) -> tuple[dict[SSAValue, str], dict[Operation, str]]:
         """The names of values, and those of ops that have operands but no results."""
         return self._ssa_values, self._found
+
+
+def _returns_one_function(op: FuncOp) -> bool:
+    outputs = op.function_type.outputs.data
+    return len(outputs) == 1 and isinstance(outputs[0], FunctionType)
 
 
 def _exceeds(size: int, limit: int | None) -> bool:

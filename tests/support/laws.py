@@ -8,9 +8,10 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
@@ -25,6 +26,8 @@ from passline.tools.chunks import split_chunks
 from passline.tools.interpret import entry_function, interpret
 
 __all__ = ["check_laws", "pipeline_of"]
+
+Values: TypeAlias = tuple[object, ...]
 
 
 def pipeline_of(line: str) -> str | None:
@@ -79,18 +82,33 @@ def compare(before: ModuleOp, after: ModuleOp) -> int:
         except PasslineError:
             continue  # an op without semantics
         actual = run(after, func.sym_name.data, arguments)
-        assert len(actual) == len(expected)
-        for a, e in zip(actual, expected):
-            np.testing.assert_allclose(np.asarray(a), np.asarray(e), rtol=1e-6)
+        check_equal(actual, expected)
         compared += 1
     return compared
 
 
-def random_arguments(types: Sequence[Attribute]) -> tuple[object, ...] | None:
-    """Numpy arrays for tensor types, 2 for a size that is not known; None for other types."""
+def check_equal(actual: object, expected: object) -> None:
+    """AssertionError unless two values are: tuples in each element; functions always are."""
+    if isinstance(expected, tuple):
+        assert isinstance(actual, tuple)
+        actual, expected = cast(Values, actual), cast(Values, expected)
+        for pair in zip(actual, expected, strict=True):
+            check_equal(*pair)
+    elif not callable(expected):
+        np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-6)
+
+
+def random_arguments(types: Sequence[Attribute]) -> Values | None:
+    """Numpy arrays for tensor types, 2 for a size that is not known, and tuples of them; None for
+    other types."""
     rng = np.random.default_rng(0)
     arguments: list[object] = []
     for type_ in types:
+        if isinstance(type_, TupleType):
+            if (elements := random_arguments(type_.types.data)) is None:
+                return None
+            arguments.append(elements)
+            continue
         match = re.fullmatch(r"tensor<((?:[0-9?]+x)*)([fi])(\d+)>", str(type_))
         if match is None:
             return None
@@ -104,6 +122,6 @@ def random_arguments(types: Sequence[Attribute]) -> tuple[object, ...] | None:
     return tuple(arguments)
 
 
-def run(module: ModuleOp, name: str, arguments: tuple[object, ...]) -> tuple[object, ...]:
+def run(module: ModuleOp, name: str, arguments: Values) -> Values:
     """Call a function of the module on the numpy semantics; PasslineError if it has none."""
     return interpret(module, entry_function(module, name), make_ir_context())(*arguments)

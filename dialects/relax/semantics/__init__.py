@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .activation import ACTIVATION
-from .annotation import ANNOTATION
 from .binary import BINARY
 from .constant import ConstantFunctions
+from .control import ControlFunctions
 from .elementwise import ELEMENTWISE
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
@@ -19,9 +19,8 @@ __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
-    ConstantFunctions,
+    (ConstantFunctions, ControlFunctions),
     ACTIVATION,
-    ANNOTATION,
     BINARY,
     ELEMENTWISE,
     LINEAR_ALGEBRA,

@@ -54,12 +54,12 @@ def at_least_f32(array: Array) -> Array:
 
 
 def interpreter_functions(
-    name: str, base: type[InterpreterFunctions], *tables: Semantics
+    name: str, bases: tuple[type[InterpreterFunctions], ...], *tables: Semantics
 ) -> type[InterpreterFunctions]:
-    """The functions of `base`, and those of the tables: what these give is made of the element type
-    of the result."""
+    """The functions of `bases`, and those of the tables: what these give is made of the element
+    type of the result."""
     methods = {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
-    return register_impls(type(name, (base,), methods))
+    return register_impls(type(name, bases, methods))
 
 
 def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValues]:

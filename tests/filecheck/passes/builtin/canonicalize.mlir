@@ -47,3 +47,27 @@ func.func @effect() {
   func.return
 }
 func.func private @other()
+
+// -----
+
+// Tuples, casts, functions and graphs of relax.
+// CHECK-LABEL: @relax
+func.func @relax(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[G:%.*]] = relax.graph -> tensor<f32> {
+  // CHECK-NEXT:   [[A:%.*]] = relax.exp %x
+  // CHECK-NEXT:   relax.output [[A]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return [[G]]
+  %t = relax.tuple %x : (tensor<f32>) -> tuple<tensor<f32>>
+  %f = relax.lambda() -> tensor<f32> {
+    relax.yield %x : tensor<f32>
+  }
+  %0 = relax.graph -> tensor<f32> {
+    %1 = relax.exp %2 : (tensor<f32>) -> tensor<f32>
+    %3 = relax.exp %1 : (tensor<f32>) -> tensor<f32>
+    %2 = relax.match_cast %4 : (tensor<f32>) -> tensor<f32>
+    %4 = relax.tuple_get_item %t {index = 0} : (tuple<tensor<f32>>) -> tensor<f32>
+    relax.output %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}

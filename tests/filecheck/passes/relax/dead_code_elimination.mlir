@@ -173,3 +173,73 @@ func.func private @kept() {
   %0 = arith.constant 1 : i32
   return
 }
+
+// -----
+
+// A function that nothing calls goes with what it captures, whatever its body does; a call stays,
+// as its function may have effects.
+// CHECK-LABEL: @lambdas
+func.func @lambdas(%x : tensor<f32>) {
+  // CHECK-NEXT: [[F:%.*]] = relax.lambda() -> tensor<f32> {
+  // CHECK-NEXT:   [[E:%.*]] = relax.exp %x
+  // CHECK-NEXT:   relax.yield [[E]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: relax.invoke [[F]]()
+  // CHECK-NEXT: func.return
+  %f = relax.lambda() -> tensor<f32> {
+    %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %1 = relax.tanh %0 : (tensor<f32>) -> tensor<f32>
+    relax.yield %0 : tensor<f32>
+  }
+  %2 = relax.invoke %f() : () -> tensor<f32>
+  %3 = relax.tanh %x : (tensor<f32>) -> tensor<f32>
+  %g = relax.lambda() {
+    "test.op"(%3) : (tensor<f32>) -> ()
+  }
+  return
+}
+
+// -----
+
+// Tuples, annotations and kernels whose results are unused.
+// CHECK-LABEL: @values
+func.func private @kernel(memref<f32>)
+func.func @values(%x : tensor<f32>) {
+  // CHECK-NEXT: func.return
+  %0 = relax.call_tir @kernel() : () -> tensor<f32>
+  %1 = relax.tuple %x, %0 : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %2 = relax.tuple_get_item %1 {index = 0} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %3 = relax.stop_fusion %2 : (tensor<f32>) -> tensor<f32>
+  %4 = relax.on_device %3 {device = #relax.device<cpu>} : (tensor<f32>) -> tensor<f32>
+  %5 = relax.match_cast %4 : (tensor<f32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+// In a graph, whatever the order; what stands before or after its user, and in a lambda.
+// CHECK-LABEL: @graphs
+func.func @graphs(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[G:%.*]] = relax.graph -> tensor<f32> {
+  // CHECK-NEXT:   [[A:%.*]] = relax.exp [[B:%.*]] :
+  // CHECK-NEXT:   [[B]] = relax.tanh %x
+  // CHECK-NEXT:   relax.output [[A]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return [[G]]
+  %0 = relax.graph -> tensor<f32> {
+    %1 = relax.exp %2 : (tensor<f32>) -> tensor<f32>
+    %f = relax.lambda() -> tensor<f32> {
+      %5 = relax.exp %4 : (tensor<f32>) -> tensor<f32>
+      relax.yield %5 : tensor<f32>
+    }
+    %2 = relax.tanh %x : (tensor<f32>) -> tensor<f32>
+    %3 = relax.exp %2 : (tensor<f32>) -> tensor<f32>
+    %4 = relax.exp %3 : (tensor<f32>) -> tensor<f32>
+    relax.output %1 : tensor<f32>
+  }
+  relax.graph {
+    %6 = relax.exp %7 : (tensor<f32>) -> tensor<f32>
+    %7 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  }
+  return %0 : tensor<f32>
+}

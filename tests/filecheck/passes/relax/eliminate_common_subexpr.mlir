@@ -210,3 +210,99 @@ func.func @many_uses(%x : i32) {
   "test.op"(%0, %1, %1, %x) : (i32, i32, i32, i32) -> ()
   return
 }
+
+// -----
+
+// Tuples, their elements, annotations and kernels; another kernel is another value.
+func.func private @a(memref<f32>, memref<f32>)
+func.func private @b(memref<f32>, memref<f32>)
+// CHECK-LABEL: @values
+func.func @values(%x : tensor<f32>, %y : tensor<f32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.call_tir @a(%x)
+  // CHECK-NEXT: [[B:%.*]] = relax.call_tir @b(%x)
+  // CHECK-NEXT: [[T:%.*]] = relax.tuple [[A]], %y
+  // CHECK-NEXT: [[F:%.*]] = relax.tuple_get_item [[T]] {index = 0}
+  // CHECK-NEXT: [[G:%.*]] = relax.tuple_get_item [[T]] {index = 1}
+  // CHECK-NEXT: [[S:%.*]] = relax.stop_fusion [[F]]
+  // CHECK-NEXT: "test.op"([[B]], [[F]], [[G]], [[S]], [[S]])
+  %0 = relax.call_tir @a(%x) : (tensor<f32>) -> tensor<f32>
+  %1 = relax.call_tir @a(%x) : (tensor<f32>) -> tensor<f32>
+  %2 = relax.call_tir @b(%x) : (tensor<f32>) -> tensor<f32>
+  %3 = relax.tuple %0, %y : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %4 = relax.tuple %1, %y : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %5 = relax.tuple_get_item %3 {index = 0} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %6 = relax.tuple_get_item %4 {index = 0} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %7 = relax.tuple_get_item %4 {index = 1} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %8 = relax.stop_fusion %5 : (tensor<f32>) -> tensor<f32>
+  %9 = relax.stop_fusion %6 : (tensor<f32>) -> tensor<f32>
+  "test.op"(%2, %6, %7, %8, %9) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+// A function is on its own: it computes again what is computed outside, and captures nothing more.
+// Functions and calls of them stay.
+// CHECK-LABEL: @lambdas
+func.func @lambdas(%x : tensor<f32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.exp %x
+  // CHECK-NEXT: [[F:%.*]] = relax.lambda() -> tensor<f32> {
+  // CHECK-NEXT:   [[B:%.*]] = relax.exp %x
+  // CHECK-NEXT:   [[C:%.*]] = relax.add [[B]], [[B]]
+  // CHECK-NEXT:   relax.yield [[C]]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: relax.lambda
+  // CHECK: relax.invoke [[F]]
+  // CHECK-NEXT: relax.invoke [[F]]
+  // CHECK-NEXT: "test.op"([[A]], [[A]])
+  %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  %f = relax.lambda() -> tensor<f32> {
+    %1 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %2 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %3 = relax.add %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    relax.yield %3 : tensor<f32>
+  }
+  %g = relax.lambda() -> tensor<f32> {
+    %4 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    relax.yield %4 : tensor<f32>
+  }
+  %5 = relax.invoke %f() : () -> tensor<f32>
+  %6 = relax.invoke %f() : () -> tensor<f32>
+  %7 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  "test.op"(%0, %7) : (tensor<f32>, tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+// In a graph, in the order of dependences: uses before the definition follow, and what is equal
+// only when they have is found.
+// CHECK-LABEL: @graph
+func.func @graph(%c : i1, %x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[O:%.*]] = relax.exp %x
+  // CHECK-NEXT: relax.graph -> tensor<f32> {
+  // CHECK-NEXT:   [[R:%.*]] = scf.if %c -> (tensor<f32>) {
+  // CHECK-NEXT:     scf.yield [[D:%.*]] : tensor<f32>
+  // CHECK-NEXT:   } else {
+  // CHECK-NEXT:     scf.yield [[D]]
+  // CHECK-NEXT:   }
+  // CHECK-NEXT:   [[A:%.*]] = relax.add [[R]], [[D]]
+  // CHECK-NEXT:   [[D]] = relax.tanh [[O]]
+  // CHECK-NEXT:   relax.output [[A]]
+  %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  %1 = relax.graph -> tensor<f32> {
+    %2 = scf.if %c -> (tensor<f32>) {
+      %3 = relax.tanh %0 : (tensor<f32>) -> tensor<f32>
+      scf.yield %3 : tensor<f32>
+    } else {
+      scf.yield %6 : tensor<f32>
+    }
+    %4 = relax.add %2, %5 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %5 = relax.tanh %8 : (tensor<f32>) -> tensor<f32>
+    %6 = relax.tanh %7 : (tensor<f32>) -> tensor<f32>
+    %7 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    %8 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+    relax.output %4 : tensor<f32>
+  }
+  return %1 : tensor<f32>
+}

@@ -220,3 +220,104 @@ func.func @unknown_condition(%c : i1) {
   }
   return
 }
+
+// -----
+
+// An element of a tuple that is made here is the element; the rest of it folds, and the tuple goes.
+// CHECK-LABEL: @tuple
+func.func @tuple(%x : tensor<f32>) -> tensor<f32> {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<4.000000e+00> : tensor<f32>
+  // CHECK-NEXT: [[A:%.*]] = relax.add [[C]], %x
+  // CHECK-NEXT: func.return [[A]]
+  %c = relax.constant dense<2.0> : tensor<f32>
+  %t = relax.tuple %x, %c : (tensor<f32>, tensor<f32>) -> tuple<tensor<f32>, tensor<f32>>
+  %0 = relax.tuple_get_item %t {index = 1} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %1 = relax.add %0, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = relax.tuple_get_item %t {index = 0} : (tuple<tensor<f32>, tensor<f32>>) -> tensor<f32>
+  %3 = relax.add %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// A tuple in a tuple; tuples that are used otherwise stay, and so do those from elsewhere.
+// CHECK-LABEL: @tuples
+func.func @tuples(%x : tensor<f32>, %u : tuple<tensor<f32>>) {
+  // CHECK-NEXT: [[T:%.*]] = relax.tuple %x
+  // CHECK-NEXT: [[U:%.*]] = relax.tuple_get_item %u
+  // CHECK-NEXT: "test.op"([[T]], %x, [[U]])
+  // CHECK-NEXT: func.return
+  %t = relax.tuple %x : (tensor<f32>) -> tuple<tensor<f32>>
+  %n = relax.tuple %t : (tuple<tensor<f32>>) -> tuple<tuple<tensor<f32>>>
+  %0 = relax.tuple_get_item %n {index = 0} : (tuple<tuple<tensor<f32>>>) -> tuple<tensor<f32>>
+  %1 = relax.tuple_get_item %0 {index = 0} : (tuple<tensor<f32>>) -> tensor<f32>
+  %2 = relax.tuple_get_item %u {index = 0} : (tuple<tensor<f32>>) -> tensor<f32>
+  "test.op"(%t, %1, %2) : (tuple<tensor<f32>>, tensor<f32>, tensor<f32>) -> ()
+  return
+}
+
+// -----
+
+// Where a value is stays, and constants in it fold through.
+// CHECK-LABEL: @devices
+func.func @devices(%x : tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<1.000000e+00> : tensor<f32>
+  // CHECK-NEXT: [[K:%.*]] = relax.constant dense<2.000000e+00> : tensor<f32>
+  // CHECK-NEXT: [[D:%.*]] = relax.on_device [[K]] {device = #relax.device<cuda>}
+  // CHECK-NEXT: [[A:%.*]] = relax.add [[D]], %x
+  // CHECK-NEXT: [[M:%.*]] = relax.device_copy [[C]]
+  // CHECK-NEXT: [[E:%.*]] = relax.exp [[M]]
+  // CHECK-NEXT: func.return [[A]], [[E]]
+  %c = relax.constant dense<1.0> : tensor<f32>
+  %0 = relax.on_device %c {device = #relax.device<cuda>} : (tensor<f32>) -> tensor<f32>
+  %1 = relax.add %0, %0 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = relax.on_device %1 {device = #relax.device<cuda>} : (tensor<f32>) -> tensor<f32>
+  %3 = relax.add %2, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %4 = relax.device_copy %c {src = #relax.device<cpu>, dst = #relax.device<cuda>} : (tensor<f32>) -> tensor<f32>
+  %5 = relax.exp %4 : (tensor<f32>) -> tensor<f32>
+  return %3, %5 : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// A lambda folds inside, with constants that it captures; a call of it stays.
+// CHECK-LABEL: @lambda
+func.func @lambda() -> tensor<f32> {
+  // CHECK-NEXT: [[F:%.*]] = relax.lambda() -> tensor<f32> {
+  // CHECK-NEXT:   [[C:%.*]] = relax.constant dense<4.000000e+00> : tensor<f32>
+  // CHECK-NEXT:   relax.yield [[C]] : tensor<f32>
+  // CHECK-NEXT: }
+  // CHECK-NEXT: relax.invoke [[F]]()
+  %c = relax.constant dense<2.0> : tensor<f32>
+  %f = relax.lambda() -> tensor<f32> {
+    %0 = relax.add %c, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    relax.yield %0 : tensor<f32>
+  }
+  %1 = relax.invoke %f() : () -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// A graph folds in the order of dependences, branches in it too.
+// CHECK-LABEL: @graph
+func.func @graph() -> tensor<f32> {
+  // CHECK-NEXT: [[G:%.*]] = relax.graph -> tensor<f32> {
+  // CHECK-NEXT:   [[C:%.*]] = relax.constant dense<8.000000e+00> : tensor<f32>
+  // CHECK-NEXT:   relax.output [[C]] : tensor<f32>
+  // CHECK-NEXT: }
+  // CHECK-NEXT: func.return [[G]]
+  %0 = relax.graph -> tensor<f32> {
+    %1 = relax.add %2, %2 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %2 = scf.if %true -> (tensor<f32>) {
+      %3 = relax.add %c, %c : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      scf.yield %3 : tensor<f32>
+    } else {
+      scf.yield %c : tensor<f32>
+    }
+    %true = arith.constant true
+    %c = relax.constant dense<2.0> : tensor<f32>
+    relax.output %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}

@@ -23,6 +23,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, traits_de
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import PassFailedException
 
+from passline.dialects.relax.control import LambdaOp
+from passline.dialects.relax.control import YieldOp as LambdaYieldOp
 from passline.passes.relax.dead_code_elimination import (
     DeadCodeElimination,
     remove_dead_operations,
@@ -136,6 +138,16 @@ def test_a_chain_goes_whatever_its_order():
     graph = TestOp(regions=[Region(Block([again, add, one]))])
     func = function("main", [graph])
     assert remove_dead_operations(func) == 3
+
+
+def test_what_an_unused_lambda_captures_goes_with_it_whatever_the_order():
+    """The operations in the lambda are gone with it: they do not count."""
+    one = ConstantOp.from_int_and_width(1, 32)
+    inner = AddiOp(one, one)
+    made = LambdaOp(Block([inner, LambdaYieldOp(inner)]), [i32])
+    graph = TestOp(regions=[Region(Block([made, one, TestOp()]))])
+    assert remove_dead_operations(function("main", [graph])) == 2
+    assert [op.name for op in graph.regions[0].block.ops] == ["test.op"]
 
 
 def test_nothing_dead():

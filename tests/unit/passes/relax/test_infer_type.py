@@ -16,6 +16,7 @@ from xdsl.parser import Parser
 from passline.dialects.relax.interfaces import InfersType
 from passline.passes.relax.infer_type import InferType, infer_types
 from passline.passmanager import DiagnosticError
+from passline.passmanager.ir.reading import parse_module
 from passline.passmanager.registry import make_ir_context
 
 T = TensorType(f32, [4])
@@ -90,6 +91,192 @@ def test_a_declared_function_result_that_is_wrong():
     messages = contradictions(module)
     assert ("relax.exp", "has result type tensor<5xf32>, but tensor<4xf32> is inferred") in messages
     assert ("tensor.cast", "casts tensor<4xf32> to tensor<5xf32>") in messages
+
+
+WRONG = {
+    "the element of a tuple": (
+        """
+        %t = relax.tuple %x : (tensor<4xf32>) -> tuple<tensor<*xf32>>
+        %0 = relax.tuple_get_item %t {index = 0} : (tuple<tensor<*xf32>>) -> tensor<5xf32>
+        """,
+        "relax.tuple_get_item",
+        "has result type tensor<5xf32>, but tensor<4xf32> is inferred",
+    ),
+    "the tuple": (
+        """
+        %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+        %t = relax.tuple %0 : (tensor<*xf32>) -> tuple<tensor<5xf32>>
+        """,
+        "relax.tuple",
+        "has result type tuple<tensor<5xf32>>, but tuple<tensor<4xf32>> is inferred",
+    ),
+    "what a lambda gives, where it is made": (
+        """
+        %f = relax.lambda() -> tensor<5xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+          %1 = relax.exp %0 : (tensor<*xf32>) -> tensor<5xf32>
+          relax.yield %1 : tensor<5xf32>
+        }
+        """,
+        "relax.exp",
+        "has result type tensor<5xf32>, but tensor<4xf32> is inferred",
+    ),
+    "what is done with what a function gives": (
+        """
+        %f = relax.lambda() -> tensor<*xf32> {
+          relax.yield %u : tensor<*xf32>
+        }
+        %0 = relax.invoke %f() : () -> tensor<*xf32>
+        %1 = relax.add %0, %y : (tensor<*xf32>, tensor<5xf32>) -> tensor<*xf32>
+        """,
+        "relax.add",
+        "shapes 4 and 5 do not broadcast: dimension 0 is 4 and 5",
+    ),
+    "an argument of a function": (
+        """
+        %f = relax.lambda(%z : tensor<5xf32>) {
+        }
+        %0 = relax.exp %u : (tensor<*xf32>) -> tensor<*xf32>
+        %1 = tensor.cast %0 : tensor<*xf32> to tensor<5xf32>
+        relax.invoke %f(%1) : (tensor<5xf32>) -> ()
+        """,
+        "tensor.cast",
+        "casts tensor<4xf32> to tensor<5xf32>",
+    ),
+    "what is done in a graph, before it is made in the text": (
+        """
+        relax.graph {
+          %1 = relax.add %0, %y : (tensor<*xf32>, tensor<5xf32>) -> tensor<*xf32>
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+        }
+        """,
+        "relax.add",
+        "shapes 4 and 5 do not broadcast: dimension 0 is 4 and 5",
+    ),
+    "what a loop carries each time": (
+        """
+        %0 = scf.for %i = %n to %n step %n iter_args(%a = %u) -> (tensor<*xf32>) {
+          %1 = relax.add %a, %y : (tensor<*xf32>, tensor<5xf32>) -> tensor<*xf32>
+          scf.yield %a : tensor<*xf32>
+        }
+        """,
+        "relax.add",
+        "shapes 4 and 5 do not broadcast: dimension 0 is 4 and 5",
+    ),
+    "a cast of a tuple": (
+        """
+        %t = relax.tuple %x : (tensor<4xf32>) -> tuple<tensor<*xf32>>
+        %1 = relax.match_cast %t : (tuple<tensor<*xf32>>) -> tuple<tensor<5xf32>>
+        """,
+        "relax.match_cast",
+        "casts tuple<tensor<4xf32>> to tuple<tensor<5xf32>>",
+    ),
+    "how many values a branch gives": (
+        """
+        %0 = scf.if %c -> (tensor<4xf32>) {
+          scf.yield %x : tensor<4xf32>
+        } else {
+          scf.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+        }
+        """,
+        "scf.if",
+        "has 1 results, but is given 1 and 2 values",
+    ),
+    "how many values a loop passes on": (
+        """
+        %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+          scf.condition(%c) %a : tensor<4xf32>
+        } do {
+        ^bb0(%b : tensor<4xf32>):
+          scf.yield %b, %b : tensor<4xf32>, tensor<4xf32>
+        }
+        """,
+        "scf.while",
+        "carries 1 values, but its body passes on 2",
+    ),
+    "how many values a condition passes on": (
+        """
+        %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+          scf.condition(%c)
+        } do {
+        ^bb0(%b : tensor<4xf32>):
+          scf.yield %b : tensor<4xf32>
+        }
+        """,
+        "scf.condition",
+        "gives 0 values for 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "name", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_is(body: str, name: str, message: str):
+    module = parse(f"""
+    func.func @main(%c : i1, %n : index, %x : tensor<4xf32>, %y : tensor<5xf32>) {{
+      %u = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+      {body}
+      return
+    }}
+    """)
+    assert contradictions(module) == [(name, message)]
+
+
+def test_what_is_wrong_only_before_a_loop_has_its_types_is_not_reported():
+    """The first time around %a is a tensor<1xf32>, which the cast in the branch contradicts."""
+    module = parse("""
+    func.func @main(%n : index, %c : i1, %x : tensor<1xf32>, %y : tensor<5xf32>) {
+      %0 = relax.exp %x : (tensor<1xf32>) -> tensor<?xf32>
+      %1 = scf.for %i = %n to %n step %n iter_args(%a = %0) -> (tensor<?xf32>) {
+        scf.if %c {
+          %2 = tensor.cast %a : tensor<?xf32> to tensor<5xf32>
+          "test.op"(%2) : (tensor<5xf32>) -> ()
+        }
+        %3 = relax.add %a, %y : (tensor<?xf32>, tensor<5xf32>) -> tensor<?xf32>
+        scf.yield %3 : tensor<?xf32>
+      }
+      return
+    }
+    """)
+    assert contradictions(module) == []
+
+
+def test_the_error_is_shown_at_its_line(capsys: pytest.CaptureFixture[str]):
+    text = """func.func @main(%x : tensor<4xf32>) {
+  %t = relax.tuple %x : (tensor<4xf32>) -> tuple<tensor<*xf32>>
+  %0 = relax.tuple_get_item %t {index = 0} : (tuple<tensor<*xf32>>) -> tensor<5xf32>
+  return
+}"""
+    with pytest.raises(DiagnosticError):
+        InferType()(parse_module(make_ir_context(), text, "x.mlir"))
+    assert capsys.readouterr().err.startswith(
+        "x.mlir:3:8: error: 'relax.tuple_get_item' op has result type tensor<5xf32>, "
+        "but tensor<4xf32> is inferred"
+    )
+
+
+def test_loops_ten_deep():
+    """Each time around the outermost, all in it are inferred anew."""
+    depth = 10
+    starts = "".join(
+        f"%{i + 1} = scf.for %i{i} = %n to %n step %n iter_args(%a{i + 1} = %a{i})"
+        " -> (tensor<*xf32>) {\n"
+        for i in range(depth)
+    )
+    ends = "".join(
+        f"scf.yield %{i} : tensor<*xf32>\n}}\n" for i in (depth + 1, *range(depth, 1, -1))
+    )
+    module = parse(f"""
+    func.func @main(%n : index, %x : tensor<1xf32>, %y : tensor<5xf32>) -> tensor<*xf32> {{
+      %a0 = relax.exp %x : (tensor<1xf32>) -> tensor<*xf32>
+      {starts}
+      %{depth + 1} = relax.add %a{depth}, %y : (tensor<*xf32>, tensor<5xf32>) -> tensor<*xf32>
+      {ends}
+      return %1 : tensor<*xf32>
+    }}
+    """)
+    assert contradictions(module) == []
+    (function,) = module.ops
+    assert isinstance(function, FuncOp) and function.function_type.outputs.data == (D,)
 
 
 @irdl_op_definition

@@ -82,8 +82,24 @@ def test_attributes_of_ops_are_printed_so() -> None:
     assert 'dense<"0x0000000000000080">' in stream.getvalue()
 
 
+RETURNS_FUNCTION = """
+  func.func @f(%f: (i1) -> i1) -> ((i1) -> i1) {
+    func.return %f : (i1) -> i1
+  }
+"""
+
+
+def test_a_function_that_returns_a_function_is_read_again() -> None:
+    module = parse_module(make_ir_context(), RETURNS_FUNCTION, "x")
+    ExactPrinter(stream := StringIO()).print_op(module)
+    assert RETURNS_FUNCTION in stream.getvalue()
+    again = parse_module(make_ir_context(), stream.getvalue(), "x")
+    assert again.is_structurally_equivalent(module)
+
+
 def test_xdsl_still_loses_these() -> None:
     """When this fails, xDSL has mended it, and ExactPrinter may go."""
+    assert "-> (i1) -> i1" in str(parse_module(make_ir_context(), RETURNS_FUNCTION, "x"))
     assert str(dense(0.0, -0.0)) == "dense<0.000000e+00> : tensor<2xf32>"
     value = Parser(make_ir_context(), "dense<0x7F800000> : tensor<1xf32>").parse_attribute()
     assert isinstance(value, DenseIntOrFPElementsAttr)

@@ -1,0 +1,288 @@
+"""Functions as values, and graphs whose operations stand in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FileLineColLoc, FunctionType
+from xdsl.dialects.utils import AbstractYieldOperation
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.region_utils import iter_used_values_defined_above
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    lazy_traits_def,
+    operand_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsTerminator,
+    Pure,
+    RecursivelySpeculatable,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from .base import RelaxOp
+from .interfaces import InfersType
+from .ordering import find_cycle
+from .types import refine
+
+__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "OutputOp", "YieldOp"]
+
+FUNCTION = BaseAttr(FunctionType)
+
+
+# Functions
+
+
+def parse_results(parser: Parser) -> Sequence[Attribute]:
+    """Read the result types of an operation with a region: `-> type`, `-> (types)` or nothing."""
+    if parser.parse_optional_punctuation("->") is None:
+        return ()
+    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+    return [parser.parse_type()] if types is None else types
+
+
+def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
+    if not types:
+        return
+    printer.print_string(" -> ")
+    if len(types) == 1 and not isinstance(types[0], FunctionType):
+        printer.print_attribute(types[0])
+        return
+    with printer.in_parens():
+        printer.print_list(types, printer.print_attribute)
+
+
+def check_end(end: Operation | None, types: Sequence[Attribute]) -> None:
+    """VerifyException unless a region ends with values of these types."""
+    given = () if end is None else end.operand_types
+    if list(given) != list(types):
+        raise VerifyException(
+            f"has results of types ({', '.join(map(str, types))}), "
+            f"but its region ends with ({', '.join(map(str, given))})"
+        )
+
+
+@irdl_op_definition
+class LambdaOp(RelaxOp):
+    """A function as a value; its body may use the values that are visible where it stands.
+
+    `%f = relax.lambda(%x: type) -> type { ... relax.yield %0 : type }`. Nothing in the body runs
+    until a `relax.invoke`. It cannot name itself: what is recursive is a `func.func`.
+    """
+
+    name = "relax.lambda"
+
+    body = region_def("single_block")
+    result = result_def(FUNCTION)
+
+    traits = lazy_traits_def(lambda: (Pure(), SingleBlockImplicitTerminator(YieldOp)))
+
+    def __init__(self, body: Region | Block, results: Sequence[Attribute]):
+        region = body if isinstance(body, Region) else Region(body)
+        type = FunctionType.from_lists(region.block.arg_types, results)
+        super().__init__(regions=[region], result_types=[type])
+
+    def captured(self) -> list[SSAValue]:
+        """The values from above that the body uses, in the order of the first uses."""
+        return [*dict.fromkeys(iter_used_values_defined_above(self.body))]
+
+    def verify_(self) -> None:
+        type = self.result.type
+        if (arguments := self.body.block.arg_types) != type.inputs.data:
+            raise VerifyException(
+                f"is of type {type}, but its body takes ({', '.join(map(str, arguments))})"
+            )
+        check_end(self.body.block.last_op, type.outputs.data)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LambdaOp:
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        results = parse_results(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(parse_body(parser, arguments, YieldOp), results)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        with printer.in_parens():
+            printer.print_list(self.body.block.args, printer.print_block_argument)
+        print_body(printer, self, self.body, self.result.type.outputs.data)
+
+
+def parse_body(
+    parser: Parser,
+    arguments: Sequence[Parser.Argument],
+    end: type[AbstractYieldOperation[Attribute]],
+) -> Region:
+    """Read a region of one block, whose terminator may be left out if it has no operands."""
+    region = parser.parse_region(arguments)
+    block = region.block
+    if block.last_op is None or not block.last_op.has_trait(
+        IsTerminator, value_if_unregistered=False
+    ):
+        block.add_op(end())
+    return region
+
+
+def print_body(printer: Printer, op: Operation, body: Region, results: Sequence[Attribute]) -> None:
+    """Write the result types, the attributes and the region of an operation."""
+    print_results(printer, results)
+    printer.print_op_attributes(op.attributes, print_keyword=True)
+    printer.print_string(" ")
+    printer.print_region(body, print_entry_block_args=False, print_block_terminators=bool(results))
+
+
+@irdl_op_definition
+class YieldOp(AbstractYieldOperation[Attribute]):
+    """What a `relax.lambda` gives."""
+
+    name = "relax.yield"
+
+    traits = traits_def(HasParent(LambdaOp), IsTerminator(), Pure())
+
+
+@irdl_op_definition
+class InvokeOp(InfersType, RelaxOp):
+    """A call of a function that is a value: `relax.invoke %f(%x) : (type) -> type`, where the type
+    is that of the function.
+
+    As `func.call`, it may have effects.
+    """
+
+    name = "relax.invoke"
+
+    callee = operand_def(FUNCTION)
+    arguments = var_operand_def()
+    res = var_result_def()
+
+    def __init__(self, callee: SSAValue | Operation, arguments: Sequence[SSAValue | Operation]):
+        callee = SSAValue.get(callee)
+        outputs = callee.type.outputs.data if isinstance(callee.type, FunctionType) else ()
+        super().__init__(operands=[callee, arguments], result_types=[outputs])
+
+    def infer_types(self) -> Sequence[Attribute]:
+        if not isinstance(type := self.callee.type, FunctionType):
+            raise VerifyException(f"expected a function, got {type}")
+        inputs, given = type.inputs.data, self.arguments.types
+        if len(inputs) != len(given):
+            raise VerifyException(
+                f"the function of type {type} takes {len(inputs)} arguments, {len(given)} are given"
+            )
+        for number, (expected, found) in enumerate(zip(inputs, given, strict=True)):
+            if refine(expected, found) is None:
+                raise VerifyException(
+                    f"argument {number} of the function is {expected}, but {found} is given"
+                )
+        return type.outputs.data
+
+    def verify_(self) -> None:
+        outputs = self.infer_types()
+        called = FunctionType.from_lists(self.arguments.types, self.res.types)
+        if list(outputs) != list(self.res.types) or called != self.callee.type:
+            raise VerifyException(f"calls a function of type {self.callee.type} as {called}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InvokeOp:
+        callee = parser.parse_unresolved_operand()
+        pos = parser.pos
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        type = parser.parse_function_type()
+        op = cls(
+            parser.resolve_operand(callee, type),
+            parser.resolve_operands(arguments, type.inputs.data, pos),
+        )
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.callee)
+        with printer.in_parens():
+            printer.print_list(self.arguments, printer.print_operand)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.callee.type)
+
+
+# Graphs
+
+
+def place(op: Operation) -> str:
+    """Where an operation stands, for a message."""
+    if not isinstance(location := op.location, FileLineColLoc):
+        return ""
+    return f" at {location.filename.data}:{location.line.data}:{location.column.data}"
+
+
+@irdl_op_definition
+class GraphOp(RelaxOp):
+    """A dataflow graph: a region whose operations stand in any order, and are computed each after
+    those that it depends on, otherwise as written.
+
+    `%r = relax.graph -> type { ... relax.output %0 : type }`. It may use values from above.
+    """
+
+    name = "relax.graph"
+
+    body = region_def("single_block")
+    res = var_result_def()
+
+    traits = lazy_traits_def(
+        lambda: (
+            RecursiveMemoryEffect(),
+            RecursivelySpeculatable(),
+            SingleBlockImplicitTerminator(OutputOp),
+        )
+    )
+
+    def __init__(self, body: Region | Block, results: Sequence[Attribute]):
+        region = body if isinstance(body, Region) else Region(body)
+        super().__init__(regions=[region], result_types=[results])
+
+    def has_ssa_dominance(self, region_index: int) -> bool:
+        """Whether a definition has to come before its uses: never."""
+        return False
+
+    def verify_(self) -> None:
+        if self.body.block.args:
+            raise VerifyException("takes no arguments, but its region does")
+        check_end(self.body.block.last_op, self.res.types)
+        if (op := find_cycle(self.body.block)) is not None:
+            raise VerifyException(f"has a cycle: '{op.name}'{place(op)} depends on its own result")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GraphOp:
+        results = parse_results(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(parse_body(parser, (), OutputOp), results)
+        if attributes is not None:
+            op.attributes |= attributes.data
+        return op
+
+    def print(self, printer: Printer) -> None:
+        print_body(printer, self, self.body, self.res.types)
+
+
+@irdl_op_definition
+class OutputOp(AbstractYieldOperation[Attribute]):
+    """What a `relax.graph` gives."""
+
+    name = "relax.output"
+
+    traits = traits_def(HasParent(GraphOp), IsTerminator(), Pure())

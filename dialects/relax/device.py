@@ -1,0 +1,135 @@
+"""Where values are: devices, and what places a value on one or moves it."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import bool_prop
+from .base import TensorOp
+from .interfaces import NonComputational
+
+__all__ = ["DEVICE_TYPES", "DeviceAttr", "DeviceCopyOp", "OnDeviceOp"]
+
+DEVICE_TYPES = (
+    "cpu",
+    "cuda",
+    "cuda_host",
+    "cuda_managed",
+    "opencl",
+    "vulkan",
+    "metal",
+    "vpi",
+    "rocm",
+    "rocm_host",
+    "ext_dev",
+    "oneapi",
+    "webgpu",
+    "hexagon",
+    "maia",
+)
+"""The kinds of devices, as DLPack and TVM name them."""
+
+
+@irdl_attr_definition
+class DeviceAttr(ParametrizedAttribute):
+    """A device and a memory of it (TVM VirtualDevice): `#relax.device<cuda:1, "texture">`.
+
+    The number is 0, and the memory the main one, if they are left out; `?` is any device.
+    """
+
+    name = "relax.device"
+
+    device_type: StringAttr
+    """One of DEVICE_TYPES; empty is any."""
+    index: IntAttr
+    memory_scope: StringAttr
+    """Empty is the main memory."""
+
+    def __init__(
+        self,
+        device_type: str | StringAttr,
+        index: int | IntAttr = 0,
+        memory_scope: str | StringAttr = "",
+    ):
+        super().__init__(
+            StringAttr(device_type) if isinstance(device_type, str) else device_type,
+            IntAttr(index) if isinstance(index, int) else index,
+            StringAttr(memory_scope) if isinstance(memory_scope, str) else memory_scope,
+        )
+
+    def verify(self) -> None:
+        kind = self.device_type.data
+        if kind and kind not in DEVICE_TYPES:
+            near = get_close_matches(kind, DEVICE_TYPES, 1)
+            hint = f", did you mean '{near[0]}'?" if near else ""
+            raise VerifyException(f"no device '{kind}'{hint}; there are {', '.join(DEVICE_TYPES)}")
+        if self.index.data < 0:
+            raise VerifyException(f"device number {self.index.data} is negative")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start = parser.pos
+        with parser.in_angle_brackets():
+            unknown = parser.parse_optional_punctuation("?") is not None
+            kind = "" if unknown else parser.parse_identifier("device such as cpu")
+            numbered = parser.parse_optional_punctuation(":") is not None
+            index = parser.parse_integer(allow_boolean=False) if numbered else 0
+            scoped = parser.parse_optional_punctuation(",") is not None
+            scope = parser.parse_str_literal() if scoped else ""
+        try:
+            return cls(kind, index, scope).parameters
+        except VerifyException as error:
+            parser.raise_error(str(error), start, parser.pos)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.device_type.data or "?")
+            if self.index.data:
+                printer.print_string(f":{self.index.data}")
+            if self.memory_scope.data:
+                printer.print_string(", ")
+                printer.print_string_literal(self.memory_scope.data)
+
+
+class PlacedOp(NonComputational, TensorOp, ABC):
+    """A value as it is, and where."""
+
+    input = operand_def()
+    result = result_def()
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return (self.input.type,)
+
+
+@irdl_op_definition
+class OnDeviceOp(PlacedOp):
+    """A value that is to be computed on a device (`relay.annotation.on_device`).
+
+    `constrain_body`: what computes it is there, else that is free; `constrain_result`: so is the
+    result, else its users may be elsewhere.
+    """
+
+    name = "relax.on_device"
+
+    device = prop_def(DeviceAttr)
+    constrain_result = bool_prop(False)
+    constrain_body = bool_prop(True)
+
+
+@irdl_op_definition
+class DeviceCopyOp(PlacedOp):
+    """A value copied from one device to another (`relay.device_copy`)."""
+
+    name = "relax.device_copy"
+
+    src = prop_def(DeviceAttr)
+    dst = prop_def(DeviceAttr)
