@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
@@ -37,7 +37,7 @@ class Outliner:
         self.bound: dict[Operation, None] = {}
         """Constants that were copied."""
 
-    def outline(self, ops: Sequence[Operation], attributes: dict[str, Attribute]) -> CallOp:
+    def outline(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> CallOp:
         """Move `ops` into a function with these attributes, and call it where the last one was.
 
         `ops` are pure, in order and in one block; nothing else uses the results of any but the
@@ -70,7 +70,7 @@ class Outliner:
         """Erase the constants that only outlined operations used."""
         erase([op for op in self.bound if not any(result.uses for result in op.results)])
 
-    def describe(self, ops: Sequence[Operation], attributes: dict[str, Attribute]) -> Group:
+    def describe(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> Group:
         """What operations take from outside, and a key that is equal for equal ones."""
         parameters: list[SSAValue] = []
         constants: list[Operation] = []
@@ -122,7 +122,7 @@ class Outliner:
         results: Sequence[SSAValue],
         symbol: SymbolRefAttr,
         types: FunctionType,
-        attributes: dict[str, Attribute],
+        attributes: Mapping[str, Attribute],
     ) -> None:
         """Move the operations of a group into a new function at the end of the module."""
         block = Block(arg_types=types.inputs.data)
@@ -192,7 +192,7 @@ def erase(ops: Sequence[Operation]) -> None:
 
 
 def fusible_functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions that have a body and are no result of fusion, but for those to be left alone."""
+    """The functions with a body that are no result of fusion, and not to be left alone."""
     return [
         op
         for op in module.body.block.ops
