@@ -16,6 +16,7 @@ __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
+    "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fuse-ops": "relax.fuse_ops:FuseOps",

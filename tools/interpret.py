@@ -54,7 +54,12 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
     return functions[name]
 
 
-def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> ArrayFunction:
+def interpret(
+    module: ModuleOp,
+    func: FuncOp,
+    ctx: Context | None = None,
+    listeners: Sequence[Interpreter.Listener] = (),
+) -> ArrayFunction:
     """The function as one of arrays, which are checked against its type; of tuples and functions
     too, which are not.
 
@@ -67,7 +72,7 @@ def interpret(module: ModuleOp, func: FuncOp, ctx: Context | None = None) -> Arr
     for functions in {op.semantics(): None for op in walk(module) if isinstance(op, Evaluates)}:
         interpreter.register_implementations(functions(), override=True)
     position = _Position()
-    interpreter.listeners = (position,)
+    interpreter.listeners = (position, *listeners)
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = _checked(func, arguments)
@@ -172,8 +177,8 @@ def _checked_argument(name: str, type: Attribute, value: Value) -> object:
     from ..dialects.relax.semantics.arrays import dtype_of
 
     if not is_ranked(type):
-        scalar = isinstance(value, np.ndarray) and value.ndim == 0
-        return cast("Array", value).item() if scalar else value
+        is_scalar = isinstance(value, np.ndarray) and value.ndim == 0
+        return np.asarray(value).item() if is_scalar else cast(object, value)
     array = np.asarray(value)
     element = type.element_type
     dtype = dtype_of(element) if is_number(element) else array.dtype

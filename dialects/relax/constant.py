@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
+from math import prod
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import TypeIs
@@ -37,7 +38,16 @@ from xdsl.utils.exceptions import VerifyException
 from .base import RelaxOp
 from .types import Float, check_number, is_ranked, static_shape
 
-__all__ = ["ConstantOp", "FullOp", "MaterializeConstant", "Number", "is_number"]
+__all__ = [
+    "ConstantOp",
+    "FullOp",
+    "MaterializeConstant",
+    "Number",
+    "constant_elements",
+    "constant_integers",
+    "is_dense",
+    "is_number",
+]
 
 Number: TypeAlias = FloatAttr | IntegerAttr[IntegerType]
 
@@ -152,6 +162,26 @@ class MaterializeConstant(ConstantMaterializationInterface):
         if is_number(value) and is_ranked(type):
             return FullOp(value, type)
         return None
+
+
+def constant_elements(value: SSAValue) -> tuple[float, ...] | None:
+    """The numbers in a constant tensor, row by row; None if the value is no constant."""
+    known = ConstantLike.get_constant_value(value)
+    if known is None:
+        return None
+    if is_dense(known):
+        numbers = known.type.element_type.unpack(known.data.data, len(known))
+        return tuple(n for n in numbers if not isinstance(n, tuple))
+    shape = static_shape(value.type)
+    if not is_number(known) or shape is None:
+        return None
+    return (known.value.data,) * prod(shape)
+
+
+def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
+    """The same of a tensor of integers."""
+    numbers = constant_elements(value)
+    return None if numbers is None else tuple(n for n in numbers if isinstance(n, int))
 
 
 def is_dense(value: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:

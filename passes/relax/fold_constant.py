@@ -12,9 +12,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import ConstantLike, MemoryEffect, NoMemoryEffect
+from xdsl.traits import ConstantLike, HasFolder, MemoryEffect, NoMemoryEffect
 
-from ...dialects.relax.constant import ConstantOp, FullOp, is_number
+from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
@@ -41,7 +41,8 @@ def fold_constants(
     """Replace each operation in `func` whose operands are constants by its value; returns how many.
 
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
-    chosen branch takes its place, and the element of a tuple that is made there. Element-wise
+    chosen branch takes its place, and the element of a tuple that is made there. Those whose folder
+    gives their value need no constant operands, as `relax.shape_of` a static shape. Element-wise
     operations on fills alone give a fill; others on fills alone stay, because nothing is expanded,
     and so does what has or gives more than `max_elements`. Operations that fail to evaluate stay,
     and those that are more than their value; a constant on a device is one. Nothing is
@@ -75,6 +76,7 @@ class Folding:
         self.gate = gate
         self.folded = 0
         self.foldable = _Foldable()
+        self.folder = _Folder()
         self.constant = _Constant()
         self.values: dict[tuple[object, ...], tuple[object, Values]] = {}
         """What operations gave, with what they were given: an equal one is not evaluated again."""
@@ -102,11 +104,27 @@ class Folding:
                 if isinstance(op, TupleGetItemOp):
                     self.fold_tuple_get_item(op)
                 elif operands and self.foldable[type(op)]:
-                    self.fold(op, operands)
+                    folder = self.folder[type(op)]
+                    if folder is None or not self.fold_by(folder, op, operands):
+                        self.fold(op, operands)
         self.erase_touched()
         return self.folded
 
     # Operations
+
+    def fold_by(self, folder: HasFolder, op: Operation, operands: Sequence[SSAValue]) -> bool:
+        """Replace an operation by the tensors that its folder gives; False if it gives none."""
+        values = [value for value in folder.fold(op) or () if isinstance(value, Attribute)]
+        types = [result.type for result in op.results]
+        if len(values) < len(types) or not all(map(_is_value, values, types)):
+            return False
+        if self.may_fold():
+            if self.remarks is not None:
+                report(self.remarks, op, values)
+            self.replace(op, values)
+            self.touch(operands)
+            self.folded += 1
+        return True
 
     def fold(self, op: Operation, operands: Sequence[SSAValue]) -> None:
         """Replace an operation by constants, if its operands are constants."""
@@ -298,6 +316,14 @@ class _Foldable(dict[type[Operation], bool]):
         return answer
 
 
+class _Folder(dict[type[Operation], HasFolder | None]):
+    """What xDSL folds operations of a class with."""
+
+    def __missing__(self, cls: type[Operation]) -> HasFolder | None:
+        self[cls] = folder = cls.get_trait(HasFolder)
+        return folder
+
+
 class _Constant(dict[type[Operation | Block], bool]):
     """Whether what owns a value, if of a class, is a constant."""
 
@@ -313,6 +339,13 @@ def _chosen_region(op: IfOp) -> Region | None:
         return None
     chosen = op.true_region if condition.value.data else op.false_region
     return chosen if len(chosen.blocks) <= 1 else None
+
+
+def _is_value(value: Attribute, type: Attribute) -> bool:
+    """Whether there is a constant of that value and that type."""
+    if is_dense(value):
+        return value.type == type
+    return is_number(value) and is_ranked(type) and static_shape(type) is not None
 
 
 def _size(type: Attribute) -> int | None:
@@ -338,8 +371,7 @@ class FoldConstant(FunctionPass):
 
     name = "fold-constant"
     opt_level = 2
-    required = ("infer-type",)
-    preserves = ("infer-type",)
+    required = ("infer-type",)  # and not preserved: types may follow from the values of operands
 
     max_elements: int = 1 << 24
     """The most elements of a tensor that is computed with, or made, by folding."""

@@ -91,9 +91,10 @@ class Inference:
             if not isinstance(op, ModuleOp) and self.infer_op(op):
                 pending |= dict.fromkeys(c for c in graph.callers(op) if c in done)
             if not pending:
-                for open in [f for f, types in self.returned.items() if None in types]:
-                    self.returned[open] = self.signatures[open]
-                    pending |= dict.fromkeys((open, *graph.callers(open)))
+                for endless in [f for f, types in self.returned.items() if None in types]:
+                    pairs = zip(self.returned[endless], self.signatures[endless], strict=True)
+                    self.returned[endless] = [type or declared for type, declared in pairs]
+                    pending |= dict.fromkeys((endless, *graph.callers(endless)))
 
     def infer_op(self, root: Operation) -> bool:
         """Infer the types in a top-level op; whether it is a function that returns other types.

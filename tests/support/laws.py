@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
@@ -25,7 +26,7 @@ from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
 from passline.tools.interpret import entry_function, interpret
 
-__all__ = ["check_laws", "pipeline_of"]
+__all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 
 Values: TypeAlias = tuple[object, ...]
 
@@ -122,6 +123,7 @@ def random_arguments(types: Sequence[Attribute]) -> Values | None:
     return tuple(arguments)
 
 
-def run(module: ModuleOp, name: str, arguments: Values) -> Values:
+def run(module: ModuleOp, name: str, arguments: Values, *listeners: Interpreter.Listener) -> Values:
     """Call a function of the module on the numpy semantics; PasslineError if it has none."""
-    return interpret(module, entry_function(module, name), make_ir_context())(*arguments)
+    ctx = make_ir_context()
+    return interpret(module, entry_function(module, name), ctx, listeners)(*arguments)

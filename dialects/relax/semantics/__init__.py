@@ -6,7 +6,10 @@ from .activation import ACTIVATION
 from .binary import BINARY
 from .constant import ConstantFunctions
 from .control import ControlFunctions
+from .creation import CREATION
+from .dynamic import DYNAMIC
 from .elementwise import ELEMENTWISE
+from .indexing import INDEXING
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
 from .reduction import REDUCTION
@@ -22,7 +25,10 @@ RelaxFunctions = interpreter_functions(
     (ConstantFunctions, ControlFunctions),
     ACTIVATION,
     BINARY,
+    CREATION,
+    DYNAMIC,
     ELEMENTWISE,
+    INDEXING,
     LINEAR_ALGEBRA,
     MANIPULATION,
     REDUCTION,

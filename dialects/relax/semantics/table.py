@@ -15,6 +15,7 @@ from xdsl.interpreter import (
     register_impls,
 )
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from .arrays import Array, element_of, fit
 
@@ -67,7 +68,10 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
         self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
     ) -> PythonValues:
         with np.errstate(all="ignore"):
-            values = compute(op, *args)
+            try:
+                values = compute(op, *args)
+            except (IndexError, VerifyException) as error:  # what only the values of operands show
+                raise InterpretationError(f"{op.name}: {error}") from error
             results = values if isinstance(values, tuple) else (values,)
             return tuple(
                 fit(np.asarray(value), element_of(cast(Tensor, result.type)))

@@ -321,3 +321,94 @@ func.func @graph() -> tensor<f32> {
   }
   return %0 : tensor<f32>
 }
+
+// -----
+
+// A static shape is known, whatever the tensor holds.
+// CHECK-LABEL: @shapes
+func.func @shapes(%x : tensor<2x0x4xf32>, %y : tensor<?x0xf32>, %z : tensor<f32>) -> (tensor<?xi64>, tensor<i64>, tensor<i64>, tensor<0xi64>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.constant dense<[2, 0, 4]> : tensor<3xi64>
+  // CHECK-NEXT: [[B:%.*]] = relax.constant dense<0> : tensor<i64>
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<0> : tensor<i64>
+  // CHECK-NEXT: [[D:%.*]] = relax.constant dense<> : tensor<0xi64>
+  // CHECK-NEXT: func.return [[A]], [[B]], [[C]], [[D]]
+  %0 = relax.shape_of %x : (tensor<2x0x4xf32>) -> tensor<?xi64>
+  %1 = relax.size_of %x : (tensor<2x0x4xf32>) -> tensor<i64>
+  %2 = relax.size_of %y : (tensor<?x0xf32>) -> tensor<i64>
+  %3 = relax.shape_of %z : (tensor<f32>) -> tensor<0xi64>
+  return %0, %1, %2, %3 : tensor<?xi64>, tensor<i64>, tensor<i64>, tensor<0xi64>
+}
+
+// -----
+
+// What is computed of a shape folds too, and a constant of which only the shape was asked goes.
+// CHECK-LABEL: @of_shapes
+func.func @of_shapes(%x : tensor<2x3xf32>) -> (tensor<2xi64>, tensor<1xi64>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.constant dense<[4, 6]> : tensor<2xi64>
+  // CHECK-NEXT: [[B:%.*]] = relax.constant dense<5000> : tensor<1xi64>
+  // CHECK-NEXT: func.return [[A]], [[B]]
+  %0 = relax.shape_of %x : (tensor<2x3xf32>) -> tensor<2xi64>
+  %1 = relax.add %0, %0 : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %2 = relax.full 1.0 : tensor<5000xf32>
+  %3 = relax.shape_of %2 : (tensor<5000xf32>) -> tensor<1xi64>
+  return %1, %3 : tensor<2xi64>, tensor<1xi64>
+}
+
+// -----
+
+// A shape that is not known stays, even if part of it is.
+// CHECK-LABEL: @unknown_shape
+func.func @unknown_shape(%x : tensor<2x?xf32>, %y : tensor<*xf32>) -> (tensor<2xi64>, tensor<i64>, tensor<?xi64>) {
+  // CHECK-NEXT: relax.shape_of %x : (tensor<2x?xf32>) -> tensor<2xi64>
+  // CHECK-NEXT: relax.size_of %x : (tensor<2x?xf32>) -> tensor<i64>
+  // CHECK-NEXT: relax.shape_of %y : (tensor<*xf32>) -> tensor<?xi64>
+  %0 = relax.shape_of %x : (tensor<2x?xf32>) -> tensor<2xi64>
+  %1 = relax.size_of %x : (tensor<2x?xf32>) -> tensor<i64>
+  %2 = relax.shape_of %y : (tensor<*xf32>) -> tensor<?xi64>
+  return %0, %1, %2 : tensor<2xi64>, tensor<i64>, tensor<?xi64>
+}
+
+// -----
+
+// A fill of a shape that is known is never expanded.
+// CHECK-LABEL: @dynamic_fill
+func.func @dynamic_fill() -> tensor<9000x9000xf32> {
+  // CHECK-NEXT: relax.full 2.500000e+00 : tensor<9000x9000xf32>
+  // CHECK-NEXT: func.return
+  %0 = relax.constant dense<2.5> : tensor<f32>
+  %1 = relax.full 9000 : tensor<2xi64>
+  %2 = relax.dyn.full %0, %1 : (tensor<f32>, tensor<2xi64>) -> tensor<9000x9000xf32>
+  return %2 : tensor<9000x9000xf32>
+}
+
+// -----
+
+// Views, joins and indices of constants fold; scattering does, in order.
+// CHECK-LABEL: @manipulation
+func.func @manipulation() -> (tensor<2x2xi32>, tensor<3xi32>, tensor<3xi32>) {
+  // CHECK-NEXT: relax.constant dense<{{.*}}1, 3{{.*}}, {{.*}}2, 4{{.*}}> : tensor<2x2xi32>
+  // CHECK-NEXT: relax.constant dense<[4, 1, 4]> : tensor<3xi32>
+  // CHECK-NEXT: relax.constant dense<[4, 1, 13]> : tensor<3xi32>
+  // CHECK-NEXT: func.return
+  %0 = relax.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %1 = relax.reshape %0 {newshape = [2, -1]} : (tensor<4xi32>) -> tensor<2x2xi32>
+  %2 = relax.transpose %1 : (tensor<2x2xi32>) -> tensor<2x2xi32>
+  %3 = relax.constant dense<[3, 0, -1]> : tensor<3xi64>
+  %4 = relax.take %0, %3 {mode = "wrap"} : (tensor<4xi32>, tensor<3xi64>) -> tensor<3xi32>
+  %5 = relax.constant dense<2> : tensor<2xi64>
+  %6 = relax.constant dense<[4, 5]> : tensor<2xi32>
+  %7 = relax.scatter_elements %4, %5, %6 {reduction = "add"} : (tensor<3xi32>, tensor<2xi64>, tensor<2xi32>) -> tensor<3xi32>
+  return %2, %4, %7 : tensor<2x2xi32>, tensor<3xi32>, tensor<3xi32>
+}
+
+// -----
+
+// An index out of range stays for the run that meets it.
+// CHECK-LABEL: @out_of_range
+func.func @out_of_range() -> tensor<1xi32> {
+  // CHECK: relax.gather
+  %0 = relax.constant dense<[1, 2]> : tensor<2xi32>
+  %1 = relax.constant dense<[5]> : tensor<1xi64>
+  %2 = relax.gather %0, %1 : (tensor<2xi32>, tensor<1xi64>) -> tensor<1xi32>
+  return %2 : tensor<1xi32>
+}

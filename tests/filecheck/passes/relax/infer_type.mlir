@@ -126,6 +126,17 @@ func.func @endless(%n : i1, %x : tensor<4xf32>) -> tensor<?xf32> {
 
 // -----
 
+// One result is its recursive call's, another is not.
+// CHECK-LABEL: func.func @half_endless(%n: i1, %x: tensor<4xf32>) -> (tensor<?xf32>, tensor<4xf32>)
+func.func @half_endless(%n : i1, %x : tensor<4xf32>) -> (tensor<?xf32>, tensor<*xf32>) {
+  // CHECK-NEXT: func.call @half_endless(%n, %x) : (i1, tensor<4xf32>) -> (tensor<?xf32>, tensor<4xf32>)
+  %0, %1 = func.call @half_endless(%n, %x) : (i1, tensor<4xf32>) -> (tensor<?xf32>, tensor<*xf32>)
+  %2 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+  return %0, %2 : tensor<?xf32>, tensor<*xf32>
+}
+
+// -----
+
 // Mutual recursion: each returns what the other does where it ends.
 // CHECK-LABEL: func.func @even(%n: i1, %x: tensor<4xf32>) -> tensor<4xf32>
 func.func @even(%n : i1, %x : tensor<4xf32>) -> tensor<*xf32> {

@@ -102,6 +102,16 @@ WRONG = {
         "relax.tuple_get_item",
         "has result type tensor<5xf32>, but tensor<4xf32> is inferred",
     ),
+    "the element type": (
+        "%0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf16>",
+        "relax.exp",
+        "has result type tensor<*xf16>, but tensor<4xf32> is inferred",
+    ),
+    "the element type of one operand": (
+        "%0 = relax.add %u, %h : (tensor<*xf32>, tensor<4xf16>) -> tensor<*xf32>",
+        "relax.add",
+        "element types f32 and f16 differ",
+    ),
     "the tuple": (
         """
         %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
@@ -212,7 +222,9 @@ WRONG = {
 @pytest.mark.parametrize(("body", "name", "message"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_is(body: str, name: str, message: str):
     module = parse(f"""
-    func.func @main(%c : i1, %n : index, %x : tensor<4xf32>, %y : tensor<5xf32>) {{
+    func.func @main(
+      %c : i1, %n : index, %x : tensor<4xf32>, %y : tensor<5xf32>, %h : tensor<4xf16>
+    ) {{
       %u = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
       {body}
       return

@@ -1,0 +1,56 @@
+"""The laws of passes on random programs with control flow: see tests/support/laws.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from laws import check_equal, run
+from programs import random_program
+from xdsl.dialects.builtin import TensorType, f32
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
+
+from passline.dialects.relax.types import is_ranked, refine
+from passline.passmanager import PassContext
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import make_ir_context
+
+PASSES = (
+    "infer-type",
+    "fold-constant",
+    "eliminate-common-subexpr",
+    "dead-code-elimination",
+    "canonicalize",
+)
+TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
+
+
+class FitsTypes(Interpreter.Listener):
+    """Checks that each tensor that is computed is of the type that it has in the IR."""
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        for result, value in zip(op.results, results, strict=True):
+            if is_ranked(result.type):
+                assert refine(result.type, TensorType(f32, np.shape(value))) is not None
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("name", PASSES)
+def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
+    ctx = make_ir_context()
+    module = parse_module(ctx, random_program(seed), "random.mlir")
+    before = module.clone()
+    with PassContext(opt_level=9):
+        pipeline = parse_pipeline(name)
+        pipeline.apply(ctx, module)
+        verify(module)
+        snapshot = Snapshot(module)
+        pipeline.apply(ctx, module)
+        assert not snapshot.update()
+    for condition in (True, False):
+        arguments = (*TENSORS, condition)
+        actual = run(module, "main", arguments, FitsTypes())
+        check_equal(actual, run(before, "main", arguments))
