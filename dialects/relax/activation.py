@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop
 from .base import TensorOp
-from .interfaces import FusionKind, FusionPattern
+from .interfaces import Broadcast
 from .shapes import merge, normalize_axis, shape_text
 from .types import TENSOR, check_float, shape_of, tensor_type, with_shape
 from .unary import FloatUnaryOp, UnaryOp
@@ -43,7 +43,7 @@ class LeakyReluOp(FloatUnaryOp):
 
 
 @irdl_op_definition
-class PReluOp(FusionPattern, TensorOp):
+class PReluOp(Broadcast, TensorOp):
     """The element if it is above zero, else the element times the number of its place on `axis` in
     `alpha`, a vector of the size of that axis (`relax.nn.prelu`)."""
 
@@ -75,11 +75,6 @@ class PReluOp(FusionPattern, TensorOp):
                 f"{shape[axis]}"
             )
         return (with_shape(type, shape[:axis] + size + shape[axis + 1 :]),)
-
-    def fusion_kind(self) -> FusionKind:
-        # No `Elementwise`: alpha does not broadcast by numpy's rule, which those that move
-        # operations past a transposition or a fill rely on.
-        return FusionKind.BROADCAST
 
 
 @irdl_op_definition

@@ -32,10 +32,12 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
     "Bool",
     "Float64",
+    "Floats",
     "Int",
     "Ints",
     "PropertyValue",
@@ -43,6 +45,8 @@ __all__ = [
     "float_prop",
     "int_prop",
     "ints_prop",
+    "one_of",
+    "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
     "opt_type_prop",
@@ -57,15 +61,18 @@ Int: TypeAlias = IntegerAttr[I64]
 Ints: TypeAlias = DenseArrayBase[I64]
 Bool: TypeAlias = IntegerAttr[I1]
 Float64: TypeAlias = FloatAttr[Float64Type]
-PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | None
+Floats: TypeAlias = DenseArrayBase[Float64Type]
+PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | Sequence[float] | None
 
 _INT = irdl_to_attr_constraint(Int)
-_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Float64)]
+_FLOAT = irdl_to_attr_constraint(Float64)
+_KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Float64, Floats)]
 _TEXTS: dict[object, str] = {
     Int: "an integer, as 1",
     Ints: "a list of integers, as [1, 2]",
     Bool: "true or false",
     Float64: "a float, as 1.0",
+    Floats: "a list of floats, as [1.0, 2.0]",
 }
 
 
@@ -114,6 +121,11 @@ def float_prop(default: float | None = None) -> Float64:
     return prop_def(Float64, None if default is None else FloatAttr(default, f64))
 
 
+def opt_floats_prop() -> Floats | None:
+    """A property that is a list of `f64`, or absent."""
+    return opt_prop_def(Floats)
+
+
 def string_prop(default: str | None = None) -> StringAttr:
     """A property that is a string, such as a layout."""
     return prop_def(StringAttr, None if default is None else StringAttr(default))
@@ -127,6 +139,14 @@ def type_prop() -> TypeAttribute:
 def opt_type_prop() -> TypeAttribute | None:
     """A property that is a type, or absent."""
     return opt_prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+
+
+def one_of(name: str, value: StringAttr, names: Sequence[str]) -> str:
+    """The value of a property that is one of these names; VerifyException if it is none."""
+    if value.data not in names:
+        expected = ", ".join(f'"{known}"' for known in names)
+        raise VerifyException(f'{name} "{value.data}" is none of {expected}')
+    return value.data
 
 
 # Python values
@@ -151,7 +171,9 @@ def properties_of(
     }
 
 
-def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: object) -> Attribute:
+def _attribute_of(
+    value: Attribute | int | float | str | Sequence[int] | Sequence[float], kind: object
+) -> Attribute:
     match value:
         case Attribute():
             return value
@@ -163,8 +185,10 @@ def _attribute_of(value: Attribute | int | float | str | Sequence[int], kind: ob
             return IntegerAttr(value, i64)
         case int() | float():
             return FloatAttr(float(value), f64)
+        case _ if kind is Floats:
+            return DenseArrayBase.from_list(f64, value)
         case _:
-            return DenseArrayBase.from_list(i64, value)
+            return DenseArrayBase.from_list(i64, cast(Sequence[int], value))
 
 
 # Text
@@ -184,7 +208,7 @@ def parse_attributes(
     for name, value in parser.parse_optional_attr_dict().items():
         if name in definitions:
             kind = _kinds(cls).get(name)
-            value = properties[name] = _ints_of(value) if kind is Ints else value
+            value = properties[name] = _list_of(value, kind)
             if kind is not None and not definitions[name].constr.verifies(value):
                 expected = f"property '{name}' is {_TEXTS[kind]}, not {value}"
                 parser.raise_error(expected, start, parser.pos)
@@ -196,12 +220,17 @@ def parse_attributes(
     return properties, attributes
 
 
-def _ints_of(value: Attribute) -> Attribute:
-    """A list of `i64` as its property holds it; anything else as it is, for the verifier."""
+def _list_of(value: Attribute, kind: object) -> Attribute:
+    """A list of `i64` or `f64` as its property holds it; anything else is left to the verifier."""
     if not is_array(value):
         return value
-    numbers = [item.value.data for item in value if _INT.verifies(item)]
-    return DenseArrayBase.from_list(i64, numbers) if len(numbers) == len(value) else value
+    if kind is Ints:
+        ints = [item.value.data for item in value if _INT.verifies(item)]
+        return DenseArrayBase.from_list(i64, ints) if len(ints) == len(value) else value
+    if kind is Floats:
+        floats = [float(i.value.data) for i in value if _FLOAT.verifies(i) or _INT.verifies(i)]
+        return DenseArrayBase.from_list(f64, floats) if len(floats) == len(value) else value
+    return value
 
 
 def is_array(value: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
@@ -232,6 +261,9 @@ def print_attributes(printer: Printer, op: IRDLOperation) -> None:
             printer.print_string(str(value.value.data))
         elif kind is Ints and isinstance(value, DenseArrayBase):
             printer.print_string(str([*cast(Ints, value).iter_values()]))
+        elif kind is Floats and isinstance(value, DenseArrayBase):
+            numbers = (FloatAttr(number, f64) for number in cast(Floats, value).iter_values())
+            printer.print_attribute(ArrayAttr(numbers))
         else:
             printer.print_attribute(value)
 

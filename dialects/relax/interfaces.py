@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Anchor",
+    "Broadcast",
     "Elementwise",
     "Evaluates",
     "FusionKind",
@@ -105,6 +106,14 @@ class Elementwise(FusionPattern, ABC):
             return FusionKind.ELEMENTWISE
         shapes = {shape_of(type) for type in types if is_tensor(type)}
         return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
+
+
+class Broadcast(FusionPattern, ABC):
+    """An operation that computes each element by itself, with an operand broadcast by a rule of its
+    own, such as along one axis; what is done to an Elementwise one is wrong for it."""
+
+    def fusion_kind(self) -> FusionKind:
+        return FusionKind.BROADCAST
 
 
 class Injective(FusionPattern, ABC):

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from .shapes import Shape, shape_text
+from .shapes import Shape, shape_text, times
 
 __all__ = ["Layout"]
 
@@ -54,13 +54,23 @@ class Layout:
             )
         return Layout(text, axes, factors)
 
+    @staticmethod
+    def of(text: str, axes: str) -> Layout:
+        """The layout written as `text`; VerifyException unless these are its axes, in any order."""
+        layout = Layout.parse(text)
+        if layout.primal != "".join(sorted(axes)):
+            raise VerifyException(f'layout "{text}" does not have the axes {", ".join(axes)}')
+        return layout
+
     @cached_property
     def primal(self) -> str:
         """The axes, sorted."""
         return "".join(sorted(c for c in self.axes if c.isupper()))
 
-    def extents(self, shape: Shape) -> dict[str, int]:
-        """The size of each axis of a tensor of that shape in this layout."""
+    def extents(self, shape: Shape | None) -> dict[str, int]:
+        """The size of each axis of a tensor of that shape in this layout, unknown if it is None."""
+        if shape is None:
+            return dict.fromkeys(self.primal, DYNAMIC_INDEX)
         if len(shape) != len(self.axes):
             raise VerifyException(
                 f'layout "{self.text}" has {len(self.axes)} dimensions, shape {shape_text(shape)} '
@@ -73,7 +83,7 @@ class Layout:
                     f"dimension {self.axes.index(c)} is {sizes[c]}, "
                     f'but {factor} in layout "{self.text}"'
                 )
-        return {c: _times(sizes[c], self.factors.get(c.lower(), 1)) for c in self.primal}
+        return {c: times(sizes[c], self.factors.get(c.lower(), 1)) for c in self.primal}
 
     def shape(self, extents: dict[str, int]) -> Shape:
         """The shape in this layout of a tensor whose axes have these sizes."""
@@ -92,14 +102,10 @@ class Layout:
             )
         return extent // factor
 
-    def transform(self, shape: Shape, to: Layout) -> Shape:
+    def transform(self, shape: Shape | None, to: Layout) -> Shape:
         """The shape in layout `to` of a tensor that has `shape` in this layout."""
         if self.primal != to.primal:
             raise VerifyException(
                 f'layouts "{self.text}" and "{to.text}" do not have the same axes'
             )
         return to.shape(self.extents(shape))
-
-
-def _times(dimension: int, factor: int) -> int:
-    return dimension if dimension == DYNAMIC_INDEX else dimension * factor

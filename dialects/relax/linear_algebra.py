@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import string_prop
+from .attributes import bool_prop, opt_type_prop, string_prop
 from .base import TensorOp
 from .interfaces import Anchor
-from .shapes import matmul
+from .shapes import Shape, matmul, merge, shape_text
 from .subscripts import Subscripts
-from .types import TENSOR, check_number, combine, shape_of, tensor_type, with_shape
+from .types import (
+    TENSOR,
+    check_number,
+    combine,
+    of_elements,
+    product_element,
+    shape_of,
+    tensor_type,
+    with_shape,
+)
 
-__all__ = ["EinsumOp", "MatmulOp"]
+__all__ = ["BatchMatmulOp", "DenseOp", "EinsumOp", "MatmulOp"]
 
 
 @irdl_op_definition
@@ -55,3 +65,66 @@ class EinsumOp(Anchor, TensorOp):
                 )
         shape = Subscripts.parse(self.subscripts.data).infer([shape_of(type) for type in types])
         return (with_shape(types[0], shape),)
+
+
+@irdl_op_definition
+class DenseOp(Anchor, TensorOp):
+    """The product of `data`, whose last dimension is multiplied, and a transposed matrix `weight`
+    (Relay nn.dense), with sums of `out_dtype` if that is given."""
+
+    name = "relax.nn.dense"
+
+    data = operand_def(TENSOR)
+    weight = operand_def(TENSOR)
+    out_dtype = opt_type_prop()
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        data, weight = tensor_type(self.data), tensor_type(self.weight)
+        element = product_element(data, weight, self.out_dtype)
+        matrix = _ranked("weight", shape_of(weight), 2)
+        if (shape := shape_of(data)) is not None:
+            if not shape:
+                raise VerifyException("data is a scalar, expected at least one dimension")
+            if merge(shape[-1:], matrix[1:]) is None:
+                raise VerifyException(
+                    f"data has {shape[-1]} elements along its last dimension, "
+                    f"but weight has {matrix[1]}"
+                )
+            shape = (*shape[:-1], matrix[0])
+        return (of_elements(element, shape),)
+
+
+@irdl_op_definition
+class BatchMatmulOp(Anchor, TensorOp):
+    """The products of the matrices of two batches, each transposed if its property says so (Relay
+    nn.batch_matmul); a batch of one matrix is that matrix for all of the other batch."""
+
+    name = "relax.nn.batch_matmul"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    transpose_a = bool_prop(False)
+    transpose_b = bool_prop(True)
+    out_dtype = opt_type_prop()
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)
+        element = product_element(lhs, rhs, self.out_dtype)
+        n, *a = _ranked("lhs", shape_of(lhs), 3)
+        m, *b = _ranked("rhs", shape_of(rhs), 3)
+        if self.transpose_a.value.data:
+            a.reverse()
+        if self.transpose_b.value.data:
+            b.reverse()
+        return (of_elements(element, matmul((n, *a), (m, *b))),)
+
+
+def _ranked(name: str, shape: Shape | None, rank: int) -> Shape:
+    """The shape of an operand of that rank, unknown if it is None."""
+    if shape is None:
+        return (DYNAMIC_INDEX,) * rank
+    if len(shape) != rank:
+        raise VerifyException(f"{name} has shape {shape_text(shape)}, expected {rank} dimensions")
+    return shape

@@ -296,9 +296,7 @@ class LayoutTransformOp(Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
         src, dst = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
-        if (shape := shape_of(type)) is None:
-            shape = (DYNAMIC_INDEX,) * len(src.axes)
-        return (with_shape(type, src.transform(shape, dst)),)
+        return (with_shape(type, src.transform(shape_of(type), dst)),)
 
 
 # One tensor, its elements more than once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -19,6 +20,7 @@ __all__ = [
     "normalize_axis",
     "reduce",
     "shape_text",
+    "times",
     "widen",
 ]
 
@@ -33,6 +35,11 @@ def shape_text(shape: Shape) -> str:
 def is_static(shape: Shape) -> bool:
     """Whether every dimension is known."""
     return DYNAMIC_INDEX not in shape
+
+
+def times(*factors: int) -> int:
+    """The product of dimensions: unknown if one of them is, even of 0."""
+    return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
 
 
 def broadcast(lhs: Shape, rhs: Shape) -> Shape:

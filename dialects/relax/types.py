@@ -7,6 +7,7 @@ from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AnyTensorTypeConstr,
     ArrayAttr,
     BFloat16Type,
@@ -24,7 +25,7 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
-from .shapes import Shape, is_static, merge, widen
+from .shapes import Shape, is_static, merge, shape_text, widen
 
 __all__ = [
     "TENSOR",
@@ -35,10 +36,13 @@ __all__ = [
     "check_float",
     "check_integer",
     "check_number",
+    "check_parameter",
     "combine",
     "is_number",
     "is_ranked",
     "is_tensor",
+    "of_elements",
+    "product_element",
     "refine",
     "shape_of",
     "static_shape",
@@ -108,6 +112,11 @@ def with_element(type: Tensor, element: Attribute) -> Tensor:
     return TensorType(element, type.get_shape())
 
 
+def of_elements(element: Attribute, shape: Shape | None) -> Tensor:
+    """The tensor type with these elements, of unknown rank if `shape` is None."""
+    return UnrankedTensorType(element) if shape is None else TensorType(element, shape)
+
+
 def is_number(element: Attribute) -> TypeIs[Element]:
     """Whether it is an element type that the operations are defined on."""
     return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
@@ -144,6 +153,24 @@ def check_bool(type: Tensor) -> None:
         raise VerifyException(f"element type {type.element_type} is not i1")
 
 
+def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int]) -> None:
+    """VerifyException unless a parameter has the elements of `data`, and its dimensions `axes`."""
+    type = tensor_type(value)
+    if type.element_type != data.element_type:
+        raise VerifyException(
+            f"{name} has elements {type.element_type}, data {data.element_type}: they must be equal"
+        )
+    shape, sizes = shape_of(type), shape_of(data)
+    expected: Shape = (DYNAMIC_INDEX,) * len(axes)
+    if sizes is not None:
+        expected = tuple(sizes[axis] for axis in axes)
+    if shape is not None and merge(shape, expected) is None:
+        raise VerifyException(
+            f"{name} has shape {shape_text(shape)}, expected {shape_text(expected)}, that of "
+            f"data along {'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
+        )
+
+
 def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> Tensor:
     """The type of a function of two tensors of the same numbers, its shape by `rule` of theirs."""
     check_number(lhs)
@@ -153,6 +180,24 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
         return UnrankedTensorType(lhs.element_type)
     shape = rule(lhs.get_shape(), rhs.get_shape())
     return with_shape(rhs if shape == rhs.get_shape() else lhs, shape)
+
+
+def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> Attribute:
+    """The element type of sums of products: `out_dtype`, or else the one that both operands have.
+
+    With `out_dtype`, the operands may be of different integers.
+    """
+    for type in (lhs, rhs):
+        check_number(type)
+    elements = lhs.element_type, rhs.element_type
+    integers = all(_is_integer(element) for element in elements)
+    if elements[0] != elements[1] and (out_dtype is None or not integers):
+        raise VerifyException(f"element types {elements[0]} and {elements[1]} differ")
+    if out_dtype is None:
+        return elements[0]
+    if not is_number(out_dtype):
+        raise VerifyException(f"out_dtype {out_dtype} is no type of numbers")
+    return out_dtype
 
 
 def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:

@@ -6,12 +6,17 @@ from .activation import ACTIVATION
 from .binary import BINARY
 from .constant import ConstantFunctions
 from .control import ControlFunctions
+from .convolution import CONVOLUTION
 from .creation import CREATION
 from .dynamic import DYNAMIC
 from .elementwise import ELEMENTWISE
+from .image import IMAGE
 from .indexing import INDEXING
 from .linear_algebra import LINEAR_ALGEBRA
 from .manipulation import MANIPULATION
+from .nn import NN
+from .normalization import NORMALIZATION
+from .pooling import POOLING
 from .reduction import REDUCTION
 from .scan import SCAN
 from .sorting import SORTING
@@ -25,12 +30,17 @@ RelaxFunctions = interpreter_functions(
     (ConstantFunctions, ControlFunctions),
     ACTIVATION,
     BINARY,
+    CONVOLUTION,
     CREATION,
     DYNAMIC,
     ELEMENTWISE,
+    IMAGE,
     INDEXING,
     LINEAR_ALGEBRA,
     MANIPULATION,
+    NN,
+    NORMALIZATION,
+    POOLING,
     REDUCTION,
     SCAN,
     SORTING,

@@ -48,6 +48,7 @@ __all__ = [
     "scalar_of",
     "stored_dtype",
     "widen_bf16",
+    "wide",
 ]
 
 Array: TypeAlias = NDArray[Any]
@@ -134,6 +135,13 @@ def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:
 def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
     """The numbers that have these bits in bf16."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def wide(array: Array) -> Array:
+    """The array in the type in which sums of its elements are computed: f32 for f16, i64 for
+    integers."""
+    kind = np.float32 if array.dtype.kind == "f" else np.int64
+    return array.astype(np.promote_types(array.dtype, kind), copy=False)
 
 
 # Constants

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import FloatAttr, TensorType, f64
 from xdsl.ir import Block
 
 from .. import dynamic as ops
+from .. import dynamic_nn as nn
 from .. import dynamic_reduction as reductions
 from ..types import tensor_type
 from .arrays import Array
 from .creation import CREATION
+from .image import IMAGE
 from .indexing import INDEXING
 from .manipulation import MANIPULATION
+from .nn import NN
 from .reduction import REDUCTION
 from .scan import SCAN
 from .sorting import SORTING
@@ -20,7 +23,16 @@ from .table import Semantics
 
 __all__ = ["DYNAMIC"]
 
-STATIC: Semantics = {**CREATION, **INDEXING, **MANIPULATION, **REDUCTION, **SCAN, **SORTING}
+STATIC: Semantics = {
+    **CREATION,
+    **IMAGE,
+    **NN,
+    **INDEXING,
+    **MANIPULATION,
+    **REDUCTION,
+    **SCAN,
+    **SORTING,
+}
 
 
 def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
@@ -31,6 +43,16 @@ def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
     static = op.static_op(Block(arg_types=types).args, values)
     assert static is not None, "there is one if the shapes are known"
     return STATIC[type(static)](static, *arrays[: op.INPUTS])
+
+
+def pad(
+    op: nn.DynamicPadOp, data: Array, widths: Array, value: Array, axes: Array
+) -> Array | tuple[Array, ...]:
+    types = [TensorType(tensor_type(op.data).element_type, data.shape)]
+    static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
+    assert static is not None, "there is one if the rank is known"
+    static.properties["pad_value"] = FloatAttr(float(value), f64)
+    return STATIC[type(static)](static, data)
 
 
 def compress(op: ops.DynamicCompressOp, data: Array, condition: Array) -> Array:
@@ -49,6 +71,8 @@ DYNAMIC: Semantics = {
     ops.DynamicSqueezeOp: dynamic,
     ops.DynamicStridedSliceOp: dynamic,
     ops.DynamicTileOp: dynamic,
+    nn.DynamicPadOp: pad,
+    nn.DynamicResizeOp: dynamic,
     reductions.DynamicCumprodOp: dynamic,
     reductions.DynamicCumsumOp: dynamic,
     reductions.DynamicReduceOp: dynamic,

@@ -9,7 +9,7 @@ from ..layout import Layout
 from .arrays import Array
 from .table import Semantics, on_arrays
 
-__all__ = ["MANIPULATION"]
+__all__ = ["MANIPULATION", "relayout"]
 
 
 def broadcast_to(op: ops.BroadcastToOp, data: Array) -> Array:
@@ -85,9 +85,16 @@ def tile(op: ops.TileOp, data: Array) -> Array:
 
 
 def layout_transform(op: ops.LayoutTransformOp, array: Array) -> Array:
-    """The array in another layout: join the parts of each axis, split them anew, permute."""
-    src, dst = Layout.parse(op.src_layout.data), Layout.parse(op.dst_layout.data)
+    """The array in another layout."""
+    return relayout(array, Layout.parse(op.src_layout.data), Layout.parse(op.dst_layout.data))
+
+
+def relayout(array: Array, src: Layout, dst: Layout) -> Array:
+    """The array in layout `dst`: a view, unless an axis is split or joined."""
+    if src.text == dst.text:
+        return array
     extents = src.extents(array.shape)
+    # Join the parts of each axis, split them anew, permute
     parts = sorted(src.axes, key=_outer_part_first)
     joined = array.transpose([src.axes.index(c) for c in parts])
     joined = joined.reshape([extents[c] for c in src.primal])

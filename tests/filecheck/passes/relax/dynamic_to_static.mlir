@@ -6,6 +6,7 @@ func.func @all(%x : tensor<2x1x4xf32>, %f : tensor<f32>, %i : tensor<2xi64>) {
   %s = relax.constant dense<[2, 3, 4]> : tensor<3xi64>
   %one = relax.constant dense<1> : tensor<1xi64>
   %ones = relax.full 1 : tensor<2xi64>
+  %value = relax.constant dense<2.5> : tensor<f32>
   %depth = relax.constant dense<3> : tensor<i64>
   %last = relax.constant dense<[8, -1]> : tensor<2xi32>
   // CHECK: relax.reshape %x {newshape = [8, -1], allowzero = true} : (tensor<2x1x4xf32>) -> tensor<8x1xf32>
@@ -36,6 +37,10 @@ func.func @all(%x : tensor<2x1x4xf32>, %f : tensor<f32>, %i : tensor<2xi64>) {
   %13 = relax.dyn.cumprod %x, %one : (tensor<2x1x4xf32>, tensor<1xi64>) -> tensor<2x1x4xf32>
   // CHECK-NEXT: {{%.*}}, {{%.*}} = relax.topk %x {k = 3, largest = false} : (tensor<2x1x4xf32>) -> (tensor<2x1x3xf32>, tensor<2x1x3xi64>)
   %14, %15 = relax.dyn.topk %x, %depth {largest = false} : (tensor<2x1x4xf32>, tensor<i64>) -> (tensor<2x1x3xf32>, tensor<2x1x?xi64>)
+  // CHECK-NEXT: relax.nn.pad %x {pad_width = [0, 0, 1, 1, 0, 0], pad_value = 2.500000e+00 : f64} : (tensor<2x1x4xf32>) -> tensor<2x3x4xf32>
+  %16 = relax.dyn.pad %x, %ones, %value, %one : (tensor<2x1x4xf32>, tensor<2xi64>, tensor<f32>, tensor<1xi64>) -> tensor<2x3x4xf32>
+  // CHECK-NEXT: relax.image.resize1d %x {layout = "NWC", size = [3], method = "nearest_neighbor"} : (tensor<2x1x4xf32>) -> tensor<2x3x4xf32>
+  %17 = relax.dyn.resize %x, %depth {method = "nearest_neighbor", layout = "NWC"} : (tensor<2x1x4xf32>, tensor<i64>) -> tensor<2x3x4xf32>
   return
 }
 
@@ -94,6 +99,18 @@ func.func @expand(%x : tensor<?x4xf32>) -> tensor<?x4xf32> {
   %s = relax.constant dense<1> : tensor<2xi64>
   %0 = relax.dyn.expand %x, %s : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+// Must not fire: the widths are known, and so is the type, but not what to pad with.
+// CHECK-LABEL: @pad
+func.func @pad(%x : tensor<3xf32>, %value : tensor<f32>) -> tensor<?xf32> {
+  // CHECK: relax.dyn.pad %x, %{{.*}}, %value, %{{.*}} -> tensor<5xf32>
+  %one = relax.constant dense<1> : tensor<2xi64>
+  %zero = relax.constant dense<0> : tensor<1xi64>
+  %0 = relax.dyn.pad %x, %one, %value, %zero : (tensor<3xf32>, tensor<2xi64>, tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }
 
 // -----

@@ -38,12 +38,14 @@ from passline.dialects.relax.dynamic import (
     DynamicStridedSliceOp,
     DynamicTileOp,
 )
+from passline.dialects.relax.dynamic_nn import DynamicPadOp, DynamicResizeOp
 from passline.dialects.relax.dynamic_reduction import (
     DynamicCumprodOp,
     DynamicCumsumOp,
     DynamicReduceOp,
     DynamicTopkOp,
 )
+from passline.dialects.relax.image import Resize2dOp
 from passline.dialects.relax.indexing import StridedSliceOp
 from passline.dialects.relax.manipulation import (
     BroadcastToOp,
@@ -53,6 +55,7 @@ from passline.dialects.relax.manipulation import (
     SqueezeOp,
     TileOp,
 )
+from passline.dialects.relax.nn import PadOp
 from passline.dialects.relax.reduction import MaxOp, SumOp
 from passline.dialects.relax.scan import CumprodOp, CumsumOp
 from passline.dialects.relax.semantics import RelaxFunctions
@@ -104,6 +107,22 @@ CASES: dict[str, tuple[DynamicOp, Operation]] = {
     "topk": (
         DynamicTopkOp(X, ints(2), axis=2, largest=False),
         TopkOp(X, k=2, axis=2, largest=False),
+    ),
+    "pad": (
+        DynamicPadOp(X, ints(1, 2, 0, -1), constant(7, f32), ints(-1, 0)),
+        PadOp(X, pad_width=[2, -1, 0, 0, 0, 0, 1, 0], pad_value=7.0),
+    ),
+    "pad_edge": (
+        DynamicPadOp(X, ints(2, 2), ONE, ints(2), pad_mode="edge"),
+        PadOp(X, pad_width=[0, 0, 0, 0, 2, 2, 0, 0], pad_mode="edge"),
+    ),
+    "resize": (
+        DynamicResizeOp(X, ints(5, 6), method="cubic"),
+        Resize2dOp(X, size=[5, 6], method="cubic"),
+    ),
+    "resize_layout": (
+        DynamicResizeOp(X, ints(5, 6), layout="NHWC"),
+        Resize2dOp(X, size=[5, 6], layout="NHWC"),
     ),
     "split": (DynamicSplitOp(X, ints(1, 0, 3), axis=3), SplitOp(X, indices=[1, 1], axis=3)),
 }

@@ -1,0 +1,218 @@
+"""Convolutions, and transposed ones, over one, two and three spatial dimensions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import int_prop, ints_prop, opt_type_prop, string_prop
+from .layout import Layout
+from .shapes import times
+from .types import TENSOR, of_elements, product_element, shape_of, tensor_type
+from .windows import Window, WindowOp, per_dimension
+
+__all__ = [
+    "Conv1dOp",
+    "Conv1dTransposeOp",
+    "Conv2dOp",
+    "Conv2dTransposeOp",
+    "Conv3dOp",
+    "Conv3dTransposeOp",
+    "ConvolutionOp",
+    "ForwardConvolutionOp",
+    "TransposedConvolutionOp",
+]
+
+
+class ConvolutionOp(WindowOp, ABC):
+    """Sums of products of a tensor and a weight, at places that windows relate.
+
+    The channels of both are split into `groups`, each computed by itself. Sums are of `out_dtype`,
+    by default of the type of the elements.
+    """
+
+    data = operand_def(TENSOR)
+    weight = operand_def(TENSOR)
+    data_layout = string_prop()
+    kernel_layout = string_prop()
+    groups = int_prop(1)
+    out_layout = string_prop("")
+    out_dtype = opt_type_prop()
+    result = result_def(TENSOR)
+
+    def layouts(self) -> tuple[Layout, Layout, Layout]:
+        """Those of data, weight and result."""
+        data = self.data_layout.data
+        return (
+            Layout.of(data, "NC" + self.SPATIAL),
+            Layout.of(self.kernel_layout.data, "OI" + self.SPATIAL),
+            self.out_layout_of(self.out_layout.data, data),
+        )
+
+    def infer_types(self) -> Sequence[Attribute]:
+        data_type, weight_type = tensor_type(self.data), tensor_type(self.weight)
+        element = product_element(data_type, weight_type, self.out_dtype)
+        data_layout, kernel_layout, out_layout = self.layouts()
+        data = data_layout.extents(shape_of(data_type))
+        weight = kernel_layout.extents(shape_of(weight_type))
+        if (groups := self.groups.value.data) < 1:
+            raise VerifyException(f"groups is {groups}, expected at least 1")
+        out = {"N": data["N"], "C": self.channels(data["C"], weight, groups)}
+        for window in self.windows([weight[axis] for axis in self.SPATIAL]):
+            out[window.axis] = self.extent(window, data[window.axis])
+        return (of_elements(element, out_layout.shape(out)),)
+
+    @abstractmethod
+    def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
+        """The channels of the result; VerifyException if those of data and weight do not match."""
+
+    @abstractmethod
+    def extent(self, window: Window, extent: int) -> int:
+        """The size of a spatial dimension of the result."""
+
+
+class ForwardConvolutionOp(ConvolutionOp, ABC):
+    """A convolution: each result element is the sum over one window of the data."""
+
+    def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
+        inputs, outputs = weight["I"], weight["O"]
+        if DYNAMIC_INDEX not in (data, inputs) and data != inputs * groups:
+            raise VerifyException(
+                f"data has {data} channels, but weight has {inputs} input channels "
+                f"for each of {groups} groups"
+            )
+        return _multiple_of(groups, outputs, "output channels of weight")
+
+    def extent(self, window: Window, extent: int) -> int:
+        return window.count(extent)
+
+
+class TransposedConvolutionOp(ConvolutionOp, ABC):
+    """A transposed convolution: each data element is added, weighted, to one window of the result.
+
+    It is the adjoint of the convolution with these properties, whose gradient it computes. The
+    padding is cut off the result, then `output_padding` is added at its end.
+    """
+
+    output_padding = ints_prop()
+
+    def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
+        inputs, outputs = weight["I"], weight["O"]
+        if DYNAMIC_INDEX not in (data, inputs) and data != inputs:
+            raise VerifyException(
+                f"data has {data} channels, but weight has {inputs} input channels"
+            )
+        _multiple_of(groups, max(data, inputs), "channels of data")
+        return times(outputs, groups)
+
+    def extent(self, window: Window, extent: int) -> int:
+        padding = per_dimension("output_padding", self.output_padding, self.SPATIAL, least=0)
+        if DYNAMIC_INDEX in (extent, window.size):
+            return DYNAMIC_INDEX
+        added = padding[self.SPATIAL.index(window.axis)]
+        result = window.covered(extent) - window.before - window.after + added
+        if result < 1:
+            raise VerifyException(
+                f"dimension {window.axis} of the result is {result}: {window.covered(extent)} less "
+                f"padding of {window.before} and {window.after}, plus {added}"
+            )
+        return result
+
+
+def _multiple_of(groups: int, channels: int, what: str) -> int:
+    if channels != DYNAMIC_INDEX and channels % groups:
+        raise VerifyException(f"{channels} {what} do not split into {groups} groups")
+    return channels
+
+
+@irdl_op_definition
+class Conv1dOp(ForwardConvolutionOp):
+    """The convolution over one spatial dimension (ONNX Conv)."""
+
+    name = "relax.nn.conv1d"
+    SPATIAL: ClassVar = "W"
+
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+    data_layout = string_prop("NCW")
+    kernel_layout = string_prop("OIW")
+
+
+@irdl_op_definition
+class Conv2dOp(ForwardConvolutionOp):
+    """The convolution over two spatial dimensions (ONNX Conv)."""
+
+    name = "relax.nn.conv2d"
+    SPATIAL: ClassVar = "HW"
+
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+    data_layout = string_prop("NCHW")
+    kernel_layout = string_prop("OIHW")
+
+
+@irdl_op_definition
+class Conv3dOp(ForwardConvolutionOp):
+    """The convolution over three spatial dimensions (ONNX Conv)."""
+
+    name = "relax.nn.conv3d"
+    SPATIAL: ClassVar = "DHW"
+
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+    data_layout = string_prop("NCDHW")
+    kernel_layout = string_prop("OIDHW")
+
+
+@irdl_op_definition
+class Conv1dTransposeOp(TransposedConvolutionOp):
+    """The transposed convolution over one spatial dimension (ONNX ConvTranspose)."""
+
+    name = "relax.nn.conv1d_transpose"
+    SPATIAL: ClassVar = "W"
+
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    output_padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+    data_layout = string_prop("NCW")
+    kernel_layout = string_prop("IOW")
+
+
+@irdl_op_definition
+class Conv2dTransposeOp(TransposedConvolutionOp):
+    """The transposed convolution over two spatial dimensions (ONNX ConvTranspose)."""
+
+    name = "relax.nn.conv2d_transpose"
+    SPATIAL: ClassVar = "HW"
+
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    output_padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+    data_layout = string_prop("NCHW")
+    kernel_layout = string_prop("IOHW")
+
+
+@irdl_op_definition
+class Conv3dTransposeOp(TransposedConvolutionOp):
+    """The transposed convolution over three spatial dimensions (ONNX ConvTranspose)."""
+
+    name = "relax.nn.conv3d_transpose"
+    SPATIAL: ClassVar = "DHW"
+
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    output_padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+    data_layout = string_prop("NCDHW")
+    kernel_layout = string_prop("IODHW")

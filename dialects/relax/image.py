@@ -1,0 +1,266 @@
+"""Operations on images: tensors resized, or whose pixels and channels are rearranged."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import (
+    Floats,
+    bool_prop,
+    float_prop,
+    int_prop,
+    ints_prop,
+    one_of,
+    opt_floats_prop,
+    string_prop,
+)
+from .base import TensorOp
+from .interfaces import Injective
+from .layout import Layout
+from .shapes import times
+from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
+from .windows import per_dimension
+
+__all__ = [
+    "COORDINATES",
+    "METHODS",
+    "ROUNDINGS",
+    "DepthToSpaceOp",
+    "ResampleOp",
+    "Resize1dOp",
+    "Resize2dOp",
+    "Resize3dOp",
+    "ResizeOp",
+    "SpaceToDepthOp",
+    "UpsamplingOp",
+]
+
+METHODS = ("nearest_neighbor", "linear", "cubic")
+COORDINATES = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "tf_half_pixel_for_nn",
+    "align_corners",
+    "asymmetric",
+    "tf_crop_and_resize",
+)
+ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+
+
+class ResampleOp(Injective, TensorOp, ABC):
+    """A tensor of which some dimensions have another size: each new element is at a coordinate in
+    the old ones, and made of those around it (ONNX Resize).
+
+    `coordinate_transformation_mode`, `cubic_alpha`, `cubic_exclude` (exclude_outside), `antialias`
+    and `extrapolation_value` are ONNX's; `rounding_method` is its nearest_mode, where "round" takes
+    a half to the even neighbor. `scales` are those of ONNX if they are not the quotient of sizes;
+    `roi` has all starts, then all ends, of the dimensions resized.
+    """
+
+    data = operand_def(TENSOR)
+    scales = opt_floats_prop()
+    roi = opt_floats_prop()
+    method = string_prop("linear")
+    coordinate_transformation_mode = string_prop("half_pixel")
+    rounding_method = string_prop("round")
+    cubic_alpha = float_prop(-0.75)
+    cubic_exclude = int_prop(0)
+    antialias = bool_prop(False)
+    extrapolation_value = float_prop(0.0)
+    result = result_def(TENSOR)
+
+    def check_sampling(self, count: int) -> None:
+        """VerifyException unless the properties make sense for that many dimensions to resize."""
+        one_of("method", self.method, METHODS)
+        one_of("rounding_method", self.rounding_method, ROUNDINGS)
+        mode = one_of(
+            "coordinate_transformation_mode", self.coordinate_transformation_mode, COORDINATES
+        )
+        if self.roi is None and mode == "tf_crop_and_resize":
+            raise VerifyException('coordinate_transformation_mode "tf_crop_and_resize" needs roi')
+        _check_count("roi", self.roi, 2 * count)
+        _check_count("scales", self.scales, count)
+        if self.scales is not None and min(self.scales.iter_values()) <= 0:
+            raise VerifyException(f"scales {[*self.scales.iter_values()]} are not all above 0")
+
+
+def _check_count(name: str, values: Floats | None, count: int) -> None:
+    if values is not None and len(values) != count:
+        raise VerifyException(f"{name} has {len(values)} numbers, expected {count}")
+
+
+class ResizeOp(ResampleOp, ABC):
+    """A tensor whose spatial dimensions have other sizes."""
+
+    SPATIAL: ClassVar[str]
+
+    size = ints_prop()
+    layout = string_prop()
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        self.check_sampling(len(self.SPATIAL))
+        layout = Layout.of(self.layout.data, "NC" + self.SPATIAL)
+        extents = layout.extents(shape_of(type))
+        sizes = per_dimension("size", self.size, self.SPATIAL)
+        for axis, size in zip(self.SPATIAL, sizes, strict=True):
+            _check_pixels(axis, extents[axis])
+            extents[axis] = size
+        return (with_shape(type, layout.shape(extents)),)
+
+
+def _check_pixels(axis: str, extent: int) -> None:
+    if extent == 0:
+        raise VerifyException(f"dimension {axis} is 0, there is nothing to resize")
+
+
+@irdl_op_definition
+class Resize1dOp(ResizeOp):
+    """A tensor resized along one spatial dimension (Relay image.resize1d)."""
+
+    name = "relax.image.resize1d"
+    SPATIAL: ClassVar = "W"
+
+    layout = string_prop("NCW")
+
+
+@irdl_op_definition
+class Resize2dOp(ResizeOp):
+    """A tensor resized along two spatial dimensions."""
+
+    name = "relax.image.resize2d"
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class Resize3dOp(ResizeOp):
+    """A tensor resized along three spatial dimensions."""
+
+    name = "relax.image.resize3d"
+    SPATIAL: ClassVar = "DHW"
+
+    layout = string_prop("NCDHW")
+
+
+class ImageOp(Injective, TensorOp, ABC):
+    """A function of a tensor with two spatial dimensions."""
+
+    data = operand_def(TENSOR)
+    layout = string_prop("NCHW")
+    result = result_def(TENSOR)
+
+    def data_layout(self) -> Layout:
+        """That of data and result."""
+        return Layout.of(self.layout.data, "NCHW")
+
+    def extents(self) -> dict[str, int]:
+        """The size of each axis of the data."""
+        check_number(type := tensor_type(self.data))
+        return self.data_layout().extents(shape_of(type))
+
+    def image_type(self, **extents: int) -> Tensor:
+        """The type of an image whose axes have these sizes."""
+        return with_shape(tensor_type(self.data), self.data_layout().shape(extents))
+
+
+@irdl_op_definition
+class UpsamplingOp(ImageOp):
+    """An image resized by factors, its size rounded, a half to even (Relay nn.upsampling).
+
+    Coordinates are as in `image.resize2d`: "align_corners" or else "asymmetric".
+    """
+
+    METHODS: ClassVar = {
+        "nearest_neighbor": "nearest_neighbor",
+        "bilinear": "linear",
+        "bicubic": "cubic",
+    }
+    """The method of `image.resize2d` for each of this operation."""
+
+    name = "relax.nn.upsampling"
+
+    scale_h = float_prop(1.0)
+    scale_w = float_prop(1.0)
+    method = string_prop("nearest_neighbor")
+    align_corners = bool_prop(False)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        one_of("method", self.method, [*self.METHODS])
+        scales = {"H": self.scale_h.value.data, "W": self.scale_w.value.data}
+        for axis, scale in scales.items():
+            if not 0 < scale < float("inf"):
+                raise VerifyException(f"scale_{axis.lower()} is {scale}, expected more than 0")
+        extents = self.extents()
+        for axis, scale in scales.items():
+            _check_pixels(axis, extents[axis])
+            if extents[axis] != DYNAMIC_INDEX:
+                extents[axis] = round(extents[axis] * scale)
+        return (self.image_type(**extents),)
+
+
+class BlockOp(ImageOp, ABC):
+    """Blocks of pixels that become channels, or the reverse."""
+
+    block_size = int_prop()
+
+    def block(self) -> int:
+        """The height and width of a block."""
+        if (block := self.block_size.value.data) < 1:
+            raise VerifyException(f"block_size is {block}, expected at least 1")
+        return block
+
+    def quotient(self, axis: str, extent: int, by: int) -> int:
+        """The size of an axis over `by`; VerifyException if that is no whole number."""
+        if extent == DYNAMIC_INDEX:
+            return extent
+        if extent % by:
+            raise VerifyException(
+                f"dimension {axis} is {extent}, no multiple of {by}, "
+                f"as block_size {self.block_size.value.data} requires"
+            )
+        return extent // by
+
+
+@irdl_op_definition
+class SpaceToDepthOp(BlockOp):
+    """Each block of pixels as channels of one pixel, the place in the block outside the channel
+    (ONNX SpaceToDepth)."""
+
+    name = "relax.nn.space_to_depth"
+
+    def infer_types(self) -> Sequence[Attribute]:
+        block, extents = self.block(), self.extents()
+        extents["C"] = times(extents["C"], block * block)
+        for axis in "HW":
+            extents[axis] = self.quotient(axis, extents[axis], block)
+        return (self.image_type(**extents),)
+
+
+@irdl_op_definition
+class DepthToSpaceOp(BlockOp):
+    """Channels as blocks of pixels (ONNX DepthToSpace): the place in the block is the outer part of
+    a channel's number in mode "DCR", the inner part in mode "CRD"."""
+
+    MODES: ClassVar = ("DCR", "CRD")
+
+    name = "relax.nn.depth_to_space"
+
+    mode = string_prop("DCR")
+
+    def infer_types(self) -> Sequence[Attribute]:
+        one_of("mode", self.mode, self.MODES)
+        block, extents = self.block(), self.extents()
+        extents["C"] = self.quotient("C", extents["C"], block * block)
+        for axis in "HW":
+            extents[axis] = times(extents[axis], block)
+        return (self.image_type(**extents),)

@@ -1,0 +1,177 @@
+"""Operations of neural networks that are no family of their own."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
+from .base import TensorOp
+from .interfaces import Anchor, Broadcast, Injective
+from .shapes import normalize_axis, times
+from .types import (
+    TENSOR,
+    Float,
+    check_float,
+    check_number,
+    check_parameter,
+    shape_of,
+    tensor_type,
+    with_shape,
+)
+
+__all__ = [
+    "PAD_MODES",
+    "BatchFlattenOp",
+    "BiasAddOp",
+    "DropoutOp",
+    "LogSoftmaxOp",
+    "PadOp",
+    "SoftmaxBaseOp",
+    "SoftmaxOp",
+]
+
+PAD_MODES = ("constant", "reflect", "edge", "circular")
+
+
+class SoftmaxBaseOp(Anchor, TensorOp, ABC):
+    """A function that makes probabilities of the elements along `axis`."""
+
+    data = operand_def(TENSOR)
+    axis = int_prop(-1)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is not None:
+            normalize_axis(self.axis.value.data, len(shape))
+        return (type,)
+
+
+@irdl_op_definition
+class SoftmaxOp(SoftmaxBaseOp):
+    """exp(x) over the sum of all exp(x) along an axis (ONNX Softmax)."""
+
+    name = "relax.nn.softmax"
+
+
+@irdl_op_definition
+class LogSoftmaxOp(SoftmaxBaseOp):
+    """The logarithm of softmax (ONNX LogSoftmax)."""
+
+    name = "relax.nn.log_softmax"
+
+
+@irdl_op_definition
+class DropoutOp(TensorOp):
+    """The tensor as it is: dropout at inference (ONNX Dropout)."""
+
+    name = "relax.nn.dropout"
+
+    data = operand_def(TENSOR)
+    rate = float_prop(0.5)
+    """What part of the elements training would drop: nothing here depends on it."""
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        return (type,)
+
+
+@irdl_op_definition
+class BiasAddOp(Broadcast, TensorOp):
+    """The sum with a vector whose elements run along `axis`."""
+
+    name = "relax.nn.bias_add"
+
+    data = operand_def(TENSOR)
+    bias = operand_def(TENSOR)
+    axis = int_prop(1)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        axis, shape = self.axis.value.data, shape_of(type)
+        if shape is not None:
+            axis = normalize_axis(axis, len(shape))
+        check_parameter("bias", self.bias, type, [axis])
+        return (type,)
+
+
+@irdl_op_definition
+class PadOp(Injective, TensorOp):
+    """A tensor with elements added before and after each dimension (ONNX Pad).
+
+    `pad_width` has two widths for each dimension: before and after the first one, and so on. A
+    negative one cuts elements off, before others are added.
+    """
+
+    name = "relax.nn.pad"
+
+    data = operand_def(TENSOR)
+    pad_width = ints_prop()
+    pad_value = float_prop(0.0)
+    pad_mode = string_prop("constant")
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        mode = one_of("pad_mode", self.pad_mode, PAD_MODES)
+        value = self.pad_value.value.data
+        if not isinstance(type.element_type, Float) and not value.is_integer():
+            raise VerifyException(f"pad_value {value} is no element of {type}")
+        widths = [*self.pad_width.iter_values()]
+        shape = shape_of(type)
+        if shape is None:
+            shape = (DYNAMIC_INDEX,) * (len(widths) // 2)
+        if len(widths) != 2 * len(shape):
+            raise VerifyException(
+                f"pad_width {widths} has {len(widths)} widths, expected {2 * len(shape)}: "
+                f"two for each of {len(shape)} dimensions"
+            )
+        padded = [
+            _padded(i, size, before, after, mode)
+            for i, (size, before, after) in enumerate(
+                zip(shape, widths[::2], widths[1::2], strict=True)
+            )
+        ]
+        return (with_shape(type, tuple(padded)),)
+
+
+def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
+    """The size of a dimension after padding."""
+    if size == DYNAMIC_INDEX:
+        return size
+    kept = size + min(before, 0) + min(after, 0)
+    if kept < 0:
+        raise VerifyException(
+            f"dimension {index} is {size}, of which padding of {before} and {after} cuts off more"
+        )
+    if kept == 0 and mode != "constant" and max(before, after) > 0:
+        raise VerifyException(
+            f'dimension {index} has no elements of which pad_mode "{mode}" could make others'
+        )
+    return size + before + after
+
+
+@irdl_op_definition
+class BatchFlattenOp(Injective, TensorOp):
+    """A tensor with all dimensions but the first joined (ONNX Flatten)."""
+
+    name = "relax.nn.batch_flatten"
+
+    data = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is None:
+            return (with_shape(type, (DYNAMIC_INDEX, DYNAMIC_INDEX)),)
+        if not shape:
+            raise VerifyException("data is a scalar, expected at least one dimension")
+        return (with_shape(type, (shape[0], times(*shape[1:]))),)

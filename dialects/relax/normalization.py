@@ -1,0 +1,195 @@
+"""Normalizations: tensors scaled to a mean and a variance, or by a norm."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import bool_prop, float_prop, int_prop, ints_prop
+from .base import TensorOp
+from .shapes import normalize_axes, normalize_axis
+from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
+
+__all__ = [
+    "BatchNormOp",
+    "GroupNormOp",
+    "InstanceNormOp",
+    "L2NormalizeOp",
+    "LRNOp",
+    "LayerNormOp",
+    "RMSNormOp",
+]
+
+
+class AffineNormOp(TensorOp, ABC):
+    """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
+
+    data = operand_def(TENSOR)
+    gamma = operand_def(TENSOR)
+    beta = operand_def(TENSOR)
+    epsilon = float_prop(1e-5)
+    center = bool_prop(True)
+    scale = bool_prop(True)
+    result = result_def(TENSOR)
+
+    def infer_affine(self, axes: Sequence[int]) -> Sequence[Attribute]:
+        """The result type, if `gamma` and `beta` run along these axes."""
+        check_float(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is not None:
+            axes = normalize_axes(axes, len(shape))
+        check_parameter("gamma", self.gamma, type, axes)
+        check_parameter("beta", self.beta, type, axes)
+        return (type,)
+
+
+@irdl_op_definition
+class BatchNormOp(TensorOp):
+    """A normalization of each channel with a mean and variance that are given, then as `gamma` and
+    `beta` say (ONNX BatchNormalization at inference)."""
+
+    name = "relax.nn.batch_norm"
+
+    data = operand_def(TENSOR)
+    gamma = operand_def(TENSOR)
+    beta = operand_def(TENSOR)
+    moving_mean = operand_def(TENSOR)
+    moving_var = operand_def(TENSOR)
+    axis = int_prop(1)
+    epsilon = float_prop(1e-5)
+    center = bool_prop(True)
+    scale = bool_prop(True)
+    momentum = float_prop(0.1)
+    """What training would weigh a new mean with: nothing here depends on it."""
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.data))
+        axis, shape = self.axis.value.data, shape_of(type)
+        if shape is not None:
+            axis = normalize_axis(axis, len(shape))
+        check_parameter("gamma", self.gamma, type, [axis])
+        check_parameter("beta", self.beta, type, [axis])
+        check_parameter("moving_mean", self.moving_mean, type, [axis])
+        check_parameter("moving_var", self.moving_var, type, [axis])
+        return (type,)
+
+
+@irdl_op_definition
+class LayerNormOp(AffineNormOp):
+    """A normalization over `axes`, the dimensions of the parameters (ONNX LayerNormalization)."""
+
+    name = "relax.nn.layer_norm"
+
+    axes = ints_prop((-1,))
+
+    def infer_types(self) -> Sequence[Attribute]:
+        return self.infer_affine([*self.axes.iter_values()])
+
+
+@irdl_op_definition
+class InstanceNormOp(AffineNormOp):
+    """A normalization over all dimensions but the batch, which is the first, and the channels
+    (ONNX InstanceNormalization)."""
+
+    name = "relax.nn.instance_norm"
+
+    axis = int_prop(1)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        shape = shape_of(tensor_type(self.data))
+        if shape is not None and normalize_axis(self.axis.value.data, len(shape)) == 0:
+            raise VerifyException("axis 0 is the batch, not the channels")
+        return self.infer_affine([self.axis.value.data])
+
+
+@irdl_op_definition
+class GroupNormOp(AffineNormOp):
+    """A normalization over `axes` and each of as many groups of channels (ONNX
+    GroupNormalization)."""
+
+    name = "relax.nn.group_norm"
+
+    num_groups = int_prop()
+    channel_axis = int_prop(1)
+    axes = ints_prop((2, 3))
+
+    def infer_types(self) -> Sequence[Attribute]:
+        if (groups := self.num_groups.value.data) < 1:
+            raise VerifyException(f"num_groups is {groups}, expected at least 1")
+        if (shape := shape_of(tensor_type(self.data))) is not None:
+            axis, *_ = normalize_axes(
+                [self.channel_axis.value.data, *self.axes.iter_values()], len(shape)
+            )
+            if shape[axis] != DYNAMIC_INDEX and shape[axis] % groups:
+                raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
+        return self.infer_affine([self.channel_axis.value.data])
+
+
+@irdl_op_definition
+class RMSNormOp(TensorOp):
+    """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
+    then a product with it (ONNX RMSNormalization)."""
+
+    name = "relax.nn.rms_norm"
+
+    data = operand_def(TENSOR)
+    weight = operand_def(TENSOR)
+    axes = ints_prop((-1,))
+    epsilon = float_prop(1e-5)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.data))
+        axes = [*self.axes.iter_values()]
+        if (shape := shape_of(type)) is not None:
+            axes = normalize_axes(axes, len(shape))
+        check_parameter("weight", self.weight, type, axes)
+        return (type,)
+
+
+@irdl_op_definition
+class L2NormalizeOp(TensorOp):
+    """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
+    (Relay nn.l2_normalize, ONNX LpNormalization)."""
+
+    name = "relax.nn.l2_normalize"
+
+    data = operand_def(TENSOR)
+    eps = float_prop()
+    axis = ints_prop()
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.data))
+        if (shape := shape_of(type)) is not None:
+            normalize_axes([*self.axis.iter_values()], len(shape))
+        return (type,)
+
+
+@irdl_op_definition
+class LRNOp(TensorOp):
+    """A quotient by (bias + alpha / size * sum) ** beta, where sum is that of the squares of the
+    `size` elements around one along `axis`, more of them after it than before (ONNX LRN)."""
+
+    name = "relax.nn.lrn"
+
+    data = operand_def(TENSOR)
+    size = int_prop(5)
+    axis = int_prop(1)
+    bias = float_prop(2.0)
+    alpha = float_prop(1e-5)
+    beta = float_prop(0.75)
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_float(type := tensor_type(self.data))
+        if (size := self.size.value.data) < 1:
+            raise VerifyException(f"size is {size}, expected at least 1")
+        if (shape := shape_of(type)) is not None:
+            normalize_axis(self.axis.value.data, len(shape))
+        return (type,)

@@ -1,0 +1,294 @@
+"""Pooling: the maximum or the mean of windows over one, two and three spatial dimensions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from .attributes import bool_prop, ints_prop, string_prop
+from .base import TensorOp
+from .interfaces import Anchor
+from .layout import Layout
+from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
+from .windows import Window, WindowOp, per_dimension
+
+__all__ = [
+    "AdaptiveAvgPool1dOp",
+    "AdaptiveAvgPool2dOp",
+    "AdaptiveAvgPool3dOp",
+    "AdaptiveMaxPool1dOp",
+    "AdaptiveMaxPool2dOp",
+    "AdaptiveMaxPool3dOp",
+    "AdaptivePoolOp",
+    "AvgPool1dOp",
+    "AvgPool2dOp",
+    "AvgPool3dOp",
+    "AvgPoolOp",
+    "GlobalAvgPool2dOp",
+    "GlobalMaxPool2dOp",
+    "GlobalPoolOp",
+    "MaxPool1dOp",
+    "MaxPool2dOp",
+    "MaxPool3dOp",
+    "MaxPoolOp",
+    "PoolOp",
+    "SizedPoolOp",
+]
+
+
+class PoolOp(WindowOp, ABC):
+    """One element for each window.
+
+    With `ceil_mode`, a last window may reach beyond the padding, but not begin in it (ONNX 19).
+    """
+
+    data = operand_def(TENSOR)
+    pool_size = ints_prop()
+    layout = string_prop()
+    ceil_mode = bool_prop(False)
+    out_layout = string_prop("")
+    result = result_def(TENSOR)
+
+    def layouts(self) -> tuple[Layout, Layout]:
+        """Those of data and result."""
+        layout = self.layout.data
+        return (
+            Layout.of(layout, "NC" + self.SPATIAL),
+            self.out_layout_of(self.out_layout.data, layout),
+        )
+
+    def pool_windows(self) -> list[Window]:
+        """The window along each spatial dimension."""
+        sizes = per_dimension("pool_size", self.pool_size, self.SPATIAL)
+        return self.windows(sizes, bool(self.ceil_mode.value.data))
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        layout, out_layout = self.layouts()
+        extents = layout.extents(shape_of(type))
+        for window in self.pool_windows():
+            extents[window.axis] = window.count(extents[window.axis])
+        return (with_shape(type, out_layout.shape(extents)),)
+
+
+class MaxPoolOp(PoolOp, ABC):
+    """The maximum of each window; padding is less than any element (ONNX MaxPool)."""
+
+
+class AvgPoolOp(PoolOp, ABC):
+    """The mean of each window (ONNX AveragePool); of integers, truncated toward zero.
+
+    Padding counts with `count_include_pad` only, and what is beyond it never does.
+    """
+
+    count_include_pad = bool_prop(False)
+
+
+class AdaptivePoolOp(Anchor, TensorOp, ABC):
+    """One element for each of `output_size` ranges that evenly cover a dimension: the i-th of n
+    from i * size / n rounded down to (i + 1) * size / n rounded up."""
+
+    SPATIAL: ClassVar[str]
+
+    data = operand_def(TENSOR)
+    layout = string_prop()
+    result = result_def(TENSOR)
+
+    @abstractmethod
+    def output_sizes(self) -> list[int]:
+        """The size of each spatial dimension of the result."""
+
+    def data_layout(self) -> Layout:
+        """That of data and result."""
+        return Layout.of(self.layout.data, "NC" + self.SPATIAL)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        check_number(type := tensor_type(self.data))
+        layout = self.data_layout()
+        extents = layout.extents(shape_of(type))
+        sizes = zip(self.SPATIAL, self.output_sizes(), strict=True)
+        return (with_shape(type, layout.shape({**extents, **dict(sizes)})),)
+
+
+class SizedPoolOp(AdaptivePoolOp, ABC):
+    """Adaptive pooling to a given size."""
+
+    output_size = ints_prop()
+
+    def output_sizes(self) -> list[int]:
+        return per_dimension("output_size", self.output_size, self.SPATIAL)
+
+
+class GlobalPoolOp(AdaptivePoolOp, ABC):
+    """Pooling of all elements of a channel."""
+
+    def output_sizes(self) -> list[int]:
+        return [1] * len(self.SPATIAL)
+
+
+@irdl_op_definition
+class MaxPool1dOp(MaxPoolOp):
+    """The maxima of windows over one spatial dimension."""
+
+    name = "relax.nn.max_pool1d"
+    SPATIAL: ClassVar = "W"
+
+    pool_size = ints_prop((1,))
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+    layout = string_prop("NCW")
+
+
+@irdl_op_definition
+class MaxPool2dOp(MaxPoolOp):
+    """The maxima of windows over two spatial dimensions."""
+
+    name = "relax.nn.max_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    pool_size = ints_prop((1, 1))
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class MaxPool3dOp(MaxPoolOp):
+    """The maxima of windows over three spatial dimensions."""
+
+    name = "relax.nn.max_pool3d"
+    SPATIAL: ClassVar = "DHW"
+
+    pool_size = ints_prop((1, 1, 1))
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+    layout = string_prop("NCDHW")
+
+
+@irdl_op_definition
+class AvgPool1dOp(AvgPoolOp):
+    """The means of windows over one spatial dimension."""
+
+    name = "relax.nn.avg_pool1d"
+    SPATIAL: ClassVar = "W"
+
+    pool_size = ints_prop((1,))
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+    layout = string_prop("NCW")
+
+
+@irdl_op_definition
+class AvgPool2dOp(AvgPoolOp):
+    """The means of windows over two spatial dimensions."""
+
+    name = "relax.nn.avg_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    pool_size = ints_prop((1, 1))
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class AvgPool3dOp(AvgPoolOp):
+    """The means of windows over three spatial dimensions."""
+
+    name = "relax.nn.avg_pool3d"
+    SPATIAL: ClassVar = "DHW"
+
+    pool_size = ints_prop((1, 1, 1))
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+    layout = string_prop("NCDHW")
+
+
+@irdl_op_definition
+class AdaptiveMaxPool1dOp(SizedPoolOp):
+    """The maxima of ranges of one spatial dimension."""
+
+    name = "relax.nn.adaptive_max_pool1d"
+    SPATIAL: ClassVar = "W"
+
+    layout = string_prop("NCW")
+
+
+@irdl_op_definition
+class AdaptiveMaxPool2dOp(SizedPoolOp):
+    """The maxima of ranges of two spatial dimensions."""
+
+    name = "relax.nn.adaptive_max_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class AdaptiveMaxPool3dOp(SizedPoolOp):
+    """The maxima of ranges of three spatial dimensions."""
+
+    name = "relax.nn.adaptive_max_pool3d"
+    SPATIAL: ClassVar = "DHW"
+
+    layout = string_prop("NCDHW")
+
+
+@irdl_op_definition
+class AdaptiveAvgPool1dOp(SizedPoolOp):
+    """The means of ranges of one spatial dimension."""
+
+    name = "relax.nn.adaptive_avg_pool1d"
+    SPATIAL: ClassVar = "W"
+
+    layout = string_prop("NCW")
+
+
+@irdl_op_definition
+class AdaptiveAvgPool2dOp(SizedPoolOp):
+    """The means of ranges of two spatial dimensions."""
+
+    name = "relax.nn.adaptive_avg_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class AdaptiveAvgPool3dOp(SizedPoolOp):
+    """The means of ranges of three spatial dimensions."""
+
+    name = "relax.nn.adaptive_avg_pool3d"
+    SPATIAL: ClassVar = "DHW"
+
+    layout = string_prop("NCDHW")
+
+
+@irdl_op_definition
+class GlobalMaxPool2dOp(GlobalPoolOp):
+    """The maximum of each channel over two spatial dimensions (ONNX GlobalMaxPool)."""
+
+    name = "relax.nn.global_max_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
+
+
+@irdl_op_definition
+class GlobalAvgPool2dOp(GlobalPoolOp):
+    """The mean of each channel over two spatial dimensions (ONNX GlobalAveragePool)."""
+
+    name = "relax.nn.global_avg_pool2d"
+    SPATIAL: ClassVar = "HW"
+
+    layout = string_prop("NCHW")
