@@ -148,6 +148,8 @@ class OpPattern(Pattern):
             return True
         if not isinstance(op, IRDLOperation):
             return False
+        if not self.attributes.keys() <= op.get_irdl_definition().properties.keys():
+            return False
         expected = properties_of(type(op), self.attributes)
         return all(_property(op, name) == value for name, value in expected.items())
 

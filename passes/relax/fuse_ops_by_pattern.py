@@ -41,19 +41,22 @@ def fuse_by_pattern(
     last_ops = pattern.last_ops()
     number = {op: i for i, op in enumerate(walk(func))}
     taken: set[Operation] = set()
-    fused = 0
+    groups: list[list[Operation]] = []
     for op in reversed(number):
         if op.name not in last_ops or op in taken or not any(r.uses for r in op.results):
             continue
         matches = pattern.matches(op.results[0], Match())
         found = [set(match.ops) for match in matches]
         ops = next((ops for ops in found if taken.isdisjoint(ops) and can_move(op, ops)), None)
-        if ops is None:
-            if found and remarks:
-                remarks.missed(op, "UsedOutside", "matches, but cannot be moved", Pattern=name)
-        elif gate is None or gate():
+        if ops is not None:
             taken |= ops
-            call = outliner.outline(sorted(ops, key=number.__getitem__), marks)
+            groups.append(sorted(ops, key=number.__getitem__))
+        elif found and remarks:
+            remarks.missed(op, "UsedOutside", "matches, but cannot be moved", Pattern=name)
+    fused = 0
+    for ops in reversed(groups):
+        if gate is None or gate():
+            call = outliner.outline(ops, marks)
             fused += 1
             if remarks:
                 remarks.passed(call, "Fused", "in one function", Pattern=name, Ops=len(ops))

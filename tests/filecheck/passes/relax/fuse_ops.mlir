@@ -579,3 +579,61 @@ func.func @lambda(%x : tensor<4xf32>) -> tensor<4xf32> {
   %1 = relax.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// A convolution with its bias, sum and activation; where two convolutions meet, the later has them.
+// CHECK-LABEL: @convolutions
+// CHECK-NEXT: [[A:%.*]] = func.call @fused_conv2d_bias_add(%x, %w, %b)
+// CHECK-NEXT: [[B:%.*]] = func.call @fused_conv2d_bias_add_prelu(%x, %w, %b)
+// CHECK-NEXT: [[C:%.*]] = func.call @fused_conv2d_bias_add_add_relu([[B]], %w, %b, [[A]])
+// CHECK-NEXT: func.return [[C]]
+func.func @convolutions(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %b : tensor<2xf32>) -> tensor<1x2x3x3xf32> {
+  %0 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %1 = relax.nn.bias_add %0, %b : (tensor<1x2x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  %2 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %3 = relax.nn.bias_add %2, %b : (tensor<1x2x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  %4 = relax.nn.prelu %3, %b : (tensor<1x2x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  %5 = relax.nn.conv2d %4, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %6 = relax.nn.bias_add %5, %b : (tensor<1x2x3x3xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  %7 = relax.add %1, %6 : (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = relax.nn.relu %7 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  return %8 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @pool_and_upsampling
+// CHECK-NEXT: [[P:%.*]] = func.call @fused_max_pool2d(%x)
+// CHECK-NEXT: [[C:%.*]] = func.call @fused_upsampling_concatenate_add([[P]], %x)
+// CHECK-NEXT: func.return [[C]]
+func.func @pool_and_upsampling(%x : tensor<1x2x4x4xf32>) -> tensor<1x4x4x4xf32> {
+  %c = relax.constant dense<1.0> : tensor<f32>
+  %0 = relax.nn.max_pool2d %x {pool_size = [2, 2], strides = [2, 2]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %1 = relax.nn.upsampling %0 {scale_h = 2.0, scale_w = 2.0} : (tensor<1x2x2x2xf32>) -> tensor<1x2x4x4xf32>
+  %2 = relax.concatenate %1, %x {axis = 1} : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x4x4x4xf32>
+  %3 = relax.add %2, %c : (tensor<1x4x4x4xf32>, tensor<f32>) -> tensor<1x4x4x4xf32>
+  return %3 : tensor<1x4x4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @softmax
+// CHECK-NEXT: func.call @fused_softmax_astype(%x)
+// CHECK-NEXT: func.return
+func.func @softmax(%x : tensor<2x4xf32>) -> tensor<2x4xf16> {
+  %0 = relax.nn.softmax %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %1 = relax.astype %0 {dtype = f16} : (tensor<2x4xf32>) -> tensor<2x4xf16>
+  return %1 : tensor<2x4xf16>
+}
+
+// -----
+
+// CHECK-LABEL: @layer_norm
+// CHECK-NEXT: func.call @fused_layer_norm_silu(%x, %g)
+// CHECK-NEXT: func.return
+func.func @layer_norm(%x : tensor<2x4xf32>, %g : tensor<4xf32>) -> tensor<2x4xf32> {
+  %0 = relax.nn.layer_norm %x, %g, %g : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %1 = relax.nn.silu %0 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
