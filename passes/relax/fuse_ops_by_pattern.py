@@ -43,7 +43,7 @@ def fuse_by_pattern(
     taken: set[Operation] = set()
     groups: list[list[Operation]] = []
     for op in reversed(number):
-        if op.name not in last_ops or op in taken or not any(r.uses for r in op.results):
+        if op.name not in last_ops or op in taken or all(r.first_use is None for r in op.results):
             continue
         matches = pattern.matches(op.results[0], Match())
         found = [set(match.ops) for match in matches]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...passmanager.ir.access import read_fields
+from ...passmanager.ir.access import read_fields, read_step
 from ...passmanager.ir.symbols import symbol_of
 from .eliminate_common_subexpr import Numbers
 
@@ -19,6 +19,7 @@ MAX_NAME = 80
 """Characters of the name of a function, before a number is added; TVM has the same limit."""
 
 _PRIVATE = StringAttr("private")
+_FLAT = ArrayAttr[StringAttr]([])
 
 
 class Outliner:
@@ -32,6 +33,8 @@ class Outliner:
         self.block = module.body.block
         self.binds = binds
         self.names = {symbol_of(op) for op in self.block.ops}
+        self.suffixes: dict[str, int] = {}
+        """The last number that was added to a name."""
         self.numbers = Numbers()
         self.known: dict[Key, Callee] = {}
         self.bound: dict[Operation, None] = {}
@@ -68,7 +71,7 @@ class Outliner:
 
     def finish(self) -> None:
         """Erase the constants that only outlined operations used."""
-        erase([op for op in self.bound if not any(result.uses for result in op.results)])
+        erase([op for op in self.bound if op.results[0].first_use is None])
 
     def describe(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> Group:
         """What operations take from outside, and a key that is equal for equal ones."""
@@ -106,14 +109,15 @@ class Outliner:
     def name_function(self, ops: Sequence[Operation], group: Group) -> Callee:
         """The name, which is not taken, and the type of the function of a group."""
         name = stem = _name_of(ops)
-        count = 0
         while name in self.names:
-            count += 1
-            name = f"{stem}{count}"
+            self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
+            name = f"{stem}{suffix}"
         self.names.add(name)
         inputs = [value.type for value in group.parameters]
         outputs = [ops[-1].results[i].type for i in group.results]
-        return Callee(SymbolRefAttr(name), FunctionType.from_lists(inputs, outputs))
+        return Callee(
+            SymbolRefAttr(StringAttr(name), _FLAT), FunctionType.from_lists(inputs, outputs)
+        )
 
     def build(
         self,
@@ -135,7 +139,8 @@ class Outliner:
             inside[id(constant.results[0])] = copy.results[0]
         for op in ops:
             op.detach()
-            op.operands = [inside.get(id(operand), operand) for operand in op.operands]
+            operands = read_step(op)[0]
+            op.operands = [inside.get(id(operand), operand) for operand in operands]
         block.add_ops(ops)
         location = ops[-1].location
         block.add_op(ReturnOp.create(operands=results, location=location))
