@@ -24,7 +24,9 @@ from passline.dialects.relax.unary import ExpOp, NegativeOp, TanhOp
 from passline.passes.relax.fuse_ops import FuseOps, fuse_operations, is_scalar_constant
 from passline.passes.relax.outlining import Outliner
 from passline.passmanager import PassContext
+from passline.passmanager.diagnostics import Diagnostic
 from passline.passmanager.ir.verifying import verify
+from passline.passmanager.remarks import Remark
 
 SQUARE = TensorType(f32, [4, 4])
 
@@ -108,6 +110,33 @@ def test_locations_and_names_stay():
     call = main.body.block.first_op
     assert call is not None and call.results[0].name_hint == "answer"
     assert kernel.args[0].name_hint == "image"
+
+
+def remarks_of(pass_: FuseOps, module: ModuleOp) -> list[tuple[str, dict[str, str | int | float]]]:
+    found: list[Diagnostic] = []
+    with PassContext(remark_filter="fuse", renderer=found.extend):
+        pass_(module)
+    return [(r.name, r.arguments) for r in found if isinstance(r, Remark)]
+
+
+def test_remarks_say_what_is_fused_and_what_is_too_much():
+    missed, passed = remarks_of(FuseOps(max_depth=2), chain(3))
+    assert missed[0] == "MaxDepth"
+    assert (missed[1]["Ops"], missed[1]["Limit"]) == (3, 2)
+    assert passed[0] == "Fused"
+    assert (passed[1]["Function"], passed[1]["Ops"]) == ("fused_exp_exp", 2)
+
+
+def test_a_remark_says_that_two_anchors_meet():
+    def build(x: SSAValue, w: SSAValue) -> tuple[list[Operation], list[SSAValue]]:
+        first, second = MatmulOp(x, w), MatmulOp(w, x)
+        total = AddOp(first.result, second.result)
+        return [first, second, total], [total.result]
+
+    assert [name for name, _ in remarks_of(FuseOps(), module_of(build))] == [
+        "SecondAnchor",
+        "Fused",
+    ]
 
 
 # Other projects' operations
