@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types coverage lit bench clean
+.PHONY: demo test lint types coverage lit docs bench clean
 
 demo: .venv/installed
 	@echo "== before: examples/sequential.mlir"
@@ -27,6 +27,9 @@ coverage: .venv/installed-test
 
 lit: .venv/installed-test
 	$(BIN)/lit tests/filecheck
+
+docs: .venv/installed-test
+	$(BIN)/python tests/conformance/onnx_backend.py --write
 
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/noop_pass.py
