@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective
+from .interfaces import Anchor, Broadcast, Injective, View
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -160,7 +160,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Injective, TensorOp):
+class BatchFlattenOp(View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
