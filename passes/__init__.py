@@ -15,10 +15,13 @@ from ..dialects import DIALECTS
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
+    "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
