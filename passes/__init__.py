@@ -15,13 +15,19 @@ from ..dialects import DIALECTS
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
+    "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "infer-type": "relax.infer_type:InferType",
+    "inline": "relax.inline:Inline",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
+    "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
+    "simplify-expr": "relax.simplify_expr:SimplifyExpr",
+    "simplify-inference": "relax.simplify_inference:SimplifyInference",
 }
 
 OPTIMIZE = (

@@ -8,9 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute, Operation
+from xdsl.builder import Builder
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from .types import is_tensor, refine, shape_of
@@ -20,15 +21,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Anchor",
+    "Associative",
     "Broadcast",
+    "Decomposes",
     "Elementwise",
     "Evaluates",
     "FusionKind",
     "FusionPattern",
     "InfersType",
     "Injective",
+    "Neutral",
     "NonComputational",
     "Reduction",
+    "Reshapes",
+    "Shorthand",
+    "SimplifiesInference",
 ]
 
 
@@ -131,3 +138,40 @@ class Anchor(FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.ANCHOR
+
+
+# What is the same as something simpler
+
+
+class Decomposes(Operation, ABC):
+    """An operation that simpler ones compute as well; a pass asks for one of the kinds below."""
+
+    @abstractmethod
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        """Values equal to the results, made of operations that `builder` inserts before this one;
+        None, and nothing inserted, if the types do not say enough."""
+
+
+class SimplifiesInference(Decomposes, ABC):
+    """An operation that at inference is element-wise ones and reductions (TVM
+    SimplifyInference)."""
+
+
+class Shorthand(Decomposes, ABC):
+    """An operation that says in one what more basic ones say (TVM CanonicalizeOps)."""
+
+
+class Neutral(Operation, ABC):
+    """A function of two tensors that is the first one where the second is `NEUTRAL`; and the other
+    way round if it is Commutative."""
+
+    NEUTRAL: ClassVar[float]
+
+
+class Associative(Operation, ABC):
+    """A function of two tensors that may be taken in any order, floats but for rounding:
+    (a o b) o c is a o (b o c), and a o b is b o a."""
+
+
+class Reshapes(Injective, ABC):
+    """An operation that gives its only operand in another shape, the elements in their order."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective
+from .interfaces import Anchor, Broadcast, Injective, Reshapes, Shorthand, SimplifiesInference
+from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -68,7 +70,7 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(TensorOp):
+class DropoutOp(SimplifiesInference, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
@@ -82,9 +84,12 @@ class DropoutOp(TensorOp):
         check_number(type := tensor_type(self.data))
         return (type,)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return (self.data,)
+
 
 @irdl_op_definition
-class BiasAddOp(Broadcast, TensorOp):
+class BiasAddOp(Shorthand, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -101,6 +106,11 @@ class BiasAddOp(Broadcast, TensorOp):
             axis = normalize_axis(axis, len(shape))
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import bias_add
+
+        return bias_add(self, builder)
 
 
 @irdl_op_definition
@@ -160,7 +170,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Injective, TensorOp):
+class BatchFlattenOp(Shorthand, Reshapes, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
@@ -175,3 +185,6 @@ class BatchFlattenOp(Injective, TensorOp):
         if not shape:
             raise VerifyException("data is a scalar, expected at least one dimension")
         return (with_shape(type, (shape[0], times(*shape[1:]))),)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(0, -1))).results
