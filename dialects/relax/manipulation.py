@@ -27,7 +27,7 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Injective, Reshapes, Shorthand
+from .interfaces import Injective, Shorthand, View
 from .layout import Layout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -72,7 +72,7 @@ def count(shape: Iterable[int]) -> int:
 
 
 @irdl_op_definition
-class ReshapeOp(Reshapes, TensorOp):
+class ReshapeOp(View, TensorOp):
     """The same elements, in the same order, in another shape (`relax.reshape`, ONNX Reshape).
 
     In `newshape`, 0 copies the dimension at its place, unless `allowzero`; one -1 is what is left.
@@ -143,7 +143,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(Shorthand, Reshapes, TensorOp):
+class FlattenOp(Shorthand, View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -186,7 +186,7 @@ class TransposeOp(Injective, TensorOp):
 
 
 @irdl_op_definition
-class SqueezeOp(Reshapes, TensorOp):
+class SqueezeOp(View, TensorOp):
     """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
 
     name = "relax.squeeze"
@@ -211,7 +211,7 @@ class SqueezeOp(Reshapes, TensorOp):
 
 
 @irdl_op_definition
-class ExpandDimsOp(Reshapes, TensorOp):
+class ExpandDimsOp(View, TensorOp):
     """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
 
     name = "relax.expand_dims"

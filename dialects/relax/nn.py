@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective, Reshapes, Shorthand, SimplifiesInference
+from .interfaces import Anchor, Broadcast, Injective, Shorthand, SimplifiesInference, View
 from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
@@ -170,7 +170,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Shorthand, Reshapes, TensorOp):
+class BatchFlattenOp(Shorthand, View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
-from .interfaces import SimplifiesInference
+from .interfaces import Anchor, SimplifiesInference
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(SimplifiesInference, TensorOp, ABC):
+class AffineNormOp(SimplifiesInference, Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -50,7 +50,7 @@ class AffineNormOp(SimplifiesInference, TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(SimplifiesInference, TensorOp):
+class BatchNormOp(SimplifiesInference, Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
@@ -153,7 +153,7 @@ class GroupNormOp(AffineNormOp):
 
 
 @irdl_op_definition
-class RMSNormOp(SimplifiesInference, TensorOp):
+class RMSNormOp(SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
@@ -180,7 +180,7 @@ class RMSNormOp(SimplifiesInference, TensorOp):
 
 
 @irdl_op_definition
-class L2NormalizeOp(SimplifiesInference, TensorOp):
+class L2NormalizeOp(SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 

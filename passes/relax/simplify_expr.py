@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_integer
 from ...dialects.relax.elementwise import AstypeOp
-from ...dialects.relax.interfaces import Associative, Evaluates, Neutral, Reshapes
+from ...dialects.relax.interfaces import Associative, Evaluates, Neutral, View
 from ...dialects.relax.manipulation import LayoutTransformOp, ReshapeOp, TransposeOp
 from ...dialects.relax.shapes import Shape, broadcast
 from ...dialects.relax.types import (
@@ -221,9 +221,9 @@ class MergeReshapes(RewritePattern):
     `flatten`, `squeeze`, `expand_dims`."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Reshapes, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: View, rewriter: PatternRewriter, /) -> None:
         value = op.operands[0]
-        while isinstance(value.owner, Reshapes):
+        while isinstance(value.owner, View):
             value = value.owner.operands[0]
         type = op.results[0].type
         if not is_ranked(type) or not _is_told_by_size(shape := type.get_shape()):
