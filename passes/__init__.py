@@ -33,9 +33,15 @@ PASSES = {
 }
 
 OPTIMIZE = (
+    "inline",  # first: the others see what is computed of what in one function only
     "infer-type",
-    "fold-constant",
-    "eliminate-common-subexpr",
+    "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for all that follow
+    "canonicalize-ops",
+    # Shapes that are computed become constants, by which others are computed.
+    "fixpoint(infer-type,fold-constant,dynamic-to-static)",
+    "simplify-expr",  # after fold-constant, as it merges what is a constant by then
+    "flatten-concatenate",
+    "eliminate-common-subexpr",  # after all that makes operations equal
     "dead-code-elimination",  # last: the passes before it leave what they replaced
 )
 """The pipeline of `-O0` to `-O3`: the level decides which of these run."""

@@ -32,7 +32,9 @@ class CanonicalizeOps(PatternPass):
     """
 
     name = "canonicalize-ops"
+    opt_level = 1
     required = ("infer-type",)
+    preserves = ("infer-type",)
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:

@@ -62,13 +62,17 @@ class Inlining:
         self.names = References()
         self.references: Counter[str] = Counter()
         """How many operations refer to each symbol."""
-        self.count_references(module)
         self.sizes: dict[FuncOp, int] = {}
         self.reasons: dict[FuncOp, str] = {}
         """Why a function stays, empty if it does not."""
 
     def run(self) -> int:
         """Visit the functions, those that are called first: what is inlined is inlined into."""
+        if not any(
+            isinstance(op, FuncOp) and _is_private(op) for op in self.graph.symbols.values()
+        ):
+            return 0
+        self.count_references(self.module)
         for op in [*self.graph.callees_first()]:
             if isinstance(op, FuncOp) and not _is_left_alone(op):
                 for call in [inner for inner in walk(op) if isinstance(inner, CallOp)]:
@@ -79,7 +83,7 @@ class Inlining:
         """Inline a call, if its function is one to inline."""
         name = call.callee.string_value()
         func = self.graph.symbols.get(name)
-        if not isinstance(func, FuncOp) or func.sym_visibility != PRIVATE or not func.body.blocks:
+        if not isinstance(func, FuncOp) or not _is_private(func):
             return
         if not _is_in(call, self.module):
             return
@@ -163,6 +167,11 @@ def _mismatch(call: CallOp, func: FuncOp) -> str:
 
 def _is_left_alone(func: FuncOp) -> bool:
     return any(name in func.attributes for name in LEFT_ALONE)
+
+
+def _is_private(func: FuncOp) -> bool:
+    """Whether it is a private function with a body."""
+    return func.sym_visibility == PRIVATE and bool(func.body.blocks)
 
 
 def _is_in(op: Operation, module: ModuleOp) -> bool:

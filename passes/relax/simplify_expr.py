@@ -144,7 +144,7 @@ class ReciprocalRoot(RewritePattern):
         root = op.rhs.owner
         if isinstance(root, SqrtOp) and _is_fill_of(op.lhs, 1):
             if root.result.type == op.result.type:
-                rewriter.replace(op, RsqrtOp(root.input))
+                rewriter.replace(op, RsqrtOp(root.input, result_types=op.result_types))
 
 
 def _is_constant(value: SSAValue) -> bool:
@@ -353,7 +353,9 @@ class SimplifyExpr(PatternPass):
     """
 
     name = "simplify-expr"
+    opt_level = 2
     required = ("infer-type",)
+    preserves = ("infer-type",)
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:

@@ -32,6 +32,7 @@ class SimplifyInference(PatternPass):
 
     name = "simplify-inference"
     required = ("infer-type",)
+    preserves = ("infer-type",)
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:

@@ -65,8 +65,10 @@ def compact(array: Array) -> Array:
 
 def compute(function: Callable[..., Array], *arrays: Array) -> Array:
     """An element-wise function of arrays; what is repeated in all of them is computed once."""
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
     with np.errstate(all="ignore"):
+        if not any(0 in array.strides for array in arrays):
+            return np.asarray(function(*arrays))
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
         return np.broadcast_to(function(*map(compact, arrays)), shape)
 
 
@@ -108,7 +110,10 @@ class Calculator:
         array = known_array(value)
         if array is None:
             return self.tensor(value)
-        return np.broadcast_to(compact(array).astype(dtype_of(self.wide)), array.shape)
+        dtype = dtype_of(self.wide)
+        if array.dtype == dtype:
+            return array
+        return np.broadcast_to(compact(array).astype(dtype), array.shape)
 
     def number(self, number: float) -> Term:
         """A tensor of rank 0."""
