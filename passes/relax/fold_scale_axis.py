@@ -586,14 +586,14 @@ class FoldScaleAxis(Sequential):
     """Move multiplications of channels into weights, backward and then forward, and fold what is
     constant; source: `relay.FoldScaleAxis`.
 
-    It warns if the context leaves both directions out, as it does below level 3 (TVM: silently).
+    Called below level 3, at which both directions are left out, it warns (TVM: silent).
     """
 
     name = "fold-scale-axis"
 
     def __init__(self) -> None:
         passes = (BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), FoldConstant())
-        super().__init__(passes, name=self.name)
+        super().__init__(passes, opt_level=3, name=self.name)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         super().transform(module, ctx)
