@@ -216,12 +216,12 @@ def constant(array: Array, old: SSAValue) -> Sequence[Operation]:
     together: a fill, or a small one that is broadcast, if they can."""
     type, old_shape = old.type, static_shape(old.type)
     assert is_ranked(type) and old_shape is not None
-    shape = np.broadcast_shapes(old_shape, array.shape)
-    full = TensorType(type.element_type, shape, type.encoding)
     if not array.ndim:
-        return (FullOp(number_of(array, element_of(type)), full),)
-    small = TensorType(type.element_type, array.shape, type.encoding)
-    op = ConstantOp(dense_of(array, small))
+        return (FullOp(number_of(array, element_of(type)), type),)
+    if array.shape == old_shape:
+        return (ConstantOp(dense_of(array, type)),)
+    op = ConstantOp(dense_of(array, TensorType(type.element_type, array.shape)))
+    shape = np.broadcast_shapes(old_shape, array.shape)
     return (op,) if array.shape == shape else (op, BroadcastToOp(op, shape=shape))
 
 
