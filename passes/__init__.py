@@ -22,6 +22,8 @@ PASSES = {
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
     "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
+    "fuse-ops": "relax.fuse_ops:FuseOps",
+    "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",

@@ -35,6 +35,7 @@ __all__ = [
     "Reduction",
     "ScaleAxisRule",
     "Scaling",
+    "View",
 ]
 
 
@@ -88,7 +89,7 @@ class FusionKind(IntEnum):
     """Each depends on many elements, and element-wise operations on the result can be computed
     with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
     TUPLE = 7
-    """They are the operands themselves, in a tuple."""
+    """They are the operands themselves, put into a tuple or taken out of one: no kernel does it."""
     OPAQUE = 8
     """Nothing is known. So is every operation that is no FusionPattern."""
 
@@ -106,7 +107,10 @@ class Elementwise(FusionPattern, ABC):
     after broadcasting."""
 
     def fusion_kind(self) -> FusionKind:
-        shapes = {shape_of(v.type) for v in (*self.operands, *self.results) if is_tensor(v.type)}
+        types = [value.type for value in (*self.operands, *self.results)]
+        if types.count(types[0]) == len(types):  # most are, and this is found out in C
+            return FusionKind.ELEMENTWISE
+        shapes = {shape_of(type) for type in types if is_tensor(type)}
         return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
 
 
@@ -123,6 +127,11 @@ class Injective(FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.INJECTIVE
+
+
+class View(Injective, ABC):
+    """An operation whose result has the elements of its operand in their order, such as a reshape:
+    by itself it needs no kernel."""
 
 
 class Reduction(FusionPattern, ABC):

@@ -26,7 +26,7 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Axes, Injective, ScaleAxisRule, Scaling
+from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, View
 from .layout import Layout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -71,7 +71,7 @@ def count(shape: Iterable[int]) -> int:
 
 
 @irdl_op_definition
-class ReshapeOp(Injective, TensorOp):
+class ReshapeOp(View, TensorOp):
     """The same elements, in the same order, in another shape (`relax.reshape`, ONNX Reshape).
 
     In `newshape`, 0 copies the dimension at its place, unless `allowzero`; one -1 is what is left.
@@ -142,7 +142,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(Injective, TensorOp):
+class FlattenOp(View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -200,7 +200,7 @@ class TransposeOp(ScaleAxisRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class SqueezeOp(Injective, TensorOp):
+class SqueezeOp(View, TensorOp):
     """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
 
     name = "relax.squeeze"
@@ -225,7 +225,7 @@ class SqueezeOp(Injective, TensorOp):
 
 
 @irdl_op_definition
-class ExpandDimsOp(Injective, TensorOp):
+class ExpandDimsOp(View, TensorOp):
     """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
 
     name = "relax.expand_dims"

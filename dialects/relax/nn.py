@@ -22,6 +22,7 @@ from .interfaces import (
     Injective,
     ScaleAxisRule,
     Scaling,
+    View,
 )
 from .shapes import normalize_axis, times
 from .types import (
@@ -199,7 +200,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Injective, TensorOp):
+class BatchFlattenOp(View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
+from .interfaces import Anchor
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
 
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(TensorOp, ABC):
+class AffineNormOp(Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -48,7 +49,7 @@ class AffineNormOp(TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(TensorOp):
+class BatchNormOp(Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
@@ -131,7 +132,7 @@ class GroupNormOp(AffineNormOp):
 
 
 @irdl_op_definition
-class RMSNormOp(TensorOp):
+class RMSNormOp(Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
@@ -153,7 +154,7 @@ class RMSNormOp(TensorOp):
 
 
 @irdl_op_definition
-class L2NormalizeOp(TensorOp):
+class L2NormalizeOp(Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 
