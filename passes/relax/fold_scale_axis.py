@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.binary import MultiplyOp
-from ...dialects.relax.constant import FullOp
+from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Along, Axes, ScaleAxisRule, Scaling
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Float, is_ranked, static_shape
@@ -482,6 +482,8 @@ def _varies_along(factor: SSAValue, type: TensorType[Attribute]) -> Axes | None:
 
 
 def _is_constant(value: SSAValue) -> bool:
+    if isinstance(value.owner, ConstantOp | FullOp):
+        return True
     return ConstantLike.get_constant_value(value) is not None
 
 

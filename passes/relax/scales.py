@@ -81,7 +81,11 @@ class Scale(NamedTuple):
 
 def array_in(value: SSAValue) -> Array | None:
     """The elements of a constant, of rank 0 if it is a fill; None if the value is no constant."""
-    known, type = ConstantLike.get_constant_value(value), value.type
+    type, owner = value.type, value.owner
+    if isinstance(owner, ConstantOp | FullOp):  # the trait takes five times as long
+        known = owner.value
+    else:
+        known = ConstantLike.get_constant_value(value)
     if known is None or not is_ranked(type):
         return None
     if is_dense(known):
@@ -173,7 +177,7 @@ class Parameters:
 
     def touch(self, value: SSAValue) -> None:
         """Note that a value loses a use."""
-        if isinstance(owner := value.owner, Operation) and owner.has_trait(ConstantLike):
+        if isinstance(owner := value.owner, ConstantOp | FullOp):
             self.touched[owner] = None
 
 

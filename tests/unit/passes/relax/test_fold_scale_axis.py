@@ -173,10 +173,10 @@ def test_what_is_filtered_by_level_is_said_once():
     said: list[Diagnostic] = []
     for level in (0, 1, 2, 3):
         said.clear()
-        with PassContext(opt_level=level, renderer=said.append):
+        with PassContext(opt_level=level, renderer=said.extend):
             FoldScaleAxis()(ModuleOp([]))
         assert len(said) == (level < 3)
-    with PassContext(opt_level=2, disabled_pass=["ForwardFoldScaleAxis"], renderer=said.append):
+    with PassContext(opt_level=2, disabled_pass=["ForwardFoldScaleAxis"], renderer=said.extend):
         FoldScaleAxis()(ModuleOp([]))
     assert not said
 
