@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -26,7 +27,7 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, View
+from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, Shorthand, View
 from .layout import Layout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -142,7 +143,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(View, TensorOp):
+class FlattenOp(Shorthand, View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -154,6 +155,9 @@ class FlattenOp(View, TensorOp):
         type = number_type(self.data)
         shape = shape_of(type)
         return (with_shape(type, (DYNAMIC_INDEX if shape is None else count(shape),)),)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(-1,))).results
 
 
 @irdl_op_definition
