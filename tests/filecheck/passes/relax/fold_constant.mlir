@@ -475,3 +475,17 @@ func.func @kernel() -> tensor<2xf32> {
   %0 = relax.call_tir @written(%c) : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// A fill in another shape is a fill, whatever its size.
+// CHECK-LABEL: @views
+func.func @views() -> (tensor<1x400x400xf32>, tensor<160000xf32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.full 2.000000e+00 : tensor<1x400x400xf32>
+  // CHECK-NEXT: [[B:%.*]] = relax.full 2.000000e+00 : tensor<160000xf32>
+  // CHECK-NEXT: func.return [[A]], [[B]]
+  %0 = relax.full 2.0 : tensor<400x400xf32>
+  %1 = relax.expand_dims %0 {axis = [0]} : (tensor<400x400xf32>) -> tensor<1x400x400xf32>
+  %2 = relax.reshape %1 {newshape = [-1]} : (tensor<1x400x400xf32>) -> tensor<160000xf32>
+  return %1, %2 : tensor<1x400x400xf32>, tensor<160000xf32>
+}
