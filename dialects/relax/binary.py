@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
 from .base import TensorOp
-from .interfaces import Associative, Elementwise, Neutral
+from .interfaces import Associative, Axes, Elementwise, Neutral, ScaleAxisRule, Scaling
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -42,6 +42,7 @@ __all__ = [
     "FloorModOp",
     "GreaterEqualOp",
     "GreaterOp",
+    "HomogeneousBinaryOp",
     "LeftShiftOp",
     "LessEqualOp",
     "LessOp",
@@ -82,6 +83,20 @@ def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
     return combine(broadcast, lhs_type, rhs_type)
 
 
+class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
+    """A function whose results scale if both operands do."""
+
+    POSITIVE: ClassVar[bool] = False
+    """Whether that is true of scales above zero only."""
+    IS_SUM: ClassVar[bool] = False
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes, 1: axes}, positive=self.POSITIVE, is_sum=self.IS_SUM)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(divided={1 - index: axes}, result=axes, positive=self.POSITIVE)
+
+
 class FloatBinaryOp(BinaryOp, ABC):
     """A function of two tensors of floating-point numbers."""
 
@@ -114,17 +129,18 @@ class BitwiseOp(BinaryOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(Associative, Neutral, BinaryOp):
+class AddOp(Associative, Neutral, HomogeneousBinaryOp):
     """Sum."""
 
     name = "relax.add"
     NEUTRAL: ClassVar = 0
+    IS_SUM: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class SubtractOp(Neutral, BinaryOp):
+class SubtractOp(Neutral, HomogeneousBinaryOp):
     """Difference."""
 
     name = "relax.subtract"
@@ -179,19 +195,21 @@ class PowerOp(Neutral, BinaryOp):
 
 
 @irdl_op_definition
-class MaximumOp(Associative, BinaryOp):
+class MaximumOp(Associative, HomogeneousBinaryOp):
     """The greater; NaN if one is NaN."""
 
     name = "relax.maximum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class MinimumOp(Associative, BinaryOp):
+class MinimumOp(Associative, HomogeneousBinaryOp):
     """The lesser; NaN if one is NaN."""
 
     name = "relax.minimum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 

@@ -6,33 +6,39 @@ They are tested with `isinstance`, an order of magnitude cheaper than looking up
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from .shapes import Shape
 from .types import is_tensor, refine, shape_of
 
 if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions
 
 __all__ = [
+    "Along",
     "Anchor",
     "Associative",
+    "Axes",
     "Broadcast",
     "Decomposes",
     "Elementwise",
     "Evaluates",
     "FusionKind",
     "FusionPattern",
+    "Homogeneous",
     "InfersType",
     "Injective",
     "Neutral",
     "NonComputational",
     "Reduction",
+    "ScaleAxisRule",
+    "Scaling",
     "Shorthand",
     "SimplifiesInference",
     "View",
@@ -146,6 +152,64 @@ class Anchor(FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.ANCHOR
+
+
+Axes: TypeAlias = tuple[int, ...]
+"""The dimensions that scales run along, counted from the last one, -1; that of the outer parts
+before that of the inner, if they are split. None of them: one scale for all elements."""
+
+
+class Along(NamedTuple):
+    """Where the scales are in a weight."""
+
+    axes: Axes
+    view: Shape | None = None
+    """The shape to see the weight in, if it is not its own."""
+
+
+class Scaling(NamedTuple):
+    """What makes up for scaling one value of an operation, so that it still holds."""
+
+    operands: Mapping[int, Axes] = {}
+    """Operands, by index, to be scaled as well: where they are computed, or themselves if they are
+    constants or broadcast."""
+    weights: Mapping[int, Along] = {}
+    """Operands that are scaled themselves, whatever they are."""
+    divided: Mapping[int, Axes] = {}
+    """Operands to be divided by the scales, which are constants or broadcast."""
+    result: Axes | None = None
+    """Along what the result is scaled, if it is."""
+    positive: bool = False
+    """Whether this is true of scales above zero only."""
+    is_sum: bool = False
+    """Whether what is added to one of `operands` or `weights` is added to the result."""
+
+
+class ScaleAxisRule(Operation, ABC):
+    """An operation with one result that scales can go through, or into its weights (TVM
+    FForwardPrep, FForwardRewrite, FBackwardPrep, FBackwardTransform)."""
+
+    @abstractmethod
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        """The operands that scale the result along `axes` if they are scaled; None if none do."""
+
+    @abstractmethod
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        """What follows if an operand loses its scales along `axes`: weights that take them, or a
+        result that is to be multiplied by them; None if this is not known."""
+
+
+class Homogeneous(ScaleAxisRule, ABC):
+    """An operation whose result elements scale with those of the first operand at their place."""
+
+    POSITIVE: ClassVar[bool] = True
+    """Whether that is true of scales above zero only."""
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling(operands={0: axes}, positive=self.POSITIVE)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(result=axes, positive=self.POSITIVE) if index == 0 else None
 
 
 # What is the same as something simpler

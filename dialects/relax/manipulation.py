@@ -27,7 +27,7 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Injective, Shorthand, View
+from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, Shorthand, View
 from .layout import Layout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -161,7 +161,7 @@ class FlattenOp(Shorthand, View, TensorOp):
 
 
 @irdl_op_definition
-class TransposeOp(Injective, TensorOp):
+class TransposeOp(ScaleAxisRule, Injective, TensorOp):
     """A tensor with its dimensions in another order, reversed if no `axes` say which
     (`numpy.transpose`)."""
 
@@ -183,6 +183,24 @@ class TransposeOp(Injective, TensorOp):
         if shape is None:
             return (with_shape(type, (DYNAMIC_INDEX,) * rank),)
         return (with_shape(type, tuple(shape[axis] for axis in axes)),)
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling({0: tuple(order[axis] for axis in axes)})
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
+
+    def _order(self) -> list[int] | None:
+        """The dimension of the data that each one of the result is, counted from the last."""
+        if (shape := shape_of(tensor_type(self.data))) is None:
+            return None
+        rank = len(shape)
+        axes = range(rank)[::-1] if self.axes is None else self.axes.get_values()
+        return [axis % rank - rank for axis in axes]
 
 
 @irdl_op_definition

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -13,7 +14,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective, Shorthand, SimplifiesInference, View
+from .interfaces import (
+    Along,
+    Anchor,
+    Axes,
+    Broadcast,
+    Homogeneous,
+    Injective,
+    ScaleAxisRule,
+    Scaling,
+    Shorthand,
+    SimplifiesInference,
+    View,
+)
 from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
@@ -70,10 +83,11 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(SimplifiesInference, TensorOp):
+class DropoutOp(SimplifiesInference, Homogeneous, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
+    POSITIVE: ClassVar = False
 
     data = operand_def(TENSOR)
     rate = float_prop(0.5)
@@ -89,7 +103,7 @@ class DropoutOp(SimplifiesInference, TensorOp):
 
 
 @irdl_op_definition
-class BiasAddOp(Shorthand, Broadcast, TensorOp):
+class BiasAddOp(Shorthand, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -107,6 +121,22 @@ class BiasAddOp(Shorthand, Broadcast, TensorOp):
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (bias := self._bias_axes(axes)) is None:
+            return None
+        return Scaling({0: axes}, {1: Along(bias)}, is_sum=True)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        bias = self._bias_axes(axes)
+        return None if index or bias is None else Scaling(divided={1: bias}, result=axes)
+
+    def _bias_axes(self, axes: Axes) -> Axes | None:
+        """Along what the bias is scaled if the data is along `axes`."""
+        shape, axis = shape_of(tensor_type(self.data)), self.axis.value.data
+        if not axes or shape is None:
+            return None if axes else ()
+        return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
+
     def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
         from .semantics.decomposition import bias_add
 
@@ -114,7 +144,7 @@ class BiasAddOp(Shorthand, Broadcast, TensorOp):
 
 
 @irdl_op_definition
-class PadOp(Injective, TensorOp):
+class PadOp(ScaleAxisRule, Injective, TensorOp):
     """A tensor with elements added before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension: before and after the first one, and so on. A
@@ -151,6 +181,18 @@ class PadOp(Injective, TensorOp):
             )
         ]
         return (with_shape(type, tuple(padded)),)
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes}) if self._keeps(axes) else None
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(result=axes) if self._keeps(axes) else None
+
+    def _keeps(self, axes: Axes) -> bool:
+        """Whether what is scaled along `axes` is so after padding."""
+        widths = self.pad_width.get_values()
+        zero = self.pad_mode.data != "constant" or self.pad_value.value.data == 0
+        return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
 
 
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:

@@ -190,7 +190,7 @@ class Folding:
             arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
             return Stays("TooManyElements", "too large to be computed", arguments=arguments)
         if only_fills and isinstance(op, View) and static_shape(op.results[0].type) is not None:
-            return [fill.value for fill in fills]
+            return [fills[0].value]
         if only_fills and not isinstance(op, Elementwise):
             return Stays("OnlyFills", "not element-wise, and its operands are not to be expanded")
         try:

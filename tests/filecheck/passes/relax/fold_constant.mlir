@@ -478,14 +478,16 @@ func.func @kernel() -> tensor<2xf32> {
 
 // -----
 
-// A fill in another shape is a fill, whatever its size.
-// CHECK-LABEL: @views
-func.func @views() -> (tensor<1x400x400xf32>, tensor<160000xf32>) {
-  // CHECK-NEXT: [[A:%.*]] = relax.full 2.000000e+00 : tensor<1x400x400xf32>
-  // CHECK-NEXT: [[B:%.*]] = relax.full 2.000000e+00 : tensor<160000xf32>
-  // CHECK-NEXT: func.return [[A]], [[B]]
-  %0 = relax.full 2.0 : tensor<400x400xf32>
-  %1 = relax.expand_dims %0 {axis = [0]} : (tensor<400x400xf32>) -> tensor<1x400x400xf32>
-  %2 = relax.reshape %1 {newshape = [-1]} : (tensor<1x400x400xf32>) -> tensor<160000xf32>
-  return %1, %2 : tensor<1x400x400xf32>, tensor<160000xf32>
+// A view of a fill is a fill; what adds elements is none.
+// CHECK-LABEL: @views_of_fills
+func.func @views_of_fills() -> (tensor<2x1x2xf32>, tensor<6xf32>) {
+  // CHECK-NEXT: [[F:%.*]] = relax.full 5.000000e-01 : tensor<4xf32>
+  // CHECK-NEXT: [[V:%.*]] = relax.full 5.000000e-01 : tensor<2x1x2xf32>
+  // CHECK-NEXT: [[P:%.*]] = relax.nn.pad [[F]]
+  // CHECK-NEXT: func.return [[V]], [[P]]
+  %0 = relax.full 0.5 : tensor<4xf32>
+  %1 = relax.reshape %0 {newshape = [2, 2]} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %2 = relax.expand_dims %1 {axis = [1]} : (tensor<2x2xf32>) -> tensor<2x1x2xf32>
+  %3 = relax.nn.pad %0 {pad_width = [1, 1]} : (tensor<4xf32>) -> tensor<6xf32>
+  return %2, %3 : tensor<2x1x2xf32>, tensor<6xf32>
 }
