@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-models lint types coverage lit docs bench clean
+.PHONY: demo test test-models lint types coverage lit docs bench bench-models clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -33,8 +33,11 @@ docs: .venv/installed-test
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/noop_pass.py
 
+bench-models: .venv/installed-bench
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
+
 .venv/installed-bench: pyproject.toml | .venv/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm'
+	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime
 	@touch $@
 
 .venv/created:

@@ -41,7 +41,7 @@ OPTIMIZE = (
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for all that follow
     "canonicalize-ops",
     # Shapes that are computed become constants, by which others are computed.
-    "fixpoint(infer-type,fold-constant,dynamic-to-static)",
+    "fixpoint(fold-constant,dynamic-to-static)",
     "simplify-expr",  # after fold-constant, as it merges what is a constant by then
     "fold-scale-axis",  # of the scales that are left: a constant for each side of an operation
     "flatten-concatenate",

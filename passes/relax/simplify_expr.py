@@ -161,14 +161,14 @@ def _with_constant(op: Operation) -> tuple[SSAValue, SSAValue] | None:
 
 def _is_fill_of(value: SSAValue, number: float) -> bool:
     """Whether it is a constant with that number for each element."""
-    if not _is_constant(value):
+    if not isinstance(owner := value.owner, ConstantOp | FullOp):
         return False
-    from ...dialects.relax.semantics.known import compact, known_array
+    from ...dialects.relax.semantics.arrays import array_of, element_of, scalar_of
 
-    if (array := known_array(value)) is None or not array.size:
-        return False
-    array = compact(array)
-    return bool(array.flat[0] == number) and bool((array == number).all())
+    if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
+        return bool(scalar_of(owner.value, element_of(owner.result.type)) == number)
+    array = array_of(owner.value)
+    return array.size > 0 and bool(array.flat[0] == number) and bool((array == number).all())
 
 
 def _combined(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> Operation | None:
