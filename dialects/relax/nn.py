@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
@@ -12,7 +13,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective
+from .binary import AddOp
+from .interfaces import AlongAxes, Anchor, Broadcast, Conversion, Injective, LayoutRule, of_first
+from .layout import Relayout
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -39,8 +42,10 @@ __all__ = [
 PAD_MODES = ("constant", "reflect", "edge", "circular")
 
 
-class SoftmaxBaseOp(Anchor, TensorOp, ABC):
+class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
     """A function that makes probabilities of the elements along `axis`."""
+
+    AXES: ClassVar = ("axis",)
 
     data = operand_def(TENSOR)
     axis = int_prop(-1)
@@ -68,7 +73,7 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(TensorOp):
+class DropoutOp(AlongAxes, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
@@ -84,7 +89,7 @@ class DropoutOp(TensorOp):
 
 
 @irdl_op_definition
-class BiasAddOp(Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -102,9 +107,21 @@ class BiasAddOp(Broadcast, TensorOp):
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """If the axis is split, a sum with the bias in blocks."""
+        relayout = of_first(relayouts)
+        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        (name,) = relayout.axes([axis])
+        if name.lower() not in relayout.dst.axes:
+            properties = {"axis": relayout.dimension(axis)}
+            return Conversion([relayout, None], [relayout], properties)
+        bias = relayout.with_ones([c for c in relayout.src.axes if c != name])
+        others = [i for i in range(relayout.rank) if i != axis]
+        return Conversion([relayout, bias], [relayout], expanded={1: others}, op=AddOp)
+
 
 @irdl_op_definition
-class PadOp(Injective, TensorOp):
+class PadOp(LayoutRule, Injective, TensorOp):
     """A tensor with elements added before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension: before and after the first one, and so on. A
@@ -141,6 +158,16 @@ class PadOp(Injective, TensorOp):
             )
         ]
         return (with_shape(type, tuple(padded)),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        widths = [*self.pad_width.iter_values()]
+        pairs = [*zip(widths[::2], widths[1::2], strict=True)]
+        for dimension, pair in enumerate(pairs):
+            if pair != (0, 0):
+                relayout.dimension(dimension)
+        pad_width = [width for pair in relayout.spread(pairs, (0, 0)) for width in pair]
+        return Conversion([relayout], [relayout], {"pad_width": pad_width})
 
 
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
