@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -69,16 +69,21 @@ class AlterOpLayout(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks = layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
-        checked = {op: _checked(hook, ctx.diagnostics.error) for op, hook in hooks.items()}
-        counts = change_layouts(func, checked, ctx.gate(self.name), ctx.remarks)
+        gate, error = ctx.gate(self.name), ctx.diagnostics.error
+        checked = {op: _checked(hook, gate, error) for op, hook in hooks.items()}
+        counts = change_layouts(func, checked, remarks=ctx.remarks)
         for name, count in counts._asdict().items():
             ctx.count(name, count)
 
 
-def _checked(hook: Hook, error: Callable[[Operation, str], object]) -> Hook:
+def _checked(
+    hook: Hook, gate: Callable[[], bool] | None, error: Callable[[Operation, str], object]
+) -> Hook:
     """The hook, with what it says compared with the operation, and its failures reported there."""
 
     def ask(op: Operation) -> Conversion | None:
+        if gate is not None and not gate():
+            return None
         try:
             conversion = hook(op)
         except VerifyException as wrong:
@@ -99,8 +104,8 @@ def _checked(hook: Hook, error: Callable[[Operation, str], object]) -> Hook:
     return ask
 
 
-def read_hooks(entries: Iterable[str], ctx: Context) -> Mapping[str, Hook]:
-    """The functions by the name of the operation; PassFailedException for an entry that is wrong."""
+def read_hooks(entries: Iterable[str], ctx: Context) -> dict[str, Hook]:
+    """The functions by the name of the operation; PassFailedException for a wrong entry."""
     hooks: dict[str, Hook] = {}
     for entry in entries:
         name, _, place = entry.partition("=")

@@ -104,7 +104,7 @@ class Plan:
         """Find out how an operation is computed; as it was if it is not `free`."""
         hook = self.hooks.get(op.name) if free else None
         if hook is not None and (conversion := self.ask(hook, op)) is not None:
-            return self.add(op, operands, conversion)
+            return self.add(op, conversion)
         if self.relayouts.keys().isdisjoint(operands):
             if self.unpacked and isinstance(op, TupleGetItemOp):
                 self.visit_item(op)
@@ -115,7 +115,7 @@ class Plan:
             return
         if free and isinstance(op, LayoutRule):
             conversion = self.follow(op, [self.relayouts.get(operand) for operand in operands])
-        self.add(op, operands, conversion)
+        self.add(op, conversion)
 
     def visit_item(self, op: TupleGetItemOp) -> None:
         """The element of a tuple is in the layout of what was put there."""
@@ -157,15 +157,13 @@ class Plan:
         if self.remarks is not None:
             self.remarks.missed(op, "KeptLayout", f"stays in its layout: {error}")
 
-    def add(
-        self, op: Operation, operands: Sequence[SSAValue], conversion: Conversion | None
-    ) -> None:
+    def add(self, op: Operation, conversion: Conversion | None) -> None:
         """Note what becomes of an operation and its results."""
         if conversion is not None:
             for result, relayout in zip(op.results, conversion.results, strict=True):
                 if relayout is not None and not relayout.is_identity:
                     self.relayouts[result] = relayout
-            if self.relayouts.keys().isdisjoint(operands) and _is_as_it_was(op, conversion):
+            if self.relayouts.keys().isdisjoint(op.operands) and _is_as_it_was(op, conversion):
                 return
         self.steps.append((op, conversion))
 
@@ -238,6 +236,8 @@ class Change:
         """Values that are elsewhere or in another layout."""
         self.had: dict[Key, SSAValue] = {}
         """The layouts in which values are to be had, with these dimensions added."""
+        self.forwarded: list[Operation] = []
+        """Operations whose result is elsewhere, also for users that are not to change."""
         self.unused: dict[Operation, None] = {}
         """Operations that may have lost their last use."""
         self.transforms = 0
@@ -255,9 +255,7 @@ class Change:
             for i, (operand, relayout) in enumerate(pairs)
         ]
         if conversion.forwards and operands[0].type == op.results[0].type:
-            self.placed[op.results[0]] = Placed(operands[0], None, operands[0].type)
-            self.unused[op] = None
-            return
+            return self.forward(op, Placed(operands[0], None, operands[0].type))
         if conversion.op is not None:
             op = _replace(op, conversion.op, operands, conversion.properties)
         else:
@@ -274,8 +272,13 @@ class Change:
         """The element of a tuple is what was put there, wherever that is now."""
         assert isinstance(owner := op.tuple.owner, TupleOp)
         element = owner.operands[op.index.value.data]
-        self.placed[op.result] = self.placed.get(element) or Placed(element, None, element.type)
-        self.unused |= {owner: None, op: None}
+        self.forward(op, self.placed.get(element) or Placed(element, None, element.type))
+        self.unused[owner] = None
+
+    def forward(self, op: Operation, placed: Placed) -> None:
+        """Take another value for the only result of an operation."""
+        self.placed[op.results[0]] = placed
+        self.forwarded.append(op)
 
     def retype(self, result: SSAValue, relayout: Relayout) -> None:
         """Give a result the type of its new layout."""
@@ -294,7 +297,7 @@ class Change:
         user: Operation,
         expanded: tuple[int, ...] = (),
     ) -> SSAValue:
-        """A value in a layout, None as it was, for `user`, with dimensions `expanded` put in first."""
+        """A value in a layout, None as it was, for `user`; `expanded` are dimensions put in."""
         if relayout is not None and relayout.is_identity:
             relayout = None
         if relayout is None and not expanded and value not in self.placed:
@@ -383,6 +386,9 @@ class Change:
 
     def erase_dead(self) -> None:
         """Erase what lost its last use, and the transforms and constants that only that used."""
+        for op in self.forwarded:
+            op.results[0].replace_all_uses_with(self.placed[op.results[0]].value)
+            self.unused[op] = None
         while self.unused:
             op, _ = self.unused.popitem()
             if op.parent is None or any(result.first_use is not None for result in op.results):
