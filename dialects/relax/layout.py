@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -246,12 +246,12 @@ class Relayout:
 
     def with_new(self, dimensions: Sequence[int]) -> tuple[Relayout, list[int]]:
         """That of a tensor with new dimensions, in order the i-th of the result, and where they are
-        in `dst`: before what they were before."""
+        in `dst`: before what they were before, the last ones before inner parts."""
         self.axes(range(self.rank))
         src, dst, added = self.src.axes, self.dst.axes, ""
         for i in dimensions:
             new = next(c for c in ascii_uppercase if c not in src)
-            at = dst.index(src[i]) if i < len(src) else len(dst)
+            at = dst.index(src[i]) if i < len(src) else len(dst.rstrip(ascii_lowercase))
             src, dst, added = src[:i] + new + src[i:], dst[:at] + new + dst[at:], added + new
         grown = Relayout(_layout(src, self.src.factors), _layout(dst, self.dst.factors))
         return grown, [dst.index(c) for c in added]
