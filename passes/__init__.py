@@ -16,11 +16,16 @@ __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
+    "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
+    "fuse-ops": "relax.fuse_ops:FuseOps",
+    "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",

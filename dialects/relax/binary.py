@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
@@ -11,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
 from .base import TensorOp
-from .interfaces import Elementwise
+from .interfaces import Axes, Elementwise, ScaleAxisRule, Scaling
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -41,6 +42,7 @@ __all__ = [
     "FloorModOp",
     "GreaterEqualOp",
     "GreaterOp",
+    "HomogeneousBinaryOp",
     "LeftShiftOp",
     "LessEqualOp",
     "LessOp",
@@ -81,6 +83,20 @@ def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
     return combine(broadcast, lhs_type, rhs_type)
 
 
+class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
+    """A function whose results scale if both operands do."""
+
+    POSITIVE: ClassVar[bool] = False
+    """Whether that is true of scales above zero only."""
+    IS_SUM: ClassVar[bool] = False
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes, 1: axes}, positive=self.POSITIVE, is_sum=self.IS_SUM)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(divided={1 - index: axes}, result=axes, positive=self.POSITIVE)
+
+
 class FloatBinaryOp(BinaryOp, ABC):
     """A function of two tensors of floating-point numbers."""
 
@@ -113,16 +129,17 @@ class BitwiseOp(BinaryOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(BinaryOp):
+class AddOp(HomogeneousBinaryOp):
     """Sum."""
 
     name = "relax.add"
+    IS_SUM: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class SubtractOp(BinaryOp):
+class SubtractOp(HomogeneousBinaryOp):
     """Difference."""
 
     name = "relax.subtract"
@@ -173,19 +190,21 @@ class PowerOp(BinaryOp):
 
 
 @irdl_op_definition
-class MaximumOp(BinaryOp):
+class MaximumOp(HomogeneousBinaryOp):
     """The greater; NaN if one is NaN."""
 
     name = "relax.maximum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class MinimumOp(BinaryOp):
+class MinimumOp(HomogeneousBinaryOp):
     """The lesser; NaN if one is NaN."""
 
     name = "relax.minimum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr
 from xdsl.ir import Attribute, Operation
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions
 
 __all__ = [
+    "Along",
     "AlongAxes",
     "Anchor",
+    "Axes",
     "Broadcast",
     "Conversion",
     "ConvertsLayout",
@@ -34,12 +36,16 @@ __all__ = [
     "Evaluates",
     "FusionKind",
     "FusionPattern",
+    "Homogeneous",
     "InLayout",
     "InfersType",
     "Injective",
     "LayoutRule",
     "NonComputational",
     "Reduction",
+    "ScaleAxisRule",
+    "Scaling",
+    "View",
     "axes_in",
     "chosen",
     "of_first",
@@ -233,7 +239,7 @@ class FusionKind(IntEnum):
     """Each depends on many elements, and element-wise operations on the result can be computed
     with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
     TUPLE = 7
-    """They are the operands themselves, in a tuple."""
+    """They are the operands themselves, put into a tuple or taken out of one: no kernel does it."""
     OPAQUE = 8
     """Nothing is known. So is every operation that is no FusionPattern."""
 
@@ -270,7 +276,10 @@ class Elementwise(LayoutRule, FusionPattern, ABC):
         return Conversion(operands, [relayout] * len(self.results), expanded=expanded)
 
     def fusion_kind(self) -> FusionKind:
-        shapes = {shape_of(v.type) for v in (*self.operands, *self.results) if is_tensor(v.type)}
+        types = [value.type for value in (*self.operands, *self.results)]
+        if types.count(types[0]) == len(types):  # most are, and this is found out in C
+            return FusionKind.ELEMENTWISE
+        shapes = {shape_of(type) for type in types if is_tensor(type)}
         return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
 
 
@@ -289,6 +298,11 @@ class Injective(FusionPattern, ABC):
         return FusionKind.INJECTIVE
 
 
+class View(Injective, ABC):
+    """An operation whose result has the elements of its operand in their order, such as a reshape:
+    by itself it needs no kernel."""
+
+
 class Reduction(FusionPattern, ABC):
     """An operation that makes one element of many, such as a sum."""
 
@@ -301,3 +315,61 @@ class Anchor(FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.ANCHOR
+
+
+Axes: TypeAlias = tuple[int, ...]
+"""The dimensions that scales run along, counted from the last one, -1; that of the outer parts
+before that of the inner, if they are split. None of them: one scale for all elements."""
+
+
+class Along(NamedTuple):
+    """Where the scales are in a weight."""
+
+    axes: Axes
+    view: Shape | None = None
+    """The shape to see the weight in, if it is not its own."""
+
+
+class Scaling(NamedTuple):
+    """What makes up for scaling one value of an operation, so that it still holds."""
+
+    operands: Mapping[int, Axes] = {}
+    """Operands, by index, to be scaled as well: where they are computed, or themselves if they are
+    constants or broadcast."""
+    weights: Mapping[int, Along] = {}
+    """Operands that are scaled themselves, whatever they are."""
+    divided: Mapping[int, Axes] = {}
+    """Operands to be divided by the scales, which are constants or broadcast."""
+    result: Axes | None = None
+    """Along what the result is scaled, if it is."""
+    positive: bool = False
+    """Whether this is true of scales above zero only."""
+    is_sum: bool = False
+    """Whether what is added to one of `operands` or `weights` is added to the result."""
+
+
+class ScaleAxisRule(Operation, ABC):
+    """An operation with one result that scales can go through, or into its weights (TVM
+    FForwardPrep, FForwardRewrite, FBackwardPrep, FBackwardTransform)."""
+
+    @abstractmethod
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        """The operands that scale the result along `axes` if they are scaled; None if none do."""
+
+    @abstractmethod
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        """What follows if an operand loses its scales along `axes`: weights that take them, or a
+        result that is to be multiplied by them; None if this is not known."""
+
+
+class Homogeneous(ScaleAxisRule, ABC):
+    """An operation whose result elements scale with those of the first operand at their place."""
+
+    POSITIVE: ClassVar[bool] = True
+    """Whether that is true of scales above zero only."""
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling(operands={0: axes}, positive=self.POSITIVE)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(result=axes, positive=self.POSITIVE) if index == 0 else None

@@ -29,7 +29,17 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import AlongAxes, Conversion, Injective, LayoutRule, of_first
+from .interfaces import (
+    AlongAxes,
+    Axes,
+    Conversion,
+    Injective,
+    LayoutRule,
+    ScaleAxisRule,
+    Scaling,
+    View,
+    of_first,
+)
 from .layout import Layout, Relayout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -74,7 +84,7 @@ def count(shape: Iterable[int]) -> int:
 
 
 @irdl_op_definition
-class ReshapeOp(Injective, TensorOp):
+class ReshapeOp(View, TensorOp):
     """The same elements, in the same order, in another shape (`relax.reshape`, ONNX Reshape).
 
     In `newshape`, 0 copies the dimension at its place, unless `allowzero`; one -1 is what is left.
@@ -145,7 +155,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(Injective, TensorOp):
+class FlattenOp(View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -160,7 +170,7 @@ class FlattenOp(Injective, TensorOp):
 
 
 @irdl_op_definition
-class TransposeOp(LayoutRule, Injective, TensorOp):
+class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     """A tensor with its dimensions in another order, reversed if no `axes` say which
     (`numpy.transpose`)."""
 
@@ -190,9 +200,27 @@ class TransposeOp(LayoutRule, Injective, TensorOp):
         axes = [relayout.dimension(axis) for axis in normalize_axes(old, relayout.rank)]
         return Conversion([relayout], [None], {"axes": axes}, forwards=axes == sorted(axes))
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling({0: tuple(order[axis] for axis in axes)})
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
+
+    def _order(self) -> list[int] | None:
+        """The dimension of the data that each one of the result is, counted from the last."""
+        if (shape := shape_of(tensor_type(self.data))) is None:
+            return None
+        rank = len(shape)
+        axes = range(rank)[::-1] if self.axes is None else self.axes.get_values()
+        return [axis % rank - rank for axis in axes]
+
 
 @irdl_op_definition
-class SqueezeOp(LayoutRule, Injective, TensorOp):
+class SqueezeOp(LayoutRule, View, TensorOp):
     """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
 
     name = "relax.squeeze"
@@ -229,7 +257,7 @@ class SqueezeOp(LayoutRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class ExpandDimsOp(LayoutRule, Injective, TensorOp):
+class ExpandDimsOp(LayoutRule, View, TensorOp):
     """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
 
     name = "relax.expand_dims"

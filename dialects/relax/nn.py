@@ -14,7 +14,21 @@ from xdsl.utils.exceptions import VerifyException
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
 from .binary import AddOp
-from .interfaces import AlongAxes, Anchor, Broadcast, Conversion, Injective, LayoutRule, of_first
+from .interfaces import (
+    Along,
+    AlongAxes,
+    Anchor,
+    Axes,
+    Broadcast,
+    Conversion,
+    Homogeneous,
+    Injective,
+    LayoutRule,
+    ScaleAxisRule,
+    Scaling,
+    View,
+    of_first,
+)
 from .layout import Relayout
 from .shapes import normalize_axis, times
 from .types import (
@@ -73,10 +87,11 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(AlongAxes, TensorOp):
+class DropoutOp(AlongAxes, Homogeneous, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
+    POSITIVE: ClassVar = False
 
     data = operand_def(TENSOR)
     rate = float_prop(0.5)
@@ -89,7 +104,7 @@ class DropoutOp(AlongAxes, TensorOp):
 
 
 @irdl_op_definition
-class BiasAddOp(LayoutRule, Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -119,9 +134,25 @@ class BiasAddOp(LayoutRule, Broadcast, TensorOp):
         others = [i for i in range(relayout.rank) if i != axis]
         return Conversion([relayout, bias], [relayout], expanded={1: others}, op=AddOp)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (bias := self._bias_axes(axes)) is None:
+            return None
+        return Scaling({0: axes}, {1: Along(bias)}, is_sum=True)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        bias = self._bias_axes(axes)
+        return None if index or bias is None else Scaling(divided={1: bias}, result=axes)
+
+    def _bias_axes(self, axes: Axes) -> Axes | None:
+        """Along what the bias is scaled if the data is along `axes`."""
+        shape, axis = shape_of(tensor_type(self.data)), self.axis.value.data
+        if not axes or shape is None:
+            return None if axes else ()
+        return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
+
 
 @irdl_op_definition
-class PadOp(LayoutRule, Injective, TensorOp):
+class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     """A tensor with elements added before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension: before and after the first one, and so on. A
@@ -169,6 +200,18 @@ class PadOp(LayoutRule, Injective, TensorOp):
         pad_width = [width for pair in relayout.spread(pairs, (0, 0)) for width in pair]
         return Conversion([relayout], [relayout], {"pad_width": pad_width})
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes}) if self._keeps(axes) else None
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(result=axes) if self._keeps(axes) else None
+
+    def _keeps(self, axes: Axes) -> bool:
+        """Whether what is scaled along `axes` is so after padding."""
+        widths = self.pad_width.get_values()
+        zero = self.pad_mode.data != "constant" or self.pad_value.value.data == 0
+        return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
+
 
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
     """The size of a dimension after padding."""
@@ -187,7 +230,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Injective, TensorOp):
+class BatchFlattenOp(View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"

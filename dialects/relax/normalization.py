@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
-from .interfaces import AlongAxes, Conversion
+from .interfaces import AlongAxes, Anchor, Conversion
 from .layout import Relayout
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(AlongAxes, TensorOp, ABC):
+class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -51,7 +51,7 @@ class AffineNormOp(AlongAxes, TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(AlongAxes, TensorOp):
+class BatchNormOp(AlongAxes, Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
@@ -143,7 +143,7 @@ class GroupNormOp(AffineNormOp):
 
 
 @irdl_op_definition
-class RMSNormOp(AlongAxes, TensorOp):
+class RMSNormOp(AlongAxes, Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
@@ -166,7 +166,7 @@ class RMSNormOp(AlongAxes, TensorOp):
 
 
 @irdl_op_definition
-class L2NormalizeOp(AlongAxes, TensorOp):
+class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 
