@@ -216,8 +216,8 @@ def _broadcast_in(relayout: Relayout, shape: Shape, extents: Mapping[str, int]) 
     block, or that is not known."""
     sizes = relayout.src.extents(shape)
     ones = [c for c, size in sizes.items() if size == 1 != extents[c]]
-    for factor in relayout.dst.factors:
-        c = factor.upper()
+    for part in relayout.src.factors | relayout.dst.factors:
+        c = part.upper()
         if sizes[c] == DYNAMIC_INDEX or sizes[c] != extents[c] and c not in ones:
             raise VerifyException(f"axis {c} is of size {sizes[c]} and {extents[c]}")
     return relayout.with_ones(ones)

@@ -172,7 +172,8 @@ class Relayout:
         """The same change of a tensor in `layout`; VerifyException if its axes are split in another
         way than those of `src`."""
         names = dict(zip(self.src.axes.upper(), layout.axes.upper(), strict=False))
-        if len(layout.axes) == self.rank and self.src.renamed(names).text == layout.text:
+        same = len(layout.axes) == self.rank and len(set(names.values())) == len(names)
+        if same and self.src.renamed(names).text == layout.text:
             return Relayout(layout, self.dst.renamed(names))
         raise VerifyException(
             f'layout "{layout.text}" does not have its dimensions along axes as '
