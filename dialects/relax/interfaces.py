@@ -6,7 +6,7 @@ They are tested with `isinstance`, an order of magnitude cheaper than looking up
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
@@ -211,15 +211,17 @@ def _ranked_shape(type: Attribute) -> Shape:
     return type.get_shape()
 
 
-def _broadcast_in(relayout: Relayout, shape: Shape, extents: Mapping[str, int]) -> Relayout:
-    """How an operand of that shape goes with others; VerifyException if it is broadcast within a
-    block, or that is not known."""
-    sizes = relayout.src.extents(shape)
-    ones = [c for c, size in sizes.items() if size == 1 != extents[c]]
-    for part in relayout.src.factors | relayout.dst.factors:
-        c = part.upper()
+def _broadcast_in(
+    relayout: Relayout, split: Collection[str], sizes: Mapping[str, int], extents: Mapping[str, int]
+) -> Relayout:
+    """How an operand of these sizes goes with a result of these extents; VerifyException if it is
+    broadcast within a block, or that is not known."""
+    ones = [c for c in split if sizes[c] == 1 != extents[c]]
+    for c in split:
         if sizes[c] == DYNAMIC_INDEX or sizes[c] != extents[c] and c not in ones:
-            raise VerifyException(f"axis {c} is of size {sizes[c]} and {extents[c]}")
+            raise VerifyException(
+                f"axis {c} is split, and of size {sizes[c]} in one operand, {extents[c]} in another"
+            )
     return relayout.with_ones(ones)
 
 
@@ -262,7 +264,8 @@ class Elementwise(LayoutRule, FusionPattern, ABC):
         if not found:
             raise VerifyException("what is in another layout is broadcast along new dimensions")
         relayout = max(found, key=lambda r: r.block)
-        extents = relayout.src.extents(_ranked_shape(self.results[0].type))
+        split = {c.upper() for c in (*relayout.src.factors, *relayout.dst.factors)}
+        extents = relayout.src.extents(_ranked_shape(self.results[0].type)) if split else {}
         operands: list[Relayout | None] = []
         expanded: dict[int, Sequence[int]] = {}
         for i, operand in enumerate(self.operands):
@@ -272,7 +275,11 @@ class Elementwise(LayoutRule, FusionPattern, ABC):
                 continue
             if len(shape) < rank:
                 expanded[i] = range(rank - len(shape))
-            operands.append(_broadcast_in(relayout, (1,) * (rank - len(shape)) + shape, extents))
+            if split:
+                sizes = relayout.src.extents((1,) * (rank - len(shape)) + shape)
+                operands.append(_broadcast_in(relayout, split, sizes, extents))
+            else:
+                operands.append(relayout)
         return Conversion(operands, [relayout] * len(self.results), expanded=expanded)
 
     def fusion_kind(self) -> FusionKind:

@@ -183,14 +183,7 @@ class Relayout:
     def transform(self, shape: Shape | None) -> Shape:
         """The shape after the change; VerifyException if it splits an axis that is not known to be
         a multiple of the block."""
-        extents = self.src.extents(shape)
-        for c in self.dst.factors:
-            if extents[c.upper()] == DYNAMIC_INDEX:
-                raise VerifyException(
-                    f"axis {c.upper()} of unknown size does not split into blocks, "
-                    f'as layout "{self.dst.text}" says'
-                )
-        return self.dst.shape(extents)
+        return _transformed(self.src.text, self.dst.text, shape)
 
     # What becomes of dimensions. Those of `src` that are parts of an axis are not told apart.
 
@@ -260,6 +253,18 @@ class Relayout:
             src, dst, added = src[:i] + new + src[i:], dst[:at] + new + dst[at:], added + new
         grown = Relayout(_layout(src, self.src.factors), _layout(dst, self.dst.factors))
         return grown, [dst.index(c) for c in added]
+
+
+@lru_cache(4096)  # a network has few shapes
+def _transformed(src: str, dst: str, shape: Shape | None) -> Shape:
+    extents, layout = Layout.parse(src).extents(shape), Layout.parse(dst)
+    for c in layout.factors:
+        if extents[c.upper()] == DYNAMIC_INDEX:
+            raise VerifyException(
+                f"axis {c.upper()} of unknown size does not split into blocks, "
+                f'as layout "{dst}" says'
+            )
+    return layout.shape(extents)
 
 
 def _layout(axes: str, factors: Mapping[str, int]) -> Layout:
