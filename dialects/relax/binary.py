@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
 from .base import TensorOp
-from .interfaces import Axes, Elementwise, ScaleAxisRule, Scaling
+from .interfaces import Associative, Axes, Elementwise, Neutral, ScaleAxisRule, Scaling
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -129,36 +129,40 @@ class BitwiseOp(BinaryOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(HomogeneousBinaryOp):
+class AddOp(Associative, Neutral, HomogeneousBinaryOp):
     """Sum."""
 
     name = "relax.add"
+    NEUTRAL: ClassVar = 0
     IS_SUM: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class SubtractOp(HomogeneousBinaryOp):
+class SubtractOp(Neutral, HomogeneousBinaryOp):
     """Difference."""
 
     name = "relax.subtract"
+    NEUTRAL: ClassVar = 0
 
 
 @irdl_op_definition
-class MultiplyOp(BinaryOp):
+class MultiplyOp(Associative, Neutral, BinaryOp):
     """Product."""
 
     name = "relax.multiply"
+    NEUTRAL: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class DivideOp(BinaryOp):
+class DivideOp(Neutral, BinaryOp):
     """Quotient; of integers, truncated toward zero."""
 
     name = "relax.divide"
+    NEUTRAL: ClassVar = 1
 
 
 @irdl_op_definition
@@ -183,14 +187,15 @@ class FloorModOp(BinaryOp):
 
 
 @irdl_op_definition
-class PowerOp(BinaryOp):
+class PowerOp(Neutral, BinaryOp):
     """lhs to the power of rhs; of integers, truncated toward zero."""
 
     name = "relax.power"
+    NEUTRAL: ClassVar = 1
 
 
 @irdl_op_definition
-class MaximumOp(HomogeneousBinaryOp):
+class MaximumOp(Associative, HomogeneousBinaryOp):
     """The greater; NaN if one is NaN."""
 
     name = "relax.maximum"
@@ -200,7 +205,7 @@ class MaximumOp(HomogeneousBinaryOp):
 
 
 @irdl_op_definition
-class MinimumOp(HomogeneousBinaryOp):
+class MinimumOp(Associative, HomogeneousBinaryOp):
     """The lesser; NaN if one is NaN."""
 
     name = "relax.minimum"
@@ -272,34 +277,37 @@ class GreaterEqualOp(ComparisonOp):
 
 
 @irdl_op_definition
-class LogicalAndOp(LogicalOp):
+class LogicalAndOp(Associative, Neutral, LogicalOp):
     """Whether both are true."""
 
     name = "relax.logical_and"
+    NEUTRAL: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalOrOp(LogicalOp):
+class LogicalOrOp(Associative, Neutral, LogicalOp):
     """Whether one is true."""
 
     name = "relax.logical_or"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalXorOp(LogicalOp):
+class LogicalXorOp(Associative, Neutral, LogicalOp):
     """Whether exactly one is true."""
 
     name = "relax.logical_xor"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseAndOp(BitwiseOp):
+class BitwiseAndOp(Associative, BitwiseOp):
     """The bits that both have."""
 
     name = "relax.bitwise_and"
@@ -308,32 +316,36 @@ class BitwiseAndOp(BitwiseOp):
 
 
 @irdl_op_definition
-class BitwiseOrOp(BitwiseOp):
+class BitwiseOrOp(Associative, Neutral, BitwiseOp):
     """The bits that one has."""
 
     name = "relax.bitwise_or"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseXorOp(BitwiseOp):
+class BitwiseXorOp(Associative, Neutral, BitwiseOp):
     """The bits that exactly one has."""
 
     name = "relax.bitwise_xor"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LeftShiftOp(BitwiseOp):
+class LeftShiftOp(Neutral, BitwiseOp):
     """lhs with its bits moved up by rhs places."""
 
     name = "relax.left_shift"
+    NEUTRAL: ClassVar = 0
 
 
 @irdl_op_definition
-class RightShiftOp(BitwiseOp):
+class RightShiftOp(Neutral, BitwiseOp):
     """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
 
     name = "relax.right_shift"
+    NEUTRAL: ClassVar = 0

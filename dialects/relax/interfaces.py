@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, cast
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
@@ -28,10 +29,12 @@ __all__ = [
     "Along",
     "AlongAxes",
     "Anchor",
+    "Associative",
     "Axes",
     "Broadcast",
     "Conversion",
     "ConvertsLayout",
+    "Decomposes",
     "Elementwise",
     "Evaluates",
     "FusionKind",
@@ -41,10 +44,13 @@ __all__ = [
     "InfersType",
     "Injective",
     "LayoutRule",
+    "Neutral",
     "NonComputational",
     "Reduction",
     "ScaleAxisRule",
     "Scaling",
+    "Shorthand",
+    "SimplifiesInference",
     "View",
     "axes_in",
     "chosen",
@@ -380,3 +386,36 @@ class Homogeneous(ScaleAxisRule, ABC):
 
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
         return Scaling(result=axes, positive=self.POSITIVE) if index == 0 else None
+
+
+# What is the same as something simpler
+
+
+class Decomposes(Operation, ABC):
+    """An operation that simpler ones compute as well; a pass asks for one of the kinds below."""
+
+    @abstractmethod
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        """Values equal to the results, made of operations that `builder` inserts before this one;
+        None, and nothing inserted, if the types do not say enough."""
+
+
+class SimplifiesInference(Decomposes, ABC):
+    """An operation that at inference is element-wise ones and reductions (TVM
+    SimplifyInference)."""
+
+
+class Shorthand(Decomposes, ABC):
+    """An operation that says in one what more basic ones say (TVM CanonicalizeOps)."""
+
+
+class Neutral(Operation, ABC):
+    """A function of two tensors that is the first one where the second is `NEUTRAL`; and the other
+    way round if it is Commutative."""
+
+    NEUTRAL: ClassVar[float]
+
+
+class Associative(Operation, ABC):
+    """A function of two tensors that may be taken in any order, floats but for rounding:
+    (a o b) o c is a o (b o c), and a o b is b o a."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import ClassVar
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -37,6 +38,7 @@ from .interfaces import (
     LayoutRule,
     ScaleAxisRule,
     Scaling,
+    Shorthand,
     View,
     of_first,
 )
@@ -155,7 +157,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(View, TensorOp):
+class FlattenOp(Shorthand, View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -167,6 +169,9 @@ class FlattenOp(View, TensorOp):
         type = number_type(self.data)
         shape = shape_of(type)
         return (with_shape(type, (DYNAMIC_INDEX if shape is None else count(shape),)),)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(-1,))).results
 
 
 @irdl_op_definition

@@ -6,8 +6,9 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
@@ -26,10 +27,13 @@ from .interfaces import (
     LayoutRule,
     ScaleAxisRule,
     Scaling,
+    Shorthand,
+    SimplifiesInference,
     View,
     of_first,
 )
 from .layout import Relayout
+from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -87,7 +91,7 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(AlongAxes, Homogeneous, TensorOp):
+class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
@@ -102,9 +106,12 @@ class DropoutOp(AlongAxes, Homogeneous, TensorOp):
         check_number(type := tensor_type(self.data))
         return (type,)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return (self.data,)
+
 
 @irdl_op_definition
-class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, Shorthand, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -149,6 +156,11 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
         if not axes or shape is None:
             return None if axes else ()
         return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import bias_add
+
+        return bias_add(self, builder)
 
 
 @irdl_op_definition
@@ -230,7 +242,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(View, TensorOp):
+class BatchFlattenOp(Shorthand, View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
@@ -245,3 +257,6 @@ class BatchFlattenOp(View, TensorOp):
         if not shape:
             raise VerifyException("data is a scalar, expected at least one dimension")
         return (with_shape(type, (shape[0], times(*shape[1:]))),)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(0, -1))).results

@@ -25,6 +25,8 @@ PASSES = (
     "dead-code-elimination",
     "canonicalize",
     "fuse-ops",
+    "inline",
+    "simplify-expr",
 )
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
 
