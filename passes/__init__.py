@@ -15,8 +15,10 @@ from ..dialects import DIALECTS
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
+    "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
+    "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
@@ -10,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop
 from .base import TensorOp
-from .interfaces import Broadcast, Homogeneous
+from .interfaces import AlongAxes, Broadcast, Homogeneous
 from .shapes import merge, normalize_axis, shape_text
 from .types import TENSOR, check_float, shape_of, tensor_type, with_shape
 from .unary import FloatUnaryOp, UnaryOp
@@ -43,9 +44,11 @@ class LeakyReluOp(Homogeneous, FloatUnaryOp):
 
 
 @irdl_op_definition
-class PReluOp(Homogeneous, Broadcast, TensorOp):
+class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
     """The element if it is above zero, else the element times the number of its place on `axis` in
     `alpha`, a vector of the size of that axis (`relax.nn.prelu`)."""
+
+    AXES: ClassVar = ("axis",)
 
     name = "relax.nn.prelu"
 

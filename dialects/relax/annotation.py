@@ -8,12 +8,13 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .base import TensorOp
+from .interfaces import AlongAxes
 
 __all__ = ["StopFusionOp"]
 
 
 @irdl_op_definition
-class StopFusionOp(TensorOp):
+class StopFusionOp(AlongAxes, TensorOp):
     """A value that no kernel computes together with its users (`relay.annotation.stop_fusion`)."""
 
     name = "relax.stop_fusion"

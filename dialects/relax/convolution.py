@@ -12,8 +12,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop, ints_prop, opt_type_prop, string_prop
-from .interfaces import Along, Axes, ScaleAxisRule, Scaling
-from .layout import Layout
+from .interfaces import Along, Axes, Conversion, ConvertsLayout, ScaleAxisRule, Scaling, chosen
+from .layout import Layout, Relayout
 from .shapes import times
 from .types import (
     TENSOR,
@@ -38,13 +38,15 @@ __all__ = [
 ]
 
 
-class ConvolutionOp(ScaleAxisRule, WindowOp, ABC):
+class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     """Sums of products of a tensor and a weight, at places that windows relate.
 
     The channels of both are split into `groups`, each computed by itself. Sums are of `out_dtype`,
     by default of the type of the elements.
     """
 
+    CHANNELS: ClassVar[str]
+    """The channels in the usual layout of the weight."""
     OF_ALL_GROUPS: ClassVar[str]
     """The axis of the weight that has the channels of all groups; the other has those of one."""
 
@@ -65,6 +67,38 @@ class ConvolutionOp(ScaleAxisRule, WindowOp, ABC):
             Layout.of(self.kernel_layout.data, "OI" + self.SPATIAL),
             self.out_layout_of(self.out_layout.data, data),
         )
+
+    def to_layouts(self, *desired: str) -> Conversion:
+        """In these layouts of data, weight and result; the default weight goes with the data, and
+        so does the result."""
+        old = self.layouts()
+        data, weight, out = chosen(desired, *old)
+        if desired[1:2] in ((), ("default",)):
+            weight = self.kernel_layout_for(data)
+        if desired[2:3] in ((), ("default",)):
+            out = data
+        relayouts = [
+            Relayout.parse(a.text, b.text) for a, b in zip(old, (data, weight, out), strict=True)
+        ]
+        properties = {
+            "data_layout": data.text,
+            "kernel_layout": weight.text,
+            "out_layout": "" if out == data else out.text,
+        }
+        return Conversion(relayouts[:2], relayouts[2:], properties)
+
+    def kernel_layout_for(self, data: Layout) -> Layout:
+        """The usual layout of the weight for one of the data: OIHW for NCHW, HWIO for NHWC, HWOI if
+        each channel is computed by itself, and blocks of channels as in the data."""
+        weight = Layout.of(self.kernel_layout.data, "OI" + self.SPATIAL)
+        each = (
+            weight.extents(shape_of(tensor_type(self.weight)))["I"] == 1 != self.groups.value.data
+        )
+        order = "".join(c for c in data.axes if c in "C" + self.SPATIAL)
+        channels = "OI" if each else self.CHANNELS if order[0] == "C" else "IO"
+        block = data.factors.get("c")
+        blocks = "" if block is None else f"{1 if each else block}i{block}o"
+        return Layout.parse(order.replace("C", channels) + blocks)
 
     def infer_types(self) -> Sequence[Attribute]:
         data_type, weight_type = tensor_type(self.data), tensor_type(self.weight)
@@ -121,6 +155,7 @@ class ConvolutionOp(ScaleAxisRule, WindowOp, ABC):
 class ForwardConvolutionOp(ConvolutionOp, ABC):
     """A convolution: each result element is the sum over one window of the data."""
 
+    CHANNELS: ClassVar = "OI"
     OF_ALL_GROUPS: ClassVar = "O"
 
     def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
@@ -143,6 +178,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
     padding is cut off the result, then `output_padding` is added at its end.
     """
 
+    CHANNELS: ClassVar = "IO"
     OF_ALL_GROUPS: ClassVar = "I"
 
     output_padding = ints_prop()

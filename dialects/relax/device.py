@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop
 from .base import TensorOp
-from .interfaces import NonComputational
+from .interfaces import AlongAxes, NonComputational
 
 __all__ = ["DEVICE_TYPES", "DeviceAttr", "DeviceCopyOp", "OnDeviceOp"]
 
@@ -100,7 +100,7 @@ class DeviceAttr(ParametrizedAttribute):
                 printer.print_string_literal(self.memory_scope.data)
 
 
-class PlacedOp(NonComputational, TensorOp, ABC):
+class PlacedOp(AlongAxes, NonComputational, TensorOp, ABC):
     """A value as it is, and where."""
 
     input = operand_def()

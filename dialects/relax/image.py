@@ -22,7 +22,7 @@ from .attributes import (
     string_prop,
 )
 from .base import TensorOp
-from .interfaces import Injective
+from .interfaces import Injective, InLayout
 from .layout import Layout
 from .shapes import times
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -97,7 +97,7 @@ def _check_count(name: str, values: Floats | None, count: int) -> None:
         raise VerifyException(f"{name} has {len(values)} numbers, expected {count}")
 
 
-class ResizeOp(Injective, ResampleOp, ABC):
+class ResizeOp(InLayout, Injective, ResampleOp, ABC):
     """A tensor whose spatial dimensions have other sizes."""
 
     SPATIAL: ClassVar[str]
@@ -105,10 +105,13 @@ class ResizeOp(Injective, ResampleOp, ABC):
     size = ints_prop()
     layout = string_prop()
 
+    def data_layout(self) -> Layout:
+        return Layout.of(self.layout.data, "NC" + self.SPATIAL)
+
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
         self.check_sampling(len(self.SPATIAL))
-        layout = Layout.of(self.layout.data, "NC" + self.SPATIAL)
+        layout = self.data_layout()
         extents = layout.extents(shape_of(type))
         sizes = per_dimension("size", self.size, self.SPATIAL)
         for axis, size in zip(self.SPATIAL, sizes, strict=True):
@@ -152,7 +155,7 @@ class Resize3dOp(ResizeOp):
     layout = string_prop("NCDHW")
 
 
-class ImageOp(Injective, TensorOp, ABC):
+class ImageOp(InLayout, Injective, TensorOp, ABC):
     """A function of a tensor with two spatial dimensions."""
 
     data = operand_def(TENSOR)
@@ -160,7 +163,6 @@ class ImageOp(Injective, TensorOp, ABC):
     result = result_def(TENSOR)
 
     def data_layout(self) -> Layout:
-        """That of data and result."""
         return Layout.of(self.layout.data, "NCHW")
 
     def extents(self) -> dict[str, int]:

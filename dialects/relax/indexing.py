@@ -10,9 +10,10 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import int_prop, ints_prop, opt_int_prop, opt_ints_prop, string_prop
+from .attributes import PropertyValue, int_prop, ints_prop, opt_int_prop, opt_ints_prop, string_prop
 from .base import TensorOp
-from .interfaces import Injective
+from .interfaces import Conversion, Injective, LayoutRule, axes_in, of_first
+from .layout import Relayout
 from .manipulation import check_indices, count, number_type, replaced
 from .shapes import Shape, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, shape_of, tensor_type, with_shape
@@ -42,7 +43,7 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
 
 
 @irdl_op_definition
-class StridedSliceOp(Injective, TensorOp):
+class StridedSliceOp(LayoutRule, Injective, TensorOp):
     """Every so many elements between two bounds on some axes (`relax.strided_slice`, ONNX Slice).
 
     Bounds are those of Python slices: from the end if negative, and cut off at the ends, so that
@@ -68,6 +69,29 @@ class StridedSliceOp(Injective, TensorOp):
             shape = replaced(shape, axis, slice_size(shape[axis], part))
         return (with_shape(type, shape),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """Where an axis is split, whole blocks are taken."""
+        relayout, shape = of_first(relayouts), shape_of(number_type(self.data))
+        if shape is None:
+            raise VerifyException("the rank of the data is not known")
+        parts: list[tuple[int, slice]] = []
+        for axis, part in self.slices(relayout.rank).items():
+            (at, *_), factor = relayout.dimensions([axis]), relayout.factor(axis)
+            parts.append((at, part if factor == 1 else blocks_of(part, shape[axis], factor)))
+        axes = [axis for axis, _ in parts]
+        if self.axes is None:
+            parts.sort(key=lambda part: part[0])
+            axes = sorted(axes)
+        implied = self.axes is None and axes == [*range(len(axes))]
+        properties: dict[str, PropertyValue] = {
+            "begin": [part.start for _, part in parts],
+            "end": [part.stop for _, part in parts],
+            "axes": None if implied else axes,
+        }
+        if self.strides is not None:
+            properties["strides"] = [part.step for _, part in parts]
+        return Conversion([relayout], [relayout], properties)
+
     def slices(self, rank: int | None) -> dict[int, slice]:
         """Axis -> what is taken along it; the axes as they stand if the rank is not known."""
         begin, end = self.begin.get_values(), self.end.get_values()
@@ -85,6 +109,14 @@ class StridedSliceOp(Injective, TensorOp):
         return {axis: slice(*part) for axis, part in zip(axes, parts, strict=True)}
 
 
+def blocks_of(part: slice, size: int, factor: int) -> slice:
+    """The slice of blocks that a slice of a dimension takes; VerifyException if it cuts some."""
+    start, stop, step = part.indices(max(size, 0))
+    if size == DYNAMIC_INDEX or step != 1 or start % factor or stop % factor:
+        raise VerifyException(f"it does not take whole blocks of {factor}")
+    return slice(start // factor, stop // factor, 1)
+
+
 def slice_size(size: int, part: slice) -> int:
     """The size of a slice of a dimension; DYNAMIC_INDEX if it is not known."""
     if size != DYNAMIC_INDEX:
@@ -95,7 +127,7 @@ def slice_size(size: int, part: slice) -> int:
 
 
 @irdl_op_definition
-class TakeOp(Injective, TensorOp):
+class TakeOp(LayoutRule, Injective, TensorOp):
     """The slices of `x` along `axis` at the indices; without one, elements of it flattened
     (`numpy.take`, `relax.take`, ONNX Gather).
 
@@ -127,9 +159,19 @@ class TakeOp(Injective, TensorOp):
             raise VerifyException(f"dimension {axis} has no elements to take")
         return (with_shape(type, places if places is None else replaced(shape, axis, *places)),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout, places = of_first(relayouts), shape_of(tensor_type(self.indices))
+        properties = {"axis": axes_in(relayout, self.axis)}
+        if self.axis is None or places is None or len(places) > 1:
+            raise VerifyException("it adds dimensions")
+        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        return Conversion(
+            [relayout, None], [relayout if places else relayout.without([axis])], properties
+        )
+
 
 @irdl_op_definition
-class GatherOp(Injective, TensorOp):
+class GatherOp(LayoutRule, Injective, TensorOp):
     """The elements at the indices along `axis` (`numpy.take_along_axis`, ONNX GatherElements).
 
     The indices have the shape of the result, smaller than that of the data along other axes, or the
@@ -147,6 +189,10 @@ class GatherOp(Injective, TensorOp):
         type, indices = number_type(self.data), tensor_type(self.indices)
         check_along(type, indices, self.axis.value.data)
         return (with_shape(type, shape_of(indices)),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        return Conversion([relayout] * 2, [relayout], {"axis": axes_in(relayout, self.axis)})
 
 
 def check_along(data: Tensor, indices: Tensor, axis: int) -> None:
@@ -265,7 +311,7 @@ class ScatterOp(TensorOp, ABC):
 
 
 @irdl_op_definition
-class ScatterElementsOp(ScatterOp):
+class ScatterElementsOp(LayoutRule, ScatterOp):
     """The data, with updates at the indices along `axis` (`relax.scatter_elements`)."""
 
     name = "relax.scatter_elements"
@@ -277,6 +323,10 @@ class ScatterElementsOp(ScatterOp):
         check_along(type, indices, self.axis.value.data)
         self.check_updates(type, shape_of(indices))
         return (type,)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        return Conversion([relayout] * 3, [relayout], {"axis": axes_in(relayout, self.axis)})
 
 
 @irdl_op_definition

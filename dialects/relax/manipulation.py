@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -18,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import (
+    PropertyValue,
     bool_prop,
     int_prop,
     ints_prop,
@@ -27,8 +30,19 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, Shorthand, View
-from .layout import Layout
+from .interfaces import (
+    AlongAxes,
+    Axes,
+    Conversion,
+    Injective,
+    LayoutRule,
+    ScaleAxisRule,
+    Scaling,
+    Shorthand,
+    View,
+    of_first,
+)
+from .layout import Layout, Relayout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
 
@@ -161,7 +175,7 @@ class FlattenOp(Shorthand, View, TensorOp):
 
 
 @irdl_op_definition
-class TransposeOp(ScaleAxisRule, Injective, TensorOp):
+class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     """A tensor with its dimensions in another order, reversed if no `axes` say which
     (`numpy.transpose`)."""
 
@@ -184,6 +198,13 @@ class TransposeOp(ScaleAxisRule, Injective, TensorOp):
             return (with_shape(type, (DYNAMIC_INDEX,) * rank),)
         return (with_shape(type, tuple(shape[axis] for axis in axes)),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """The result as it was, by other axes."""
+        relayout = of_first(relayouts)
+        old = range(relayout.rank)[::-1] if self.axes is None else self.axes.get_values()
+        axes = [relayout.dimension(axis) for axis in normalize_axes(old, relayout.rank)]
+        return Conversion([relayout], [None], {"axes": axes}, forwards=axes == sorted(axes))
+
     def scale_result(self, axes: Axes) -> Scaling | None:
         if (order := self._order()) is None:
             return None
@@ -204,7 +225,7 @@ class TransposeOp(ScaleAxisRule, Injective, TensorOp):
 
 
 @irdl_op_definition
-class SqueezeOp(View, TensorOp):
+class SqueezeOp(LayoutRule, View, TensorOp):
     """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
 
     name = "relax.squeeze"
@@ -227,9 +248,21 @@ class SqueezeOp(View, TensorOp):
             )
         return (with_shape(type, tuple(d for i, d in enumerate(shape) if i not in axes)),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        shape = shape_of(tensor_type(self.data))
+        if self.axis is not None:
+            axes = normalize_axes(self.axis.get_values(), relayout.rank)
+        elif shape is not None and is_static(shape):
+            axes = [i for i, size in enumerate(shape) if size == 1]
+        else:
+            raise VerifyException("it is not known which dimensions are 1")
+        properties = {"axis": sorted(relayout.dimensions(axes))}
+        return Conversion([relayout], [relayout.without(axes)], properties)
+
 
 @irdl_op_definition
-class ExpandDimsOp(View, TensorOp):
+class ExpandDimsOp(LayoutRule, View, TensorOp):
     """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
 
     name = "relax.expand_dims"
@@ -247,10 +280,19 @@ class ExpandDimsOp(View, TensorOp):
         old = iter(shape)
         return (with_shape(type, tuple(1 if i in axes else next(old) for i in range(rank))),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        rank = relayout.rank + len(self.axis)
+        grown, axes = relayout.with_new(sorted(normalize_axes(self.axis.get_values(), rank)))
+        return Conversion([relayout], [grown], {"axis": axes})
+
 
 @irdl_op_definition
-class FlipOp(Injective, TensorOp):
+class FlipOp(AlongAxes, Injective, TensorOp):
     """A tensor with the order of elements along some dimensions reversed (`numpy.flip`)."""
+
+    AXES: ClassVar = ("axis",)
+    SPLITS: ClassVar = True
 
     name = "relax.flip"
 
@@ -266,9 +308,11 @@ class FlipOp(Injective, TensorOp):
 
 
 @irdl_op_definition
-class ReverseSequenceOp(Injective, TensorOp):
+class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
     """A tensor in which the first elements along `seq_axis` are reversed, so many for each index
     along `batch_axis` as `seq_lengths` says (`relay.reverse_sequence`, ONNX ReverseSequence)."""
+
+    AXES: ClassVar = ("seq_axis", "batch_axis")
 
     name = "relax.reverse_sequence"
 
@@ -305,7 +349,7 @@ def check_indices(what: str, type: Tensor) -> None:
 
 
 @irdl_op_definition
-class LayoutTransformOp(Injective, TensorOp):
+class LayoutTransformOp(LayoutRule, Injective, TensorOp):
     """A tensor with dimensions permuted, split and joined (`relay.layout_transform`)."""
 
     name = "relax.layout_transform"
@@ -320,12 +364,19 @@ class LayoutTransformOp(Injective, TensorOp):
         src, dst = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
         return (with_shape(type, src.transform(shape_of(type), dst)),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """The result as it was, from another layout."""
+        relayout = of_first(relayouts)
+        src = relayout.along(Layout.parse(self.src_layout.data)).dst
+        forwards = src.text == self.dst_layout.data
+        return Conversion([relayout], [None], {"src_layout": src.text}, forwards=forwards)
+
 
 # One tensor, its elements more than once
 
 
 @irdl_op_definition
-class BroadcastToOp(Injective, TensorOp):
+class BroadcastToOp(LayoutRule, Injective, TensorOp):
     """A tensor repeated along new dimensions and those of size 1 (`numpy.broadcast_to`)."""
 
     name = "relax.broadcast_to"
@@ -337,6 +388,13 @@ class BroadcastToOp(Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
         return (with_shape(type, broadcast_to(shape_of(type), self.shape.get_values())),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout, shape = of_first(relayouts), self.shape.get_values()
+        if len(shape) != relayout.rank:
+            raise VerifyException("it adds dimensions")
+        properties = {"shape": relayout.transform(shape)}
+        return Conversion([relayout.unsplit()], [relayout], properties)
 
 
 def broadcast_to(shape: Shape | None, target: Shape) -> Shape:
@@ -355,7 +413,7 @@ def broadcast_to(shape: Shape | None, target: Shape) -> Shape:
 
 
 @irdl_op_definition
-class TileOp(Injective, TensorOp):
+class TileOp(LayoutRule, Injective, TensorOp):
     """A tensor repeated as a whole along each dimension (`numpy.tile`)."""
 
     name = "relax.tile"
@@ -376,11 +434,20 @@ class TileOp(Injective, TensorOp):
         reps = (1,) * (rank - len(reps)) + reps
         return (with_shape(type, tuple(count(pair) for pair in zip(shape, reps, strict=True))),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout, reps = of_first(relayouts), self.reps.get_values()
+        if len(reps) > relayout.rank:
+            raise VerifyException("it adds dimensions")
+        reps = (1,) * (relayout.rank - len(reps)) + reps
+        return Conversion([relayout], [relayout], {"reps": relayout.spread(reps, 1)})
+
 
 @irdl_op_definition
-class RepeatOp(Injective, TensorOp):
+class RepeatOp(AlongAxes, Injective, TensorOp):
     """A tensor with each element repeated along `axis`; without one, in one dimension
     (`numpy.repeat`)."""
+
+    AXES: ClassVar = ("axis",)
 
     name = "relax.repeat"
 
@@ -412,7 +479,7 @@ def replaced(shape: Shape, axis: int, *dimensions: int) -> Shape:
 
 
 @irdl_op_definition
-class ConcatenateOp(Injective, TensorOp):
+class ConcatenateOp(LayoutRule, Injective, TensorOp):
     """Tensors one after the other along `axis` (`numpy.concatenate`, ONNX Concat)."""
 
     name = "relax.concatenate"
@@ -442,9 +509,23 @@ class ConcatenateOp(Injective, TensorOp):
         complete = len(known) == len(shapes) and is_static((*sizes,))
         return (with_shape(type, replaced(shape, axis, sum(sizes) if complete else DYNAMIC_INDEX)),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = prevailing(relayouts)
+        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        # Whole blocks after one another: the axis of a split one is the outer part.
+        properties = {"axis": relayout.dimensions([axis])[0]}
+        return Conversion([relayout] * len(self.operands), [relayout], properties)
+
+
+def prevailing(relayouts: Sequence[Relayout | None]) -> Relayout:
+    """That of the most operands, of those that are in another layout."""
+    found = [relayout for relayout in relayouts if relayout is not None]
+    (key, _), *_ = Counter(relayout.key for relayout in found).most_common(1)
+    return next(relayout for relayout in found if relayout.key == key)
+
 
 @irdl_op_definition
-class StackOp(Injective, TensorOp):
+class StackOp(LayoutRule, Injective, TensorOp):
     """Tensors of one shape one after the other along a new dimension `axis` (`numpy.stack`)."""
 
     name = "relax.stack"
@@ -471,6 +552,12 @@ class StackOp(Injective, TensorOp):
         axis = normalize_axis(self.axis.value.data, len(shape) + 1)
         return (with_shape(type, shape[:axis] + (len(self.tensors),) + shape[axis:]),)
 
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = prevailing(relayouts)
+        axis = normalize_axis(self.axis.value.data, relayout.rank + 1)
+        grown, (at,) = relayout.with_new([axis])
+        return Conversion([relayout] * len(self.operands), [grown], {"axis": at})
+
 
 def common_type(tensors: Sequence[SSAValue]) -> Tensor:
     """The type of the first tensor; VerifyException if there is none, or their elements differ."""
@@ -486,7 +573,7 @@ def common_type(tensors: Sequence[SSAValue]) -> Tensor:
 
 
 @irdl_op_definition
-class SplitOp(Injective, TensorOp):
+class SplitOp(LayoutRule, Injective, TensorOp):
     """The parts of a tensor along `axis`, as many as there are results (`relax.split`).
 
     They begin at 0 and at each of the `indices`, as numpy slices, or are `sections` parts of one
@@ -513,6 +600,19 @@ class SplitOp(Injective, TensorOp):
         sizes = part_sizes(size, indices, sections)
         check_results(self, len(sizes))
         return [with_shape(type, shape and replaced(shape, axis, size)) for size in sizes]
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """Where the axis is split, whole blocks are taken."""
+        relayout = of_first(relayouts)
+        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        factor = relayout.factor(axis)
+        properties: dict[str, PropertyValue] = {"axis": relayout.dimensions([axis])[0]}
+        if factor > 1 and self.indices is not None:
+            indices = self.indices.get_values()
+            if any(index % factor for index in indices):
+                raise VerifyException(f"indices {[*indices]} are not all multiples of {factor}")
+            properties["indices"] = [index // factor for index in indices]
+        return Conversion([relayout], [relayout] * len(self.results), properties)
 
 
 def check_results(op: TensorOp, number: int) -> None:

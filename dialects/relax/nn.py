@@ -14,19 +14,25 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
+from .binary import AddOp
 from .interfaces import (
     Along,
+    AlongAxes,
     Anchor,
     Axes,
     Broadcast,
+    Conversion,
     Homogeneous,
     Injective,
+    LayoutRule,
     ScaleAxisRule,
     Scaling,
     Shorthand,
     SimplifiesInference,
     View,
+    of_first,
 )
+from .layout import Relayout
 from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
@@ -54,8 +60,10 @@ __all__ = [
 PAD_MODES = ("constant", "reflect", "edge", "circular")
 
 
-class SoftmaxBaseOp(Anchor, TensorOp, ABC):
+class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
     """A function that makes probabilities of the elements along `axis`."""
+
+    AXES: ClassVar = ("axis",)
 
     data = operand_def(TENSOR)
     axis = int_prop(-1)
@@ -83,7 +91,7 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(SimplifiesInference, Homogeneous, TensorOp):
+class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
@@ -103,7 +111,7 @@ class DropoutOp(SimplifiesInference, Homogeneous, TensorOp):
 
 
 @irdl_op_definition
-class BiasAddOp(Shorthand, ScaleAxisRule, Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, Shorthand, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -120,6 +128,18 @@ class BiasAddOp(Shorthand, ScaleAxisRule, Broadcast, TensorOp):
             axis = normalize_axis(axis, len(shape))
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        """If the axis is split, a sum with the bias in blocks."""
+        relayout = of_first(relayouts)
+        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        (name,) = relayout.axes([axis])
+        if name.lower() not in relayout.dst.axes:
+            properties = {"axis": relayout.dimension(axis)}
+            return Conversion([relayout, None], [relayout], properties)
+        bias = relayout.with_ones([c for c in relayout.src.axes if c != name])
+        others = [i for i in range(relayout.rank) if i != axis]
+        return Conversion([relayout, bias], [relayout], expanded={1: others}, op=AddOp)
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         if (bias := self._bias_axes(axes)) is None:
@@ -144,7 +164,7 @@ class BiasAddOp(Shorthand, ScaleAxisRule, Broadcast, TensorOp):
 
 
 @irdl_op_definition
-class PadOp(ScaleAxisRule, Injective, TensorOp):
+class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     """A tensor with elements added before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension: before and after the first one, and so on. A
@@ -181,6 +201,16 @@ class PadOp(ScaleAxisRule, Injective, TensorOp):
             )
         ]
         return (with_shape(type, tuple(padded)),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        widths = [*self.pad_width.iter_values()]
+        pairs = [*zip(widths[::2], widths[1::2], strict=True)]
+        for dimension, pair in enumerate(pairs):
+            if pair != (0, 0):
+                relayout.dimension(dimension)
+        pad_width = [width for pair in relayout.spread(pairs, (0, 0)) for width in pair]
+        return Conversion([relayout], [relayout], {"pad_width": pad_width})
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling({0: axes}) if self._keeps(axes) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -13,7 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
-from .interfaces import Anchor, SimplifiesInference
+from .interfaces import AlongAxes, Anchor, Conversion, SimplifiesInference
+from .layout import Relayout
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
 
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(SimplifiesInference, Anchor, TensorOp, ABC):
+class AffineNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -50,11 +52,12 @@ class AffineNormOp(SimplifiesInference, Anchor, TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(SimplifiesInference, Anchor, TensorOp):
+class BatchNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
     name = "relax.nn.batch_norm"
+    AXES: ClassVar = ("axis",)
 
     data = operand_def(TENSOR)
     gamma = operand_def(TENSOR)
@@ -91,6 +94,7 @@ class LayerNormOp(AffineNormOp):
     """A normalization over `axes`, the dimensions of the parameters (ONNX LayerNormalization)."""
 
     name = "relax.nn.layer_norm"
+    AXES: ClassVar = ("axes",)
 
     axes = ints_prop((-1,))
 
@@ -109,6 +113,7 @@ class InstanceNormOp(AffineNormOp):
     (ONNX InstanceNormalization)."""
 
     name = "relax.nn.instance_norm"
+    AXES: ClassVar = ("axis",)
 
     axis = int_prop(1)
 
@@ -117,6 +122,11 @@ class InstanceNormOp(AffineNormOp):
         if shape is not None and normalize_axis(self.axis.value.data, len(shape)) == 0:
             raise VerifyException("axis 0 is the batch, not the channels")
         return self.infer_affine([self.axis.value.data])
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        if (relayout := relayouts[0]) is not None and relayout.dimension(0) != 0:
+            raise VerifyException("the batch is not the first dimension")
+        return super().convert_layouts(relayouts)
 
     def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
         from .semantics.decomposition import instance_norm
@@ -130,6 +140,7 @@ class GroupNormOp(AffineNormOp):
     GroupNormalization)."""
 
     name = "relax.nn.group_norm"
+    AXES: ClassVar = ("channel_axis", "axes")
 
     num_groups = int_prop()
     channel_axis = int_prop(1)
@@ -153,11 +164,12 @@ class GroupNormOp(AffineNormOp):
 
 
 @irdl_op_definition
-class RMSNormOp(SimplifiesInference, Anchor, TensorOp):
+class RMSNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
     name = "relax.nn.rms_norm"
+    AXES: ClassVar = ("axes",)
 
     data = operand_def(TENSOR)
     weight = operand_def(TENSOR)
@@ -180,11 +192,13 @@ class RMSNormOp(SimplifiesInference, Anchor, TensorOp):
 
 
 @irdl_op_definition
-class L2NormalizeOp(SimplifiesInference, Anchor, TensorOp):
+class L2NormalizeOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 
     name = "relax.nn.l2_normalize"
+    AXES: ClassVar = ("axis",)
+    SPLITS: ClassVar = True
 
     data = operand_def(TENSOR)
     eps = float_prop()
@@ -204,11 +218,12 @@ class L2NormalizeOp(SimplifiesInference, Anchor, TensorOp):
 
 
 @irdl_op_definition
-class LRNOp(TensorOp):
+class LRNOp(AlongAxes, TensorOp):
     """A quotient by (bias + alpha / size * sum) ** beta, where sum is that of the squares of the
     `size` elements around one along `axis`, more of them after it than before (ONNX LRN)."""
 
     name = "relax.nn.lrn"
+    AXES: ClassVar = ("axis",)
 
     data = operand_def(TENSOR)
     size = int_prop(5)

@@ -11,8 +11,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .attributes import bool_prop, ints_prop, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Axes, ScaleAxisRule, Scaling
-from .layout import Layout
+from .interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, chosen
+from .layout import Layout, Relayout
 from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
 from .windows import Window, WindowOp, per_dimension
 
@@ -69,7 +69,7 @@ def _same_axis(axes: Axes, layout: Layout, other: Layout) -> Axes | None:
     return next((other.dimensions(c) for c in "CN" if axes == layout.dimensions(c)), None)
 
 
-class PoolOp(ChannelwiseOp, WindowOp, ABC):
+class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     """One element for each window.
 
     With `ceil_mode`, a last window may reach beyond the padding, but not begin in it (ONNX 19).
@@ -87,6 +87,19 @@ class PoolOp(ChannelwiseOp, WindowOp, ABC):
         return (
             Layout.of(layout, "NC" + self.SPATIAL),
             self.out_layout_of(self.out_layout.data, layout),
+        )
+
+    def data_layout(self) -> Layout:
+        return self.layouts()[0]
+
+    def to_layouts(self, *desired: str) -> Conversion:
+        """In this layout of data and result."""
+        layout, out_layout = self.layouts()
+        (new,) = chosen(desired, layout)
+        return Conversion(
+            [Relayout.parse(layout.text, new.text)],
+            [Relayout.parse(out_layout.text, new.text)],
+            {"layout": new.text, "out_layout": ""},
         )
 
     def pool_windows(self) -> list[Window]:
@@ -118,7 +131,7 @@ class AvgPoolOp(PoolOp, ABC):
     count_include_pad = bool_prop(False)
 
 
-class AdaptivePoolOp(ChannelwiseOp, Anchor, TensorOp, ABC):
+class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
     """One element for each of `output_size` ranges that evenly cover a dimension: the i-th of n
     from i * size / n rounded down to (i + 1) * size / n rounded up."""
 
@@ -133,7 +146,6 @@ class AdaptivePoolOp(ChannelwiseOp, Anchor, TensorOp, ABC):
         """The size of each spatial dimension of the result."""
 
     def data_layout(self) -> Layout:
-        """That of data and result."""
         return Layout.of(self.layout.data, "NC" + self.SPATIAL)
 
     def layouts(self) -> tuple[Layout, Layout]:

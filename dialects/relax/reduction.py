@@ -10,10 +10,11 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import bool_prop, opt_int_prop, opt_ints_prop
+from .attributes import PropertyValue, bool_prop, opt_int_prop, opt_ints_prop
 from .base import TensorOp
-from .interfaces import Reduction
-from .shapes import normalize_axis, reduce, shape_text
+from .interfaces import Conversion, LayoutRule, Reduction, axes_in, of_first
+from .layout import Relayout
+from .shapes import normalize_axes, normalize_axis, reduce, shape_text
 from .types import (
     TENSOR,
     Tensor,
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 
-class ReductionOp(Reduction, TensorOp, ABC):
+class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
     """A function of the elements along the axes `axis`, all if it is absent; with `keepdims` these
     stay with size 1. An empty list names no axis (ONNX: noop_with_empty_axes)."""
 
@@ -54,6 +55,20 @@ class ReductionOp(Reduction, TensorOp, ABC):
         check_number(type := tensor_type(self.input))
         axes = None if self.axis is None else self.axis.get_values()
         return (reduced_type(type, axes, bool(self.keepdims.value.data)),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        axes: Sequence[int] = range(relayout.rank)
+        properties: dict[str, PropertyValue] = {}
+        if self.axis is not None:
+            axes = normalize_axes(self.axis.get_values(), relayout.rank)
+            properties["axis"] = axes_in(relayout, self.axis, splits=True)
+        result = _reduced(relayout, axes, bool(self.keepdims.value.data))
+        return Conversion([relayout], [result], properties)
+
+
+def _reduced(relayout: Relayout, axes: Sequence[int], keepdims: bool) -> Relayout | None:
+    return relayout.with_ones(relayout.axes(axes)) if keepdims else relayout.without(axes)
 
 
 def reduced_type(type: Tensor, axes: Sequence[int] | None, keepdims: bool) -> Tensor:
@@ -121,7 +136,7 @@ class AllOp(BoolReductionOp):
     name = "relax.all"
 
 
-class ArgReductionOp(Reduction, TensorOp, ABC):
+class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
     """An index (i64) along `axis`, or in the flattened tensor if it is absent.
 
     It is the first one that fits, the last one with `select_last_index` (ONNX ArgMax).
@@ -142,6 +157,13 @@ class ArgReductionOp(Reduction, TensorOp, ABC):
                 where = "" if axes is None else f" along axis {axes[0]}"
                 raise VerifyException(f"shape {shape_text(shape)} has no element{where}")
         return (with_element(reduced_type(type, axes, bool(self.keepdims.value.data)), i64),)
+
+    def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
+        relayout = of_first(relayouts)
+        properties = {"axis": axes_in(relayout, self.axis)}
+        axes = () if self.axis is None else normalize_axes([self.axis.value.data], relayout.rank)
+        result = _reduced(relayout, axes, bool(self.keepdims.value.data))
+        return Conversion([relayout], [result], properties)
 
 
 @irdl_op_definition

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from math import prod
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
@@ -12,17 +13,20 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .attributes import bool_prop, opt_int_prop
 from .base import TensorOp
+from .interfaces import AlongAxes
 from .shapes import is_static, normalize_axis
 from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
 
 __all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
 
 
-class ScanOp(TensorOp, ABC):
+class ScanOp(AlongAxes, TensorOp, ABC):
     """A function of the elements up to each one along `axis`, of the flattened tensor if absent.
 
     With `exclusive` the element itself is left out; `reverse` counts from the end (ONNX CumSum).
     """
+
+    AXES: ClassVar = ("axis",)
 
     input = operand_def(TENSOR)
     axis = opt_int_prop()

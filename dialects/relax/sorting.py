@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import Attribute
@@ -15,14 +16,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, int_prop
 from .base import TensorOp
+from .interfaces import AlongAxes
 from .shapes import normalize_axis, shape_text
 from .types import TENSOR, check_number, shape_of, tensor_type, with_element, with_shape
 
 __all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
 
 
-class SortingOp(TensorOp, ABC):
+class SortingOp(AlongAxes, TensorOp, ABC):
     """A function of the order of the elements along `axis`."""
+
+    AXES: ClassVar = ("axis",)
 
     data = operand_def(TENSOR)
     axis = int_prop(-1)
@@ -55,12 +59,14 @@ class ArgsortOp(SortingOp):
 
 
 @irdl_op_definition
-class TopkOp(TensorOp):
+class TopkOp(AlongAxes, TensorOp):
     """The `k` greatest elements along `axis`, or the least, and their indices (i64).
 
     Less than 1 is all of them, as in TVM. Of equal elements the first come first. Without `sorted`
     they may come in any order, as in ONNX TopK.
     """
+
+    AXES: ClassVar = ("axis",)
 
     name = "relax.topk"
 

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop
 from .base import TensorOp
-from .interfaces import FusionKind, FusionPattern
+from .interfaces import AlongAxes, FusionKind, FusionPattern
 from .types import refine, tuple_type
 
 __all__ = ["MatchCastOp", "TupleGetItemOp", "TupleOp"]
@@ -69,7 +69,7 @@ class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class MatchCastOp(TensorOp, HasFolderInterface):
+class MatchCastOp(AlongAxes, TensorOp, HasFolderInterface):
     """A value as one of another type, which may say more of it or less (`relax.MatchCast`).
 
     As `tensor.cast`, for tuples and functions too; nothing is checked when it runs.
