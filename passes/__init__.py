@@ -22,6 +22,7 @@ PASSES = {
     "infer-type": "relax.infer_type:InferType",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
+    "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
 OPTIMIZE = (
