@@ -20,6 +20,7 @@ PASSES = {
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "infer-type": "relax.infer_type:InferType",
+    "lambda-lift": "relax.lambda_lift:LambdaLift",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",

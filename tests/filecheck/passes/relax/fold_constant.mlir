@@ -412,3 +412,17 @@ func.func @out_of_range() -> tensor<1xi32> {
   %2 = relax.gather %0, %1 : (tensor<2xi32>, tensor<1xi64>) -> tensor<1xi32>
   return %2 : tensor<1xi32>
 }
+
+// -----
+
+// A closure of a constant is none.
+// CHECK-LABEL: @closure
+func.func @closure() -> ((tensor<f32>) -> tensor<f32>) {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant
+  // CHECK-NEXT: [[F:%.*]] = relax.make_closure @callee([[C]])
+  // CHECK-NEXT: func.return [[F]]
+  %0 = relax.constant dense<1.0> : tensor<f32>
+  %1 = relax.make_closure @callee(%0) : (tensor<f32>) -> ((tensor<f32>) -> tensor<f32>)
+  return %1 : (tensor<f32>) -> tensor<f32>
+}
+func.func private @callee(tensor<f32>, tensor<f32>) -> tensor<f32>

@@ -24,6 +24,7 @@ PASSES = (
     "eliminate-common-subexpr",
     "dead-code-elimination",
     "canonicalize",
+    "lambda-lift",
     "to-a-normal-form",
 )
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
