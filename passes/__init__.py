@@ -11,6 +11,8 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
+from ..passmanager.config import register_config_option
+from .relax.device_types import DeviceType
 
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
@@ -21,6 +23,7 @@ PASSES = {
     "fold-constant": "relax.fold_constant:FoldConstant",
     "infer-type": "relax.infer_type:InferType",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
+    "plan-devices": "relax.plan_devices:PlanDevices",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
@@ -50,3 +53,5 @@ REPLACEMENTS = {
 UNIVERSE = Universe(
     all_dialects=DIALECTS, all_passes={name: _factory(place) for name, place in PASSES.items()}
 )
+
+register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)

@@ -28,6 +28,7 @@ __all__ = [
     "InfersType",
     "Injective",
     "NonComputational",
+    "OnHost",
     "Reduction",
 ]
 
@@ -64,6 +65,19 @@ class Evaluates(Operation, ABC):
 class NonComputational(Operation, ABC):
     """An operation that says more than its value, such as where that is: constants stay in it
     (TVM TNonComputational)."""
+
+
+class OnHost(Operation, ABC):
+    """An operation with values that are on the host, such as shapes, wherever the others are: for
+    `plan-devices`."""
+
+    def host_operands(self) -> Sequence[int]:
+        """The indices of the operands that are on the host."""
+        return ()
+
+    def host_results(self) -> Sequence[int]:
+        """The indices of the results that are on the host."""
+        return ()
 
 
 class FusionKind(IntEnum):
