@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    FunctionType,
-    MemRefType,
-    TupleType,
-    UnitAttr,
-    UnrankedMemRefType,
-)
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, TupleType, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.relax.device import DeviceAttr
@@ -121,13 +114,13 @@ Conflict: TypeAlias = tuple[Place, Place]
 
 
 def domain_of_type(type: Attribute) -> Domain | None:
-    """A new domain for a value of a type; None for scalars, which are part of the program."""
+    """A new domain for a value of a type; None for scalars, which are part of the program, and for
+    buffers, whose type says where they are."""
     if isinstance(type, FunctionType):
         return FunctionDomain(
             [domain_of_type(t) for t in type.inputs], [domain_of_type(t) for t in type.outputs]
         )
-    placed = is_tensor(type) or isinstance(type, TupleType | MemRefType | UnrankedMemRefType)
-    return Place() if placed else None
+    return Place() if is_tensor(type) or isinstance(type, TupleType) else None
 
 
 def leaves(domain: Domain | None) -> Iterator[Place]:

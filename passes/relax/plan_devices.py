@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DictionaryAttr,
+    FunctionType,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -29,6 +30,7 @@ from ...dialects.relax.tuples import TupleGetItemOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walking import walk
 from .device_domains import (
     Conflict,
@@ -170,6 +172,7 @@ class Planning:
         self.failed = False
         self.ops: list[Operation] = []
         self.symbols: dict[Operation, dict[str, Operation]] = {}
+        """Those of each symbol table that an op refers to."""
         self.signatures: dict[FuncOp, FunctionDomain] = {}
         self.domains: dict[SSAValue, Domain | None] = {}
         self.slots: dict[Operation, Sequence[Domain | None]] = {}
@@ -205,11 +208,11 @@ class Planning:
                 self.signature(op)
             case LambdaOp():
                 self.define_lambda(op)
-            case CallOp() if (callee := self.callee(op)) is not None:
+            case CallOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
                 self.slots[op] = signature.arguments
                 self.domains |= zip(op.res, signature.results)
-            case MakeClosureOp() if (callee := self.callee(op)) is not None:
+            case MakeClosureOp() if isinstance(callee := self.callee(op), FuncOp):
                 signature = self.signature(callee)
                 captured = len(op.captured)
                 self.slots[op] = signature.arguments[:captured]
@@ -259,18 +262,17 @@ class Planning:
             self.domains |= zip(func.args, arguments)
         return signature
 
-    def callee(self, op: CallOp | MakeClosureOp) -> FuncOp | None:
-        """The function that an op refers to."""
+    def callee(self, op: CallOp | MakeClosureOp | CallTIROp) -> Operation | None:
+        """What an op refers to."""
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
             table = table.parent_op()
         if table is None:
             return None
         if table not in self.symbols:
-            functions = (func for func in table.regions[0].block.ops if isinstance(func, FuncOp))
-            self.symbols[table] = {func.sym_name.data: func for func in functions}
-        found = self.symbols[table].get(op.callee.string_value())
-        return found if isinstance(found, FuncOp) else None
+            ops = table.regions[0].block.ops
+            self.symbols[table] = {name: op for op in ops if (name := symbol_of(op))}
+        return self.symbols[table].get(op.callee.string_value())
 
     def define_lambda(self, op: LambdaOp) -> None:
         """A lambda is where its attribute says, if it has one."""
@@ -301,12 +303,13 @@ class Planning:
         """A kernel runs on one device, each buffer in the memory that its type says."""
         kind: Unknown[Kind] = Unknown()
         slots = [Place(kind) for _ in (*op.arguments, *op.res)]
-        callee = SymbolTable.lookup_symbol(op, op.callee)
-        if isinstance(callee, FuncOp):
-            for place, type in zip(slots, callee.function_type.inputs):
-                if isinstance(type, MemRefType | UnrankedMemRefType):
-                    if isinstance(memory := type.memory_space, StringAttr):
-                        place.memory.set(memory.data, Site(callee, "has a buffer in"))
+        callee = self.callee(op)
+        type = None if callee is None else callee.get_attr_or_prop("function_type")
+        if callee is not None and isinstance(type, FunctionType):
+            for place, buffer in zip(slots, type.inputs):
+                if isinstance(buffer, MemRefType | UnrankedMemRefType):
+                    if isinstance(memory := buffer.memory_space, StringAttr):
+                        place.memory.set(memory.data, Site(callee, "has a buffer on"))
         self.slots[op] = slots[: len(op.arguments)]
         results = slots[len(op.arguments) :]
         self.domains |= zip(op.res, results)
@@ -391,15 +394,17 @@ class Planning:
     def fail(self, flow: Flow, conflict: Conflict) -> None:
         """Report that an operand that cannot be copied is on two devices."""
         self.failed = True
-        is_, taken = conflict
-        what = "copies from" if isinstance(flow.user, DeviceCopyOp) else "takes a function on"
-        message = f"{what} {taken.device} what is on {is_.device}"
+        here, there = conflict
+        if isinstance(flow.user, DeviceCopyOp):
+            message = f"copies from {there.device} what is on {here.device}"
+        else:
+            message = f"takes a function on {there.device} that is on {here.device}"
         diagnostic = self.report(flow.user, message)
+        same_kind = here.kind.fits(there.kind)
         for place in conflict:
-            part = "memory" if place.kind.site is None else "kind"
-            site = place.memory.site if part == "memory" else place.kind.site
+            site = (place.memory if same_kind else place.kind).site
             if site is not None and site.op is not flow.user:
-                diagnostic.note(site.op, f"'{site.op.name}' op {site.message} {place.device}")
+                diagnostic.note(site.op, f"{site.message} {place.device}")
 
     # What is left open
 
@@ -409,6 +414,12 @@ class Planning:
             self.settle(signature.results, self.fallback)
             self.settle(signature.arguments, self.first_device(signature.results, self.fallback))
         for op in self.ops:
+            if isinstance(op, LambdaOp):
+                results = self.given_by(op)
+                self.settle(results, self.implied(op))
+                self.settle(
+                    self.all_of(op.body.block.args), self.first_device(results, self.implied(op))
+                )
             blocks = [block for region in op.regions for block in region.blocks]
             domains = [
                 *self.all_of(op.results),

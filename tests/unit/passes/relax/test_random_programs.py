@@ -25,6 +25,7 @@ PASSES = (
     "dead-code-elimination",
     "canonicalize",
     "lambda-lift",
+    "plan-devices",
     "to-a-normal-form",
 )
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
