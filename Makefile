@@ -3,17 +3,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types coverage lit bench clean
+.PHONY: demo test test-models lint types coverage lit docs bench clean
 
-demo: .venv/installed
-	@echo "== before: examples/sequential.mlir"
-	@cat examples/sequential.mlir
-	@echo
-	@echo "== after: passline-opt examples/sequential.mlir -O3"
-	@$(BIN)/passline-opt examples/sequential.mlir -O3
+demo: .venv/installed-onnx
+	@$(BIN)/python examples/resnet50.py
 
 test: lint types
 	$(BIN)/python -m pytest -n auto
+
+test-models: .venv/installed-test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .
@@ -28,6 +27,9 @@ coverage: .venv/installed-test
 lit: .venv/installed-test
 	$(BIN)/lit tests/filecheck
 
+docs: .venv/installed-test
+	$(BIN)/python tests/conformance/onnx_backend.py --write
+
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/noop_pass.py
 
@@ -41,6 +43,10 @@ bench: .venv/installed-bench
 
 .venv/installed: pyproject.toml setup.py | .venv/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/installed-onnx: pyproject.toml | .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check 'onnx'
 	@touch $@
 
 .venv/installed-test: pyproject.toml setup.py | .venv/created

@@ -17,23 +17,42 @@ from .relax.device_types import DeviceType
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
+    "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
+    "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
+    "fuse-ops": "relax.fuse_ops:FuseOps",
+    "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
+    "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
+    "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
+    "simplify-expr": "relax.simplify_expr:SimplifyExpr",
+    "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
 OPTIMIZE = (
+    "inline",  # first: the others see what is computed of what in one function only
     "infer-type",
-    "fold-constant",
-    "eliminate-common-subexpr",
-    "dead-code-elimination",  # last: the passes before it leave what they replaced
+    "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for all that follow
+    "canonicalize-ops",
+    # Shapes that are computed become constants, by which others are computed.
+    "fixpoint(infer-type,fold-constant,dynamic-to-static)",
+    "simplify-expr",  # after fold-constant, as it merges what is a constant by then
+    "fold-scale-axis",  # of the scales that are left: a constant for each side of an operation
+    "flatten-concatenate",
+    "eliminate-common-subexpr",  # after all that makes operations equal
+    "dead-code-elimination",  # the passes before it leave what they replaced
+    "fuse-ops",  # last: what is in a kernel is not seen by the others
 )
 """The pipeline of `-O0` to `-O3`: the level decides which of these run."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from inprocess import passline_opt
+from models import model_of
 from toy import module
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +40,8 @@ def test_commands_end_as_they_should(
     (tmp_path / "x.mlir").write_text(example)
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "sequential.mlir").write_text(example)
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     monkeypatch.chdir(tmp_path)
     args = shlex.split(command.split(">")[0])[1:]
     result = passline_opt(*args)

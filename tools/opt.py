@@ -122,6 +122,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_frontends(self) -> None:
         self.available_frontends["mlir"] = self.parse_mlir
+        self.available_frontends["onnx"] = self.parse_onnx
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
@@ -327,7 +328,7 @@ class PasslineOptMain(xDSLOptMain):
     def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
         """Parse, verify, transform and write one chunk."""
         phase = self.observation.phase
-        with phase("Parser"):
+        with phase("Import" if extension == "onnx" else "Parser"):
             module = self.parse_chunk(BytesIO(text), extension, self.line_offset)
         if module is None:
             return
@@ -412,14 +413,16 @@ class PasslineOptMain(xDSLOptMain):
         return [(BytesIO(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
-        """The whole input, and the frontend that reads it."""
+        """The whole input, and the frontend that reads it; nothing for one that maps the file."""
         stream, extension = self.get_input_stream()
-        with stream:
-            content = stream.read()
         known = extension if extension in self.available_frontends else "mlir"
-        if self.get_input_name() == "<stdin>":
+        frontend: str = self.args.frontend or known
+        is_stdin = self.get_input_name() == "<stdin>"
+        with stream:
+            content = b"" if frontend == "onnx" and not is_stdin else stream.read()
+        if is_stdin and frontend == "mlir":
             remember_source("<stdin>", content)
-        return content, self.args.frontend or known
+        return content, frontend
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Read MLIR text; every op knows its line."""
@@ -441,6 +444,18 @@ class PasslineOptMain(xDSLOptMain):
             line_offset=self.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )
+
+    def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
+        """Read an ONNX model, and what it has in files beside it."""
+        try:
+            from ..frontends.onnx import import_model
+        except ModuleNotFoundError as error:
+            raise PasslineError(
+                f"reading ONNX needs '{error.name}', which is not installed: "
+                "pip install 'passline[onnx]'"
+            ) from None
+        is_stdin = self.get_input_name() == "<stdin>"
+        return import_model(stream.read() if is_stdin else self.get_input_name())
 
     def read_reproducer(self, text: str) -> str:
         """The IR of a file that holds a pipeline too; the pipeline is taken if asked for."""

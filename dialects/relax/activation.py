@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop
 from .base import TensorOp
-from .interfaces import Broadcast
+from .interfaces import Broadcast, Homogeneous
 from .shapes import merge, normalize_axis, shape_text
 from .types import TENSOR, check_float, shape_of, tensor_type, with_shape
 from .unary import FloatUnaryOp, UnaryOp
@@ -27,14 +27,14 @@ __all__ = [
 
 
 @irdl_op_definition
-class ReluOp(UnaryOp):
+class ReluOp(Homogeneous, UnaryOp):
     """The greater of the element and zero."""
 
     name = "relax.nn.relu"
 
 
 @irdl_op_definition
-class LeakyReluOp(FloatUnaryOp):
+class LeakyReluOp(Homogeneous, FloatUnaryOp):
     """The element if it is above zero, else `alpha` times the element."""
 
     name = "relax.nn.leaky_relu"
@@ -43,7 +43,7 @@ class LeakyReluOp(FloatUnaryOp):
 
 
 @irdl_op_definition
-class PReluOp(Broadcast, TensorOp):
+class PReluOp(Homogeneous, Broadcast, TensorOp):
     """The element if it is above zero, else the element times the number of its place on `axis` in
     `alpha`, a vector of the size of that axis (`relax.nn.prelu`)."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
@@ -11,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
 from .base import TensorOp
-from .interfaces import Elementwise
+from .interfaces import Associative, Axes, Elementwise, Neutral, ScaleAxisRule, Scaling
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -41,6 +42,7 @@ __all__ = [
     "FloorModOp",
     "GreaterEqualOp",
     "GreaterOp",
+    "HomogeneousBinaryOp",
     "LeftShiftOp",
     "LessEqualOp",
     "LessOp",
@@ -81,6 +83,20 @@ def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
     return combine(broadcast, lhs_type, rhs_type)
 
 
+class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
+    """A function whose results scale if both operands do."""
+
+    POSITIVE: ClassVar[bool] = False
+    """Whether that is true of scales above zero only."""
+    IS_SUM: ClassVar[bool] = False
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes, 1: axes}, positive=self.POSITIVE, is_sum=self.IS_SUM)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(divided={1 - index: axes}, result=axes, positive=self.POSITIVE)
+
+
 class FloatBinaryOp(BinaryOp, ABC):
     """A function of two tensors of floating-point numbers."""
 
@@ -113,35 +129,40 @@ class BitwiseOp(BinaryOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(BinaryOp):
+class AddOp(Associative, Neutral, HomogeneousBinaryOp):
     """Sum."""
 
     name = "relax.add"
+    NEUTRAL: ClassVar = 0
+    IS_SUM: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class SubtractOp(BinaryOp):
+class SubtractOp(Neutral, HomogeneousBinaryOp):
     """Difference."""
 
     name = "relax.subtract"
+    NEUTRAL: ClassVar = 0
 
 
 @irdl_op_definition
-class MultiplyOp(BinaryOp):
+class MultiplyOp(Associative, Neutral, BinaryOp):
     """Product."""
 
     name = "relax.multiply"
+    NEUTRAL: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class DivideOp(BinaryOp):
+class DivideOp(Neutral, BinaryOp):
     """Quotient; of integers, truncated toward zero."""
 
     name = "relax.divide"
+    NEUTRAL: ClassVar = 1
 
 
 @irdl_op_definition
@@ -166,26 +187,29 @@ class FloorModOp(BinaryOp):
 
 
 @irdl_op_definition
-class PowerOp(BinaryOp):
+class PowerOp(Neutral, BinaryOp):
     """lhs to the power of rhs; of integers, truncated toward zero."""
 
     name = "relax.power"
+    NEUTRAL: ClassVar = 1
 
 
 @irdl_op_definition
-class MaximumOp(BinaryOp):
+class MaximumOp(Associative, HomogeneousBinaryOp):
     """The greater; NaN if one is NaN."""
 
     name = "relax.maximum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class MinimumOp(BinaryOp):
+class MinimumOp(Associative, HomogeneousBinaryOp):
     """The lesser; NaN if one is NaN."""
 
     name = "relax.minimum"
+    POSITIVE: ClassVar = True
 
     traits = traits_def(Commutative())
 
@@ -253,34 +277,37 @@ class GreaterEqualOp(ComparisonOp):
 
 
 @irdl_op_definition
-class LogicalAndOp(LogicalOp):
+class LogicalAndOp(Associative, Neutral, LogicalOp):
     """Whether both are true."""
 
     name = "relax.logical_and"
+    NEUTRAL: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalOrOp(LogicalOp):
+class LogicalOrOp(Associative, Neutral, LogicalOp):
     """Whether one is true."""
 
     name = "relax.logical_or"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalXorOp(LogicalOp):
+class LogicalXorOp(Associative, Neutral, LogicalOp):
     """Whether exactly one is true."""
 
     name = "relax.logical_xor"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseAndOp(BitwiseOp):
+class BitwiseAndOp(Associative, BitwiseOp):
     """The bits that both have."""
 
     name = "relax.bitwise_and"
@@ -289,32 +316,36 @@ class BitwiseAndOp(BitwiseOp):
 
 
 @irdl_op_definition
-class BitwiseOrOp(BitwiseOp):
+class BitwiseOrOp(Associative, Neutral, BitwiseOp):
     """The bits that one has."""
 
     name = "relax.bitwise_or"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseXorOp(BitwiseOp):
+class BitwiseXorOp(Associative, Neutral, BitwiseOp):
     """The bits that exactly one has."""
 
     name = "relax.bitwise_xor"
+    NEUTRAL: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LeftShiftOp(BitwiseOp):
+class LeftShiftOp(Neutral, BitwiseOp):
     """lhs with its bits moved up by rhs places."""
 
     name = "relax.left_shift"
+    NEUTRAL: ClassVar = 0
 
 
 @irdl_op_definition
-class RightShiftOp(BitwiseOp):
+class RightShiftOp(Neutral, BitwiseOp):
     """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
 
     name = "relax.right_shift"
+    NEUTRAL: ClassVar = 0

@@ -12,9 +12,17 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop, ints_prop, opt_type_prop, string_prop
+from .interfaces import Along, Axes, ScaleAxisRule, Scaling
 from .layout import Layout
 from .shapes import times
-from .types import TENSOR, of_elements, product_element, shape_of, tensor_type
+from .types import (
+    TENSOR,
+    of_elements,
+    product_element,
+    shape_of,
+    static_shape,
+    tensor_type,
+)
 from .windows import Window, WindowOp, per_dimension
 
 __all__ = [
@@ -30,12 +38,15 @@ __all__ = [
 ]
 
 
-class ConvolutionOp(WindowOp, ABC):
+class ConvolutionOp(ScaleAxisRule, WindowOp, ABC):
     """Sums of products of a tensor and a weight, at places that windows relate.
 
     The channels of both are split into `groups`, each computed by itself. Sums are of `out_dtype`,
     by default of the type of the elements.
     """
+
+    OF_ALL_GROUPS: ClassVar[str]
+    """The axis of the weight that has the channels of all groups; the other has those of one."""
 
     data = operand_def(TENSOR)
     weight = operand_def(TENSOR)
@@ -68,6 +79,36 @@ class ConvolutionOp(WindowOp, ABC):
             out[window.axis] = self.extent(window, data[window.axis])
         return (of_elements(element, out_layout.shape(out)),)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return self._scale_weight(axes, self.layouts()[2], "O")
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return None if index else self._scale_weight(axes, self.layouts()[0], "I")
+
+    def _scale_weight(self, axes: Axes, layout: Layout, channels: str) -> Scaling | None:
+        """The weight has the scales of one number, or of the channels of a tensor."""
+        if not axes:
+            return Scaling(weights={1: Along(())})
+        along = self._along(channels) if axes == layout.dimensions("C") else None
+        return None if along is None else Scaling(weights={1: along})
+
+    def _along(self, channels: str) -> Along | None:
+        """Where the weight has the input channels, or the output channels, of all groups."""
+        layout = self.layouts()[1]
+        axes, groups = layout.dimensions(channels), self.groups.value.data
+        if channels == self.OF_ALL_GROUPS or groups == 1:
+            return Along(axes)
+        if (shape := static_shape(self.weight.type)) is None:
+            return None
+        extents, (outer, *inner) = layout.extents(shape), layout.dimensions(self.OF_ALL_GROUPS)
+        if extents[channels] == 1 and extents[self.OF_ALL_GROUPS] == groups:
+            return Along((outer, *inner))
+        if inner:
+            return None
+        at = len(shape) + outer
+        view = (*shape[:at], groups, shape[at] // groups, *shape[at + 1 :])
+        return Along((outer - 1, *(a - (a < outer) for a in axes)), view)
+
     @abstractmethod
     def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
         """The channels of the result; VerifyException if those of data and weight do not match."""
@@ -79,6 +120,8 @@ class ConvolutionOp(WindowOp, ABC):
 
 class ForwardConvolutionOp(ConvolutionOp, ABC):
     """A convolution: each result element is the sum over one window of the data."""
+
+    OF_ALL_GROUPS: ClassVar = "O"
 
     def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
         inputs, outputs = weight["I"], weight["O"]
@@ -99,6 +142,8 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
     It is the adjoint of the convolution with these properties, whose gradient it computes. The
     padding is cut off the result, then `output_padding` is added at its end.
     """
+
+    OF_ALL_GROUPS: ClassVar = "I"
 
     output_padding = ints_prop()
 

@@ -19,7 +19,7 @@ from .base import TensorOp
 from .constant import FullOp, Number, constant_elements, constant_integers, number_attr
 from .creation import OneHotOp, check_scalar
 from .indexing import StridedSliceOp
-from .interfaces import Anchor, Injective, OnHost
+from .interfaces import OnHost
 from .manipulation import (
     BroadcastToOp,
     ExpandDimsOp,
@@ -57,7 +57,8 @@ Values: TypeAlias = Sequence[Sequence[int]]
 class DynamicOp(OnHost, TensorOp, ABC):
     """An operation that is another one, the static one, once its last operands are known.
 
-    These parameters are lists of integers, or a scalar where one integer is meant.
+    These parameters are lists of integers, or a scalar where one integer is meant. To fusion it is
+    opaque, as in TVM: the shape of its result depends on data.
     """
 
     INPUTS: ClassVar[int] = 1
@@ -136,7 +137,7 @@ def of_rank(type: Tensor, rank: int) -> Sequence[Attribute]:
 
 
 @irdl_op_definition
-class DynamicReshapeOp(Injective, DynamicOp):
+class DynamicReshapeOp(DynamicOp):
     """`relax.reshape`, to a shape that is computed."""
 
     name = "relax.dyn.reshape"
@@ -152,7 +153,7 @@ class DynamicReshapeOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicBroadcastToOp(Injective, DynamicOp):
+class DynamicBroadcastToOp(DynamicOp):
     """`relax.broadcast_to`, to a shape that is computed."""
 
     name = "relax.dyn.broadcast_to"
@@ -167,7 +168,7 @@ class DynamicBroadcastToOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicExpandOp(Injective, DynamicOp):
+class DynamicExpandOp(DynamicOp):
     """A tensor broadcast with a shape that is computed, which may also be the one that has a
     dimension of 1 where the other has more (ONNX Expand)."""
 
@@ -203,7 +204,7 @@ def expanded(type: Tensor, target: Sequence[int]) -> Shape | None:
 
 
 @irdl_op_definition
-class DynamicTileOp(Injective, DynamicOp):
+class DynamicTileOp(DynamicOp):
     """`relax.tile`, as often as is computed."""
 
     name = "relax.dyn.tile"
@@ -219,7 +220,7 @@ class DynamicTileOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicFullOp(Injective, DynamicOp, HasFolderInterface):
+class DynamicFullOp(DynamicOp, HasFolderInterface):
     """A scalar as often as fills a shape that is computed (`relay.dyn.full`, ONNX
     ConstantOfShape)."""
 
@@ -266,7 +267,7 @@ def constant_number(value: SSAValue) -> Number | None:
 
 
 @irdl_op_definition
-class DynamicStridedSliceOp(Injective, DynamicOp):
+class DynamicStridedSliceOp(DynamicOp):
     """`relax.strided_slice`, between bounds that are computed."""
 
     name = "relax.dyn.strided_slice"
@@ -291,7 +292,7 @@ class DynamicStridedSliceOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicSqueezeOp(Injective, DynamicOp):
+class DynamicSqueezeOp(DynamicOp):
     """`relax.squeeze`, of axes that are computed."""
 
     name = "relax.dyn.squeeze"
@@ -311,7 +312,7 @@ class DynamicSqueezeOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicExpandDimsOp(Injective, DynamicOp):
+class DynamicExpandDimsOp(DynamicOp):
     """`relax.expand_dims`, at axes that are computed."""
 
     name = "relax.dyn.expand_dims"
@@ -327,7 +328,7 @@ class DynamicExpandDimsOp(Injective, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicOneHotOp(Anchor, DynamicOp):
+class DynamicOneHotOp(DynamicOp):
     """`relax.one_hot`, of a depth that is computed."""
 
     name = "relax.dyn.one_hot"
@@ -356,7 +357,7 @@ class DynamicOneHotOp(Anchor, DynamicOp):
 
 
 @irdl_op_definition
-class DynamicSplitOp(Injective, DynamicOp):
+class DynamicSplitOp(DynamicOp):
     """The parts of a tensor along `axis`, of sizes that are computed (ONNX Split)."""
 
     name = "relax.dyn.split"

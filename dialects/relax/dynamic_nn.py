@@ -16,7 +16,6 @@ from .constant import constant_elements, constant_integers
 from .creation import check_scalar
 from .dynamic import DynamicOp, Values, of_rank, parameter_length, rank_of
 from .image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
-from .interfaces import Injective
 from .layout import Layout
 from .manipulation import number_type
 from .nn import PadOp
@@ -27,7 +26,7 @@ __all__ = ["DynamicPadOp", "DynamicResizeOp"]
 
 
 @irdl_op_definition
-class DynamicPadOp(Injective, DynamicOp):
+class DynamicPadOp(DynamicOp):
     """`relax.nn.pad` along `axes`, with widths that are computed: all those before, then all those
     after (ONNX Pad)."""
 

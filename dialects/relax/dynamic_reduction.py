@@ -15,7 +15,6 @@ from .attributes import PropertyValue, bool_prop, int_prop, string_prop
 from .base import TensorOp
 from .dynamic import DynamicOp, Values, of_rank, one_of, rank_of
 from .indexing import check_choice
-from .interfaces import Reduction
 from .manipulation import replaced
 from .reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
 from .scan import CumprodOp, CumsumOp
@@ -33,7 +32,7 @@ __all__ = [
 
 
 @irdl_op_definition
-class DynamicReduceOp(Reduction, DynamicOp):
+class DynamicReduceOp(DynamicOp):
     """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are computed; if there are none,
     along all, or none with `noop_with_empty_axes` (ONNX ReduceSum and others)."""
 

@@ -55,7 +55,7 @@ COORDINATES = (
 ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
 
 
-class ResampleOp(Injective, TensorOp, ABC):
+class ResampleOp(TensorOp, ABC):
     """A tensor of which some dimensions have another size: each new element is at a coordinate in
     the old ones, and made of those around it (ONNX Resize).
 
@@ -97,7 +97,7 @@ def _check_count(name: str, values: Floats | None, count: int) -> None:
         raise VerifyException(f"{name} has {len(values)} numbers, expected {count}")
 
 
-class ResizeOp(ResampleOp, ABC):
+class ResizeOp(Injective, ResampleOp, ABC):
     """A tensor whose spatial dimensions have other sizes."""
 
     SPATIAL: ClassVar[str]

@@ -67,6 +67,10 @@ class Layout:
         """The axes, sorted."""
         return "".join(sorted(c for c in self.axes if c.isupper()))
 
+    def dimensions(self, axis: str) -> tuple[int, ...]:
+        """Those that run along an axis, the outer first, counted from the last one, -1."""
+        return tuple(i - len(self.axes) for i, c in enumerate(self.axes) if c.upper() == axis)
+
     def extents(self, shape: Shape | None) -> dict[str, int]:
         """The size of each axis of a tensor of that shape in this layout, unknown if it is None."""
         if shape is None:

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, opt_type_prop, string_prop
 from .base import TensorOp
-from .interfaces import Anchor
+from .interfaces import Along, Anchor, Axes, ScaleAxisRule, Scaling
 from .shapes import Shape, matmul, merge, shape_text
 from .subscripts import Subscripts
 from .types import (
@@ -29,7 +29,7 @@ __all__ = ["BatchMatmulOp", "DenseOp", "EinsumOp", "MatmulOp"]
 
 
 @irdl_op_definition
-class MatmulOp(Anchor, TensorOp):
+class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
     """The matrix product, of vectors and batches too (`numpy.matmul`, ONNX MatMul)."""
 
     name = "relax.matmul"
@@ -40,6 +40,19 @@ class MatmulOp(Anchor, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         return (combine(matmul, tensor_type(self.lhs), tensor_type(self.rhs)),)
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({1: axes}) if self._scales(axes) else None
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        if index or not self._scales(axes):
+            return None
+        return Scaling({1: (-2,) if axes else ()})
+
+    def _scales(self, axes: Axes) -> bool:
+        """Whether the scales are those of columns of matrices, or one."""
+        shapes = [shape_of(tensor_type(operand)) for operand in self.operands]
+        return not axes or axes == (-1,) and all(shape and len(shape) > 1 for shape in shapes)
 
 
 @irdl_op_definition
@@ -68,7 +81,7 @@ class EinsumOp(Anchor, TensorOp):
 
 
 @irdl_op_definition
-class DenseOp(Anchor, TensorOp):
+class DenseOp(ScaleAxisRule, Anchor, TensorOp):
     """The product of `data`, whose last dimension is multiplied, and a transposed matrix `weight`
     (Relay nn.dense), with sums of `out_dtype` if that is given."""
 
@@ -93,6 +106,12 @@ class DenseOp(Anchor, TensorOp):
                 )
             shape = (*shape[:-1], matrix[0])
         return (of_elements(element, shape),)
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling(weights={1: Along((-2,) if axes else ())}) if axes in ((), (-1,)) else None
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return None if index or axes not in ((), (-1,)) else Scaling(weights={1: Along(axes)})
 
 
 @irdl_op_definition

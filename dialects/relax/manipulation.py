@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -26,7 +27,7 @@ from .attributes import (
 )
 from .base import TensorOp
 from .constant import is_integer
-from .interfaces import Injective
+from .interfaces import Axes, Injective, ScaleAxisRule, Scaling, Shorthand, View
 from .layout import Layout
 from .shapes import Shape, is_static, merge, normalize_axes, normalize_axis, shape_text
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
@@ -71,7 +72,7 @@ def count(shape: Iterable[int]) -> int:
 
 
 @irdl_op_definition
-class ReshapeOp(Injective, TensorOp):
+class ReshapeOp(View, TensorOp):
     """The same elements, in the same order, in another shape (`relax.reshape`, ONNX Reshape).
 
     In `newshape`, 0 copies the dimension at its place, unless `allowzero`; one -1 is what is left.
@@ -142,7 +143,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(Injective, TensorOp):
+class FlattenOp(Shorthand, View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
@@ -155,9 +156,12 @@ class FlattenOp(Injective, TensorOp):
         shape = shape_of(type)
         return (with_shape(type, (DYNAMIC_INDEX if shape is None else count(shape),)),)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(-1,))).results
+
 
 @irdl_op_definition
-class TransposeOp(Injective, TensorOp):
+class TransposeOp(ScaleAxisRule, Injective, TensorOp):
     """A tensor with its dimensions in another order, reversed if no `axes` say which
     (`numpy.transpose`)."""
 
@@ -180,9 +184,27 @@ class TransposeOp(Injective, TensorOp):
             return (with_shape(type, (DYNAMIC_INDEX,) * rank),)
         return (with_shape(type, tuple(shape[axis] for axis in axes)),)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling({0: tuple(order[axis] for axis in axes)})
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        if (order := self._order()) is None:
+            return None
+        return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
+
+    def _order(self) -> list[int] | None:
+        """The dimension of the data that each one of the result is, counted from the last."""
+        if (shape := shape_of(tensor_type(self.data))) is None:
+            return None
+        rank = len(shape)
+        axes = range(rank)[::-1] if self.axes is None else self.axes.get_values()
+        return [axis % rank - rank for axis in axes]
+
 
 @irdl_op_definition
-class SqueezeOp(Injective, TensorOp):
+class SqueezeOp(View, TensorOp):
     """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
 
     name = "relax.squeeze"
@@ -207,7 +229,7 @@ class SqueezeOp(Injective, TensorOp):
 
 
 @irdl_op_definition
-class ExpandDimsOp(Injective, TensorOp):
+class ExpandDimsOp(View, TensorOp):
     """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
 
     name = "relax.expand_dims"

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Broadcast, Injective
+from .interfaces import (
+    Along,
+    Anchor,
+    Axes,
+    Broadcast,
+    Homogeneous,
+    Injective,
+    ScaleAxisRule,
+    Scaling,
+    Shorthand,
+    SimplifiesInference,
+    View,
+)
+from .manipulation import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -68,10 +83,11 @@ class LogSoftmaxOp(SoftmaxBaseOp):
 
 
 @irdl_op_definition
-class DropoutOp(TensorOp):
+class DropoutOp(SimplifiesInference, Homogeneous, TensorOp):
     """The tensor as it is: dropout at inference (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
+    POSITIVE: ClassVar = False
 
     data = operand_def(TENSOR)
     rate = float_prop(0.5)
@@ -82,9 +98,12 @@ class DropoutOp(TensorOp):
         check_number(type := tensor_type(self.data))
         return (type,)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return (self.data,)
+
 
 @irdl_op_definition
-class BiasAddOp(Broadcast, TensorOp):
+class BiasAddOp(Shorthand, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -102,9 +121,30 @@ class BiasAddOp(Broadcast, TensorOp):
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        if (bias := self._bias_axes(axes)) is None:
+            return None
+        return Scaling({0: axes}, {1: Along(bias)}, is_sum=True)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        bias = self._bias_axes(axes)
+        return None if index or bias is None else Scaling(divided={1: bias}, result=axes)
+
+    def _bias_axes(self, axes: Axes) -> Axes | None:
+        """Along what the bias is scaled if the data is along `axes`."""
+        shape, axis = shape_of(tensor_type(self.data)), self.axis.value.data
+        if not axes or shape is None:
+            return None if axes else ()
+        return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import bias_add
+
+        return bias_add(self, builder)
+
 
 @irdl_op_definition
-class PadOp(Injective, TensorOp):
+class PadOp(ScaleAxisRule, Injective, TensorOp):
     """A tensor with elements added before and after each dimension (ONNX Pad).
 
     `pad_width` has two widths for each dimension: before and after the first one, and so on. A
@@ -142,6 +182,18 @@ class PadOp(Injective, TensorOp):
         ]
         return (with_shape(type, tuple(padded)),)
 
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        return Scaling({0: axes}) if self._keeps(axes) else None
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        return Scaling(result=axes) if self._keeps(axes) else None
+
+    def _keeps(self, axes: Axes) -> bool:
+        """Whether what is scaled along `axes` is so after padding."""
+        widths = self.pad_width.get_values()
+        zero = self.pad_mode.data != "constant" or self.pad_value.value.data == 0
+        return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
+
 
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
     """The size of a dimension after padding."""
@@ -160,7 +212,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Injective, TensorOp):
+class BatchFlattenOp(Shorthand, View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
@@ -175,3 +227,6 @@ class BatchFlattenOp(Injective, TensorOp):
         if not shape:
             raise VerifyException("data is a scalar, expected at least one dimension")
         return (with_shape(type, (shape[0], times(*shape[1:]))),)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue]:
+        return builder.insert(ReshapeOp(self.data, newshape=(0, -1))).results

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
+from .interfaces import Anchor, SimplifiesInference
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
 
@@ -26,7 +28,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(TensorOp, ABC):
+class AffineNormOp(SimplifiesInference, Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -48,7 +50,7 @@ class AffineNormOp(TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(TensorOp):
+class BatchNormOp(SimplifiesInference, Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
@@ -78,6 +80,11 @@ class BatchNormOp(TensorOp):
         check_parameter("moving_var", self.moving_var, type, [axis])
         return (type,)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import batch_norm
+
+        return batch_norm(self, builder)
+
 
 @irdl_op_definition
 class LayerNormOp(AffineNormOp):
@@ -89,6 +96,11 @@ class LayerNormOp(AffineNormOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         return self.infer_affine([*self.axes.iter_values()])
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import layer_norm
+
+        return layer_norm(self, builder)
 
 
 @irdl_op_definition
@@ -105,6 +117,11 @@ class InstanceNormOp(AffineNormOp):
         if shape is not None and normalize_axis(self.axis.value.data, len(shape)) == 0:
             raise VerifyException("axis 0 is the batch, not the channels")
         return self.infer_affine([self.axis.value.data])
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import instance_norm
+
+        return instance_norm(self, builder)
 
 
 @irdl_op_definition
@@ -129,9 +146,14 @@ class GroupNormOp(AffineNormOp):
                 raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
         return self.infer_affine([self.channel_axis.value.data])
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import group_norm
+
+        return group_norm(self, builder)
+
 
 @irdl_op_definition
-class RMSNormOp(TensorOp):
+class RMSNormOp(SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
@@ -151,9 +173,14 @@ class RMSNormOp(TensorOp):
         check_parameter("weight", self.weight, type, axes)
         return (type,)
 
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import rms_norm
+
+        return rms_norm(self, builder)
+
 
 @irdl_op_definition
-class L2NormalizeOp(TensorOp):
+class L2NormalizeOp(SimplifiesInference, Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 
@@ -169,6 +196,11 @@ class L2NormalizeOp(TensorOp):
         if (shape := shape_of(type)) is not None:
             normalize_axes([*self.axis.iter_values()], len(shape))
         return (type,)
+
+    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
+        from .semantics.decomposition import l2_normalize
+
+        return l2_normalize(self, builder)
 
 
 @irdl_op_definition

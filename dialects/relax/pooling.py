@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .attributes import bool_prop, ints_prop, string_prop
 from .base import TensorOp
-from .interfaces import Anchor
+from .interfaces import Anchor, Axes, ScaleAxisRule, Scaling
 from .layout import Layout
 from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
 from .windows import Window, WindowOp, per_dimension
@@ -40,7 +40,36 @@ __all__ = [
 ]
 
 
-class PoolOp(WindowOp, ABC):
+class ChannelwiseOp(ScaleAxisRule, ABC):
+    """An operation on each channel of a tensor by itself, whose result scales with it."""
+
+    POSITIVE: ClassVar[bool] = False
+    """Whether that is true of scales above zero only."""
+
+    @abstractmethod
+    def layouts(self) -> tuple[Layout, Layout]:
+        """Those of data and result."""
+
+    def scale_result(self, axes: Axes) -> Scaling | None:
+        data, result = self.layouts()
+        if (inner := _same_axis(axes, result, data)) is None:
+            return None
+        return Scaling({0: inner}, positive=self.POSITIVE)
+
+    def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
+        if (outer := _same_axis(axes, *self.layouts())) is None:
+            return None
+        return Scaling(result=outer, positive=self.POSITIVE)
+
+
+def _same_axis(axes: Axes, layout: Layout, other: Layout) -> Axes | None:
+    """The dimensions that the batch or the channels have in another layout, if they are `axes`."""
+    if not axes:
+        return axes
+    return next((other.dimensions(c) for c in "CN" if axes == layout.dimensions(c)), None)
+
+
+class PoolOp(ChannelwiseOp, WindowOp, ABC):
     """One element for each window.
 
     With `ceil_mode`, a last window may reach beyond the padding, but not begin in it (ONNX 19).
@@ -54,7 +83,6 @@ class PoolOp(WindowOp, ABC):
     result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout]:
-        """Those of data and result."""
         layout = self.layout.data
         return (
             Layout.of(layout, "NC" + self.SPATIAL),
@@ -78,6 +106,8 @@ class PoolOp(WindowOp, ABC):
 class MaxPoolOp(PoolOp, ABC):
     """The maximum of each window; padding is less than any element (ONNX MaxPool)."""
 
+    POSITIVE: ClassVar = True
+
 
 class AvgPoolOp(PoolOp, ABC):
     """The mean of each window (ONNX AveragePool); of integers, truncated toward zero.
@@ -88,7 +118,7 @@ class AvgPoolOp(PoolOp, ABC):
     count_include_pad = bool_prop(False)
 
 
-class AdaptivePoolOp(Anchor, TensorOp, ABC):
+class AdaptivePoolOp(ChannelwiseOp, Anchor, TensorOp, ABC):
     """One element for each of `output_size` ranges that evenly cover a dimension: the i-th of n
     from i * size / n rounded down to (i + 1) * size / n rounded up."""
 
@@ -105,6 +135,9 @@ class AdaptivePoolOp(Anchor, TensorOp, ABC):
     def data_layout(self) -> Layout:
         """That of data and result."""
         return Layout.of(self.layout.data, "NC" + self.SPATIAL)
+
+    def layouts(self) -> tuple[Layout, Layout]:
+        return self.data_layout(), self.data_layout()
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
@@ -219,6 +252,7 @@ class AdaptiveMaxPool1dOp(SizedPoolOp):
     """The maxima of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_max_pool1d"
+    POSITIVE: ClassVar = True
     SPATIAL: ClassVar = "W"
 
     layout = string_prop("NCW")
@@ -229,6 +263,7 @@ class AdaptiveMaxPool2dOp(SizedPoolOp):
     """The maxima of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool2d"
+    POSITIVE: ClassVar = True
     SPATIAL: ClassVar = "HW"
 
     layout = string_prop("NCHW")
@@ -239,6 +274,7 @@ class AdaptiveMaxPool3dOp(SizedPoolOp):
     """The maxima of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool3d"
+    POSITIVE: ClassVar = True
     SPATIAL: ClassVar = "DHW"
 
     layout = string_prop("NCDHW")
@@ -279,6 +315,7 @@ class GlobalMaxPool2dOp(GlobalPoolOp):
     """The maximum of each channel over two spatial dimensions (ONNX GlobalMaxPool)."""
 
     name = "relax.nn.global_max_pool2d"
+    POSITIVE: ClassVar = True
     SPATIAL: ClassVar = "HW"
 
     layout = string_prop("NCHW")

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop
 from .base import TensorOp
-from .interfaces import FusionKind, FusionPattern, Injective
+from .interfaces import FusionKind, FusionPattern
 from .types import refine, tuple_type
 
 __all__ = ["MatchCastOp", "TupleGetItemOp", "TupleOp"]
@@ -37,7 +37,7 @@ class TupleOp(FusionPattern, TensorOp):
 
 
 @irdl_op_definition
-class TupleGetItemOp(Injective, TensorOp, HasFolderInterface):
+class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
     """The element of a tuple at an index from 0 (`relax.TupleGetItem`)."""
 
     name = "relax.tuple_get_item"
@@ -53,6 +53,9 @@ class TupleGetItemOp(Injective, TensorOp, HasFolderInterface):
         if not 0 <= index < count:
             raise VerifyException(f"index {index} is out of bounds of {type}, which has {count}")
         return (type.types.data[index],)
+
+    def fusion_kind(self) -> FusionKind:
+        return FusionKind.TUPLE
 
     def element(self) -> SSAValue | None:
         """The value that a `relax.tuple` put there, if it has the type of the result."""

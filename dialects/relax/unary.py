@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .base import TensorOp
-from .interfaces import Elementwise
+from .interfaces import Elementwise, Homogeneous
 from .types import (
     TENSOR,
     check_bool,
@@ -90,17 +91,18 @@ class FloatPredicateOp(UnaryOp, ABC):
 
 
 @irdl_op_definition
-class AbsOp(UnaryOp):
+class AbsOp(Homogeneous, UnaryOp):
     """Absolute value."""
 
     name = "relax.abs"
 
 
 @irdl_op_definition
-class NegativeOp(UnaryOp):
+class NegativeOp(Homogeneous, UnaryOp):
     """Negation."""
 
     name = "relax.negative"
+    POSITIVE: ClassVar = False
 
 
 @irdl_op_definition

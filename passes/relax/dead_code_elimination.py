@@ -185,12 +185,14 @@ def remove_unreachable_symbols(
     graph: CallGraph | None = None,
     gate: Callable[[], bool] | None = None,
     remarks: Remarks | None = None,
+    functions: bool = False,
 ) -> int:
     """Erase the private functions and other symbols that nothing reaches; returns how many.
 
     Reachable is what is named in `entries`, what is not private, what is no symbol, and what these
-    refer to. If they refer to a symbol that is not in the module, nothing is erased. `gate`, if
-    given, is asked before each, and may keep it, and what it reaches, from being erased.
+    refer to. With `functions` it is functions that go, whether private or not. If what stays refers
+    to a symbol that is not in the module, nothing is erased. `gate`, if given, is asked before
+    each, and may keep it, and what it reaches, from being erased.
     Errors: PassFailedException for an entry that is not in the module.
     """
     graph = CallGraph(module) if graph is None else graph
@@ -199,27 +201,36 @@ def remove_unreachable_symbols(
         raise PassFailedException(
             f"entry function @{name} is not in the module{_hint(name, graph)}"
         )
-    private = {  # in the order of the module
+    removable = {  # in the order of the module
         op: None
         for name, op in graph.symbols.items()
-        if name not in entries and op.get_attr_or_prop("sym_visibility") == PRIVATE
+        if name not in entries and (_is_function(op) if functions else _is_private(op))
     }
-    reached = graph.reachable(op for op in module.ops if op not in private)
+    reached = graph.reachable(op for op in module.ops if op not in removable)
     if any(graph.unresolved(op) for op in reached):
         return 0
-    unreached = [op for op in private if op not in reached]
+    unreached = [op for op in removable if op not in reached]
     if gate is not None:
         kept = graph.reachable([op for op in unreached if not gate()])
         unreached = [op for op in unreached if op not in kept]
     for op in unreached:
         if remarks:
-            remarks.passed(op, "RemovedSymbol", "private, and nothing reaches it")
+            reason = "nothing reaches it" if functions else "private, and nothing reaches it"
+            remarks.passed(op, "RemovedSymbol", reason)
         op.detach()
         op.drop_all_references()
     return len(unreached)
 
 
 PRIVATE = StringAttr("private")
+
+
+def _is_private(op: Operation) -> bool:
+    return op.get_attr_or_prop("sym_visibility") == PRIVATE
+
+
+def _is_function(op: Operation) -> bool:
+    return op.get_attr_or_prop("function_type") is not None
 
 
 def _hint(name: str, graph: CallGraph) -> str:

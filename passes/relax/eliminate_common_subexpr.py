@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -182,7 +182,7 @@ class Numbers:
         self._by_identity[id(attribute)] = number, attribute
         return number
 
-    def of_all(self, attributes: dict[str, Attribute]) -> tuple[str | int, ...]:
+    def of_all(self, attributes: Mapping[str, Attribute]) -> tuple[str | int, ...]:
         """The names and numbers of a dictionary of attributes, in one order."""
         return tuple(x for name in sorted(attributes) for x in (name, self.of(attributes[name])))
 

@@ -16,7 +16,7 @@ from xdsl.traits import ConstantLike, HasFolder, MemoryEffect, NoMemoryEffect
 
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
-from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational
+from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational, View
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, static_shape
 from ...passmanager.base import FunctionPass
@@ -43,8 +43,8 @@ def fold_constants(
     Folded are pure operations that evaluate and have an operand, and `scf.if` on a constant, whose
     chosen branch takes its place, and the element of a tuple that is made there. Those whose folder
     gives their value need no constant operands, as `relax.shape_of` a static shape. Element-wise
-    operations on fills alone give a fill; others on fills alone stay, because nothing is expanded,
-    and so does what has or gives more than `max_elements`. Operations that fail to evaluate stay,
+    operations on fills alone, and views of a fill, give a fill; others on fills alone stay, because
+    nothing is expanded, and so does what has or gives more than `max_elements`. Operations that fail to evaluate stay,
     and those that are more than their value; a constant on a device is one. Nothing is
     reassociated. Constants, and tuples, left without a use by this are erased, and functions marked
     `relax.primitive` left as they are.
@@ -189,6 +189,8 @@ class Folding:
         if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
             arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
             return Stays("TooManyElements", "too large to be computed", arguments=arguments)
+        if only_fills and isinstance(op, View) and static_shape(op.results[0].type) is not None:
+            return [fills[0].value]
         if only_fills and not isinstance(op, Elementwise):
             return Stays("OnlyFills", "not element-wise, and its operands are not to be expanded")
         try:

@@ -243,7 +243,10 @@ class _Numbering(ExactPrinter):
 
 
 def _returns_one_function(op: FuncOp) -> bool:
-    outputs = op.function_type.outputs.data
+    type = op.properties.get("function_type")  # which is not there in IR that is broken
+    if not isinstance(type, FunctionType):
+        return False
+    outputs = type.outputs.data
     return len(outputs) == 1 and isinstance(outputs[0], FunctionType)
 
 

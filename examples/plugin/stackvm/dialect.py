@@ -7,6 +7,8 @@ from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 
+from .evaluate import EvaluateOp
+
 __all__ = ["AddOp", "PrintOp", "ProgramOp", "PushOp", "StackVM"]
 
 
@@ -56,4 +58,4 @@ class PrintOp(IRDLOperation):
     assembly_format = "attr-dict"
 
 
-StackVM = Dialect("stackvm", [ProgramOp, PushOp, AddOp, PrintOp])
+StackVM = Dialect("stackvm", [ProgramOp, PushOp, AddOp, PrintOp, EvaluateOp])

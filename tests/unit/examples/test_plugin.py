@@ -19,6 +19,7 @@ from xdsl.passes import PassPipeline
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.ir.reading import parse_module
 from passline.passmanager.registry import make_ir_context
+from passline.tools.run import PasslineRunMain
 
 PROGRAM = Path(__file__).parents[3] / "examples" / "plugin" / "program.mlir"
 FOLDED = """\
@@ -94,3 +95,43 @@ def test_level_leaves_out_their_pass() -> None:
     with PassContext(opt_level=0):
         (seven,) = Sequential([FoldPushes(), CountInstructions()])(program()).ops
     assert str(seven.attributes["instructions"]) == "4 : i64"
+
+
+# An op on tensors
+
+EVALUATE = PROGRAM.with_name("evaluate.mlir")
+
+
+def test_their_op_is_inferred_and_folded() -> None:
+    result = passline_opt(str(EVALUATE), "-p", "infer-type,fold-constant")
+    assert result.stderr == ""
+    assert "dense<[9.000000e+00, 1.600000e+01, 2.500000e+01]> : tensor<3xf32>" in result.stdout
+    assert "relax.full" not in result.stdout and "?" not in result.stdout
+
+
+def test_their_op_on_fills_gives_a_fill() -> None:
+    module = """func.func @f() -> tensor<9xf32> {
+        %a = relax.full 3.0 : tensor<9xf32>
+        %b = stackvm.evaluate "dup *"(%a) : (tensor<9xf32>) -> tensor<9xf32>
+        return %b : tensor<9xf32> }"""
+    result = passline_opt("-p", "fold-constant", stdin=module)
+    assert "relax.full 9.000000e+00 : tensor<9xf32>" in result.stdout
+
+
+def test_their_op_runs() -> None:
+    result = capture(lambda: PasslineRunMain(args=[str(EVALUATE)]).run())
+    assert result.status == 0 and "float32 2x3" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("+ +", "'+' takes 2 numbers, the stack has 1"),
+        ("", "the program leaves 2 numbers, not one"),
+        ("add", "there is no word 'add'; choose from + - * dup swap"),
+    ],
+)
+def test_their_verifier_is_heard(program: str, message: str) -> None:
+    line = f'stackvm.evaluate "{program}"(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>'
+    result = passline_opt(stdin=f"func.func @f(%x: tensor<f32>) {{ %y = {line} return }}")
+    assert result.status == 1 and message in result.stderr and "<stdin>:1:38" in result.stderr

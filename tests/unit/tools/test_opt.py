@@ -234,10 +234,20 @@ def test_level_that_filters_nothing_says_nothing() -> None:
     ("level", "adds", "constants"), [(0, 2, 1), (1, 2, 1), (2, 1, 1), (3, 1, 1)]
 )
 def test_levels_of_the_default_pipeline(file: str, level: int, adds: int, constants: int) -> None:
-    result = passline_opt(file, f"-O{level}")
+    result = passline_opt(file, f"-O{level}", "--disable-pass=fuse-ops")
     assert result.stderr == ""
     assert result.stdout.count("relax.add") == adds
     assert result.stdout.count("relax.constant") + result.stdout.count("relax.full") == constants
+
+
+@pytest.mark.parametrize(("level", "kernels"), [(0, 2), (1, 1), (2, 1), (3, 1)])
+def test_kernels_of_the_default_pipeline(level: int, kernels: int) -> None:
+    module = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+        %1 = relax.sqrt %0 : (tensor<4xf32>) -> tensor<4xf32>
+        return %1 : tensor<4xf32> }"""
+    result = passline_opt(f"-O{level}", stdin=module)
+    assert result.stderr == "" and result.stdout.count("func.func private @fused") == kernels
 
 
 def test_unknown_level() -> None:
@@ -279,8 +289,8 @@ def test_explain_pipeline_says_what_would_run() -> None:
     result = passline_opt("-O1", "--explain-pipeline", "nofile.mlir")
     assert result.status == 0
     lines = result.stdout.splitlines()
-    assert lines[0] == "run  infer-type"
-    assert "skip fold-constant  # opt_level 2 > 1" in lines
+    assert lines[:2] == ["run  inline", "run  infer-type"]
+    assert "skip fold-scale-axis  # opt_level 3 > 1" in lines
 
 
 def test_dump_pass_pipeline_goes_to_stderr(file: str) -> None:

@@ -426,3 +426,19 @@ func.func @closure() -> ((tensor<f32>) -> tensor<f32>) {
   return %1 : (tensor<f32>) -> tensor<f32>
 }
 func.func private @callee(tensor<f32>, tensor<f32>) -> tensor<f32>
+
+// -----
+
+// A view of a fill is a fill; what adds elements is none.
+// CHECK-LABEL: @views_of_fills
+func.func @views_of_fills() -> (tensor<2x1x2xf32>, tensor<6xf32>) {
+  // CHECK-NEXT: [[F:%.*]] = relax.full 5.000000e-01 : tensor<4xf32>
+  // CHECK-NEXT: [[V:%.*]] = relax.full 5.000000e-01 : tensor<2x1x2xf32>
+  // CHECK-NEXT: [[P:%.*]] = relax.nn.pad [[F]]
+  // CHECK-NEXT: func.return [[V]], [[P]]
+  %0 = relax.full 0.5 : tensor<4xf32>
+  %1 = relax.reshape %0 {newshape = [2, 2]} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %2 = relax.expand_dims %1 {axis = [1]} : (tensor<2x2xf32>) -> tensor<2x1x2xf32>
+  %3 = relax.nn.pad %0 {pad_width = [1, 1]} : (tensor<4xf32>) -> tensor<6xf32>
+  return %2, %3 : tensor<2x1x2xf32>, tensor<6xf32>
+}

@@ -175,7 +175,7 @@ def kinds() -> list[tuple[Operation, FusionKind | None]]:
     x = value(T4)
     return [
         (TupleOp(x), FusionKind.TUPLE),
-        (TupleGetItemOp(TupleOp(x), index=0), FusionKind.INJECTIVE),
+        (TupleGetItemOp(TupleOp(x), index=0), FusionKind.TUPLE),
         (StopFusionOp(x), None),
         (CallTIROp("f", [x], [T4]), None),
         (OnDeviceOp(x, device=DeviceAttr("cpu")), None),

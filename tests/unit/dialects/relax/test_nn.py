@@ -151,7 +151,8 @@ def test_out_dtype(cls: type[TensorOp], shapes: list[Shape]):
 KINDS = {
     **dict.fromkeys(operations(convolution), FusionKind.ANCHOR),
     **dict.fromkeys(operations(pooling), FusionKind.ANCHOR),
-    **dict.fromkeys(operations(normalization), FusionKind.OPAQUE),
+    **dict.fromkeys(operations(normalization), FusionKind.ANCHOR),
+    normalization.LRNOp: FusionKind.OPAQUE,
     **dict.fromkeys(operations(image), FusionKind.INJECTIVE),
     **dict.fromkeys(operations(linear_algebra), FusionKind.ANCHOR),
     nn.SoftmaxOp: FusionKind.ANCHOR,
@@ -164,7 +165,7 @@ KINDS = {
 
 
 @every_case
-def test_fusion_kinds_are_those_of_relay(case: Case):
+def test_fusion_kinds(case: Case):
     cls, shapes, properties, _ = case
     types = [TensorType(f32, shape) for shape in shapes]
     op = cls(*TestOp(result_types=types).results, **properties)

@@ -27,6 +27,7 @@ PASSES = (
     "lambda-lift",
     "plan-devices",
     "to-a-normal-form",
+    "fuse-ops",
 )
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
 

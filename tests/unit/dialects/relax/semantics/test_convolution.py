@@ -273,3 +273,14 @@ def test_empty_batches_and_channels(shape: tuple[int, int, int]):
     nothing: ConstantOp = constant(np.ones((1, 0, 3)), f32)
     result = run(Conv1dOp(nothing, constant(np.ones((3, 0, 2)), f32)))
     np.testing.assert_array_equal(result, np.zeros((1, 3, 2)))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_outputs_of_a_fill_are_the_same_to_the_last_bit(groups: int):
+    rng = np.random.default_rng(0)
+    x = constant(rng.standard_normal((2, 6, 9, 9)), f32)
+    fill = FullOp(FloatAttr(0.02, f32), TensorType(f32, [34, 6 // groups, 3, 3]))
+    result = run(Conv2dOp(x, fill, groups=groups)).reshape(2, groups, 34 // groups, 7, 7)
+    assert (result == result[:, :, :1]).all()
+    expanded = run(Conv2dOp(x, constant(run(fill), f32), groups=groups))
+    np.testing.assert_allclose(result.reshape(expanded.shape), expanded, rtol=0, atol=1e-7)

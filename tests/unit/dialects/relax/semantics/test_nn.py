@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from evaluation import Array, constant, i4, run, ui8
-from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
+from xdsl.dialects.builtin import FloatAttr, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
 
+from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from passline.dialects.relax.nn import (
     BatchFlattenOp,
@@ -176,3 +177,12 @@ def test_products_of_integers_are_exact_modulo_2_to_the_64():
     x = constant([[2**62 + 1, 3]], i64)
     assert run(DenseOp(x, x)).tolist() == [[(2**62 + 1) ** 2 + 9 - 2**124 - 2**64]]
     assert run(MatmulOp(constant([[2**53 + 1]], i64), constant([[1]], i64))) == 2**53 + 1
+
+
+def test_outputs_of_a_dense_fill_are_the_same_to_the_last_bit():
+    x = constant(np.random.default_rng(0).standard_normal((3, 70)), f32)
+    fill = FullOp(FloatAttr(0.02, f32), TensorType(f32, [37, 70]))
+    result = run(DenseOp(x, fill))
+    assert result.shape == (3, 37) and (result == result[:, :1]).all()
+    expanded = run(DenseOp(x, constant(run(fill), f32)))
+    np.testing.assert_allclose(result, expanded, rtol=0, atol=1e-6)

@@ -1,0 +1,95 @@
+"""A function while it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects.relax.semantics.arrays import Array
+from ...dialects.relax.types import Element
+from .values import Values, constant_of, fill_of
+
+__all__ = ["Builder"]
+
+
+class Builder:
+    """The operations of a function while it is built."""
+
+    def __init__(self) -> None:
+        self.block = Block()
+        self.constants: dict[tuple[object, ...], Operation] = {}
+        """Stand at the start of the function, once each."""
+        self.values = Values()
+
+    def add(self, op: Operation) -> Operation:
+        """Add an operation at the end of the block that is being built."""
+        self.block.add_op(op)
+        self.values.follow(op)
+        return op
+
+    def add_constant(self, key: tuple[object, ...], op: Operation) -> SSAValue:
+        """Add a constant, or find the one with the same key."""
+        op = self.constants.setdefault(key, op)
+        self.values.follow(op)
+        return op.results[0]
+
+    def full(self, value: float, type: TensorType[Attribute], element: Element) -> SSAValue:
+        """A fill of that type."""
+        op = fill_of(value, type, element)
+        return self.add_constant((repr(op.value.value.data), type), op)
+
+    def constant(self, array: Array, element: Element) -> SSAValue:
+        """A constant with these elements."""
+        return self.add_constant(
+            (array.tobytes(), array.shape, element), constant_of(array, element)
+        )
+
+    def array(self, value: SSAValue) -> Array | None:
+        """The elements of a value that depends on constants alone."""
+        return self.values.array(value)
+
+    @contextmanager
+    def nested(self, block: Block) -> Generator[Block]:
+        """Build another block meanwhile."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def erase_after(self, last: Operation | None) -> None:
+        """Take back the operations of the block that come after `last`."""
+        while (op := self.block.last_op) is not None and op is not last:
+            op.detach()
+            op.erase(safe_erase=False)
+
+    def finish(self, block: Block) -> None:
+        """Put the constants that are used at the start, and erase what was only computed to know
+        shapes, axes and the like."""
+        erase_unused(block, self.values)
+        used = [op for op in self.constants.values() if op.results[0].first_use]
+        if (first := block.first_op) is not None:
+            block.insert_ops_before(used, first)
+        else:
+            block.add_ops(used)
+        for op in self.constants.values():
+            if op.parent is None:
+                op.erase()
+
+
+def erase_unused(block: Block, values: Values) -> None:
+    """Erase the operations on constants whose results are not used, in nested blocks too."""
+    op = block.last_op
+    while op is not None:
+        previous = op.prev_op
+        if values.is_known(op) and not any(result.first_use for result in op.results):
+            op.detach()
+            op.erase()
+        else:
+            for region in op.regions:
+                for inner in region.blocks:
+                    erase_unused(inner, values)
+        op = previous

@@ -1,0 +1,76 @@
+"""Operators that make tensors of attributes and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import f32, i64
+from xdsl.ir import SSAValue
+
+from .errors import Unsupported
+from .node import Converters, Node
+from .types import element_type
+from .values import MAX_ELEMENTS, tensor_array
+
+__all__ = ["CREATION"]
+
+
+def constant(node: Node) -> Sequence[SSAValue]:
+    """One of several attributes is the value."""
+    if (tensor := node.tensor("value")) is not None:
+        return [node.tensor_constant(tensor)]
+    if (number := node.opt_float("value_float")) is not None:
+        return [node.array(np.asarray(number, np.float32), f32)]
+    if (numbers := node.floats("value_floats")) is not None:
+        return [node.array(np.asarray(numbers, np.float32), f32)]
+    if (integer := node.opt_int("value_int")) is not None:
+        return [node.array(np.asarray(integer, np.int64), i64)]
+    if (integers := node.ints("value_ints")) is not None:
+        return [node.array(np.asarray(integers, np.int64), i64)]
+    raise Unsupported("strings and sparse tensors are not supported")
+
+
+def constant_of_shape(node: Node) -> Sequence[SSAValue]:
+    """A fill, of f32 zeros if nothing is said; never expanded."""
+    tensor = node.tensor("value")
+    element = f32 if tensor is None else element_type(tensor.data_type)
+    value = 0
+    if tensor is not None:
+        if (array := tensor_array(tensor)).size != 1:
+            raise Unsupported(f"attribute 'value' has {array.size} elements, expected one")
+        value = array.item()
+    if (shape := node.ints_of(0)) is not None:
+        return [node.full(value, element, tuple(shape))]
+    return [node.op("dyn.full", node.full(value, element), node.input(0))]
+
+
+def eye_like(node: Node) -> Sequence[SSAValue]:
+    x = node.input(0)
+    element = element_type(node.int("dtype")) if node.given("dtype") else node.element(x)
+    if node.rank(x) != 2:
+        raise Unsupported(f"an input of rank {node.rank(x)} is no matrix")
+    rows, columns = node.static_shape(x)
+    if rows * columns > 1 << 24:
+        raise Unsupported("a matrix of more than 2 ** 24 elements")
+    return [node.array(np.eye(rows, columns, node.int("k")), element)]
+
+
+def range_(node: Node) -> Sequence[SSAValue]:
+    """The numbers from the first input up to the second, which is left out, in steps of the
+    third."""
+    start, stop, step = (node.number_of(i) for i in range(3))
+    element = node.element(0)
+    if start is not None and stop is not None and step is not None:
+        count = max(int(np.ceil((stop - start) / step)), 0) if step else 0
+        if count <= MAX_ELEMENTS:
+            return [node.array(start + np.arange(count) * step, element)]
+    return [node.op("arange", *node.all_inputs())]
+
+
+CREATION: Converters = {
+    "Constant": constant,
+    "ConstantOfShape": constant_of_shape,
+    "EyeLike": eye_like,
+    "Range": range_,
+}

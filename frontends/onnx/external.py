@@ -1,0 +1,123 @@
+"""The data of large tensors, which is read when it is asked for: a model of 500 MB is never in
+memory twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from onnx import StringStringEntryProto, TensorProto
+from onnx.external_data_helper import load_external_data_for_tensor
+
+from .errors import ModelError
+
+__all__ = ["DataFiles", "without_large_data"]
+
+LARGE = 1 << 20
+"""The size in bytes from which on data is left in the file."""
+
+# Of the messages of ONNX: ModelProto.graph, GraphProto.initializer, TensorProto.raw_data.
+_PATH = (7, 5, 9)
+
+
+def without_large_data(content: memoryview, name: str) -> bytes:
+    """A serialized model in which the large initializers say that their data is in the file `name`,
+    which has this content. ValueError if it is none."""
+    return _without(content, 0, len(content), name, _PATH)
+
+
+def _without(content: memoryview, start: int, end: int, name: str, path: tuple[int, ...]) -> bytes:
+    """A message without the large data at `path` in it. Only what is kept is read."""
+    number, *rest = path
+    kept = bytearray()
+    for field, begin, body, stop in _fields(content, start, end):
+        if field != number or stop - body < LARGE:
+            kept += content[begin:stop]
+        elif rest:
+            inner = _without(content, body, stop, name, tuple(rest))
+            kept += _varint(field << 3 | 2) + _varint(len(inner)) + inner
+        else:
+            kept += _place(name, body, stop - body)
+    return bytes(kept)
+
+
+def _fields(content: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """The fields of a message of Protocol Buffers: number, start, start of the value, end."""
+    at = start
+    while at < end:
+        begin = at
+        tag, at = _read_varint(content, at)
+        body = at
+        match tag & 7:
+            case 0:
+                _, at = _read_varint(content, at)
+            case 1:
+                at += 8
+            case 2:
+                length, body = _read_varint(content, at)
+                at = body + length
+            case 5:
+                at += 4
+            case kind:
+                raise ValueError(f"there are no fields of kind {kind}")
+        if at > end:
+            raise ValueError("a field is longer than the message that it is in")
+        yield tag >> 3, begin, body, at
+
+
+def _read_varint(content: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(content) and shift < 64:
+        byte = content[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise ValueError("a number has no end")
+
+
+def _varint(value: int) -> bytes:
+    text = bytearray()
+    while value >= 0x80:
+        text.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*text, value])
+
+
+def _place(name: str, offset: int, length: int) -> bytes:
+    """The fields of a TensorProto that say where its data is."""
+    entries = {"location": name, "offset": str(offset), "length": str(length)}
+    return TensorProto(
+        data_location=TensorProto.EXTERNAL,
+        external_data=[StringStringEntryProto(key=k, value=v) for k, v in entries.items()],
+    ).SerializeToString()
+
+
+class DataFiles:
+    """Where the data of tensors is that is not in the model as it was parsed: files in `directory`,
+    and the file of the model itself."""
+
+    def __init__(self, directory: Path | None, model: Path | None = None) -> None:
+        self._directory = directory
+        self._model = model
+
+    def read(self, tensor: TensorProto) -> bytes:
+        """The data of a tensor; ModelError if there is none."""
+        places = {entry.key: entry.value for entry in tensor.external_data}
+        place = places.get("location", "")
+        if self._model is not None and place == self._model.name:
+            with self._model.open("rb") as file:
+                file.seek(int(places.get("offset", 0)))
+                return file.read(int(places.get("length", -1)))
+        if self._directory is None:
+            raise ModelError(
+                f"tensor '{tensor.name}' is kept in the file '{place}', but the model is in no file"
+            )
+        loaded = TensorProto()
+        loaded.CopyFrom(tensor)
+        try:
+            load_external_data_for_tensor(loaded, str(self._directory))
+        except Exception as error:  # of onnx's checker, of its own reader, or of the system
+            raise ModelError(f"tensor '{tensor.name}', file '{place}': {error}") from None
+        return loaded.raw_data

@@ -1,0 +1,410 @@
+"""A model of ONNX as a module: its graph as the function `@main`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+)
+from onnx.defs import OpSchema
+from xdsl.dialects.builtin import (
+    FunctionType,
+    ModuleOp,
+    UnrealizedConversionCastOp,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.tensor import CastOp
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relax.interfaces import InfersType
+from ...dialects.relax.types import Tensor, refine, static_shape, tensor_type
+from .builder import Builder
+from .converters import CONVERTERS
+from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
+from .external import DataFiles
+from .functions import substitute
+from .inference import GraphTypes, inferred_outputs
+from .node import Node
+from .schemas import (
+    Opsets,
+    canonical,
+    check_form,
+    default_attributes,
+    find_schema,
+    function_body,
+    has_body,
+    opsets_of,
+    unknown_operator,
+)
+from .scopes import Missing, Scope, hint_of, name_location, name_of, names_attr, undefined
+from .types import type_of
+from .values import tensor_constant
+
+__all__ = ["Importer", "import_graph"]
+
+
+class Poisoned(Exception):
+    """Raised for a node that cannot be converted because another cannot: that one is reported."""
+
+
+class Importer(Builder):
+    """The import of one model."""
+
+    def __init__(self, model: ModelProto, files: DataFiles) -> None:
+        super().__init__()
+        self.model = model
+        self.files = files
+        self.functions = {
+            (f.domain, f.name, getattr(f, "overload", "")): f for f in model.functions
+        }
+        self.path: tuple[str, ...] = ()
+        """The calls of functions that are being inlined."""
+        self.opsets: Opsets = opsets_of(model.opset_import)
+        self.bound: set[SSAValue] = set()
+        """The values that have a name."""
+        self.unsupported: dict[UnsupportedNode, None] = {}
+
+    # The graph
+
+    def run(self) -> ModuleOp:
+        """The module of the model."""
+        graph = self.model.graph
+        scope = Scope(None, GraphTypes(graph))
+        initializers = {tensor.name for tensor in graph.initializer}
+        inputs = [info for info in graph.input if info.name not in initializers]
+        types = [self.input_type(info.name, info.type) for info in inputs]
+        known = [type for type in types if type is not None]
+        block = self.block = Block(arg_types=known)
+        arguments = iter(block.args)
+        for info, type in zip(inputs, types, strict=True):
+            value = Missing.UNKNOWN if type is None else next(arguments)
+            scope.define(info.name, value)
+            if isinstance(value, BlockArgument):
+                value.name_hint = hint_of(info.name)
+                value.location = name_location(info.name)
+        self.define_initializers(graph, scope)
+        outputs = self.convert_graph(graph, scope)
+        if self.unsupported:
+            raise UnsupportedModelError([*self.unsupported])
+        values = [value for value in outputs if value is not None]
+        assert len(values) == len(outputs)
+        self.add(ReturnOp(*values))
+        self.finish(block)
+        return self.module(block, [info.name for info in inputs], [o.name for o in graph.output])
+
+    def input_type(self, name: str, proto: TypeProto) -> Tensor | None:
+        """The type of an input of the model; reported if it is not supported."""
+        try:
+            return type_of(proto)
+        except Unsupported as error:
+            self.report(name, "input", self.opsets.get("", 0), str(error))
+            return None
+
+    def module(self, block: Block, inputs: Sequence[str], outputs: Sequence[str]) -> ModuleOp:
+        """The module with the function that the block is the body of."""
+        end = block.last_op
+        assert end is not None
+        type = FunctionType.from_lists(block.arg_types, end.operand_types)
+        function = FuncOp(
+            "main", type, Region(block), arg_attrs=names_attr(inputs), res_attrs=names_attr(outputs)
+        )
+        name = self.model.graph.name
+        function.location = name_location(name)
+        return ModuleOp([function])
+
+    def define_initializers(self, graph: GraphProto, scope: Scope) -> None:
+        """Give the initializers of a graph their names; those that are used become constants."""
+        for tensor in graph.initializer:
+            scope.define(tensor.name, tensor)
+        for sparse in graph.sparse_initializer:
+            self.report(sparse.values.name, "sparse initializer", 11, "it is not supported")
+            scope.define(sparse.values.name, Missing.UNKNOWN)
+
+    def convert_graph(self, graph: GraphProto, scope: Scope) -> list[SSAValue | None]:
+        """Convert the nodes of a graph whose inputs are defined; its outputs, None if not known."""
+        self.convert_nodes(graph.node, scope)
+        return [self.output_value(info.name, scope) for info in graph.output]
+
+    def output_value(self, name: str, scope: Scope) -> SSAValue | None:
+        """The value of an output; None if it is not known."""
+        if scope.find(name) is None:
+            raise ModelError(f"output '{name}' is not defined")
+        value = self.value(name, scope)
+        return value if isinstance(value, SSAValue) else None
+
+    def convert_subgraph(
+        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
+    ) -> list[SSAValue]:
+        """Convert a graph inside another, at the end of the current block; Poisoned if an output
+        is not known."""
+        inner = Scope(scope, {})
+        if len(graph.input) != len(inputs):
+            raise Unsupported(f"its graph takes {len(graph.input)} inputs, it gets {len(inputs)}")
+        for info, value in zip(graph.input, inputs, strict=True):
+            inner.define(info.name, value)
+            value.name_hint = value.name_hint or hint_of(info.name)
+        self.define_initializers(graph, inner)
+        outputs = self.convert_graph(graph, inner)
+        values = [value for value in outputs if value is not None]
+        if len(values) < len(outputs):
+            raise Poisoned
+        return values
+
+    # Names
+
+    def value(self, name: str, scope: Scope) -> SSAValue | Missing:
+        """The value of a name that is defined, for which a constant is made if it has to be."""
+        owner = scope.find(name)
+        assert owner is not None
+        match value := owner.values[name]:
+            case TensorProto():
+                value = owner.values[name] = self.initializer(value, owner)
+            case UnsupportedNode():
+                self.unsupported[value] = None
+                value = owner.values[name] = Missing.UNKNOWN
+            case _:
+                pass
+        return value
+
+    def initializer(self, tensor: TensorProto, owner: Scope) -> SSAValue | Missing:
+        """The constant that an initializer is; reported if it is not supported."""
+        name = tensor.name
+        try:
+            op = tensor_constant(tensor, self.files)
+        except Unsupported as error:
+            self.report(name, "initializer", self.opsets.get("", 0), str(error))
+            return Missing.UNKNOWN
+        value = self.add_constant((name, id(owner)), op)
+        op.location = name_location(name)
+        value.name_hint = hint_of(name)
+        return value
+
+    def inputs_of(
+        self, node: NodeProto, scope: Scope, nodes: Sequence[NodeProto], index: int
+    ) -> list[SSAValue | None]:
+        """The values of the inputs of a node, None for what is not given; Poisoned if one is not
+        known."""
+        values: list[SSAValue | None] = []
+        for name in node.input:
+            if not name:
+                values.append(None)
+                continue
+            if scope.find(name) is None:
+                raise ModelError(undefined(name, node, nodes[index + 1 :]))
+            if (value := self.value(name, scope)) is Missing.UNKNOWN:
+                raise Poisoned
+            values.append(None if value is Missing.NOT_GIVEN else value)
+        return values
+
+    # Nodes
+
+    def convert_nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
+        """Convert nodes in order; those that cannot be converted are reported."""
+        for index, node in enumerate(nodes):
+            last = self.block.last_op
+            inputs = None
+            try:
+                inputs = self.inputs_of(node, scope, nodes, index)
+                values = self.convert(node, inputs, scope)
+                self.bind(node, values, scope)
+            except Poisoned:
+                self.erase_after(last)
+                self.check_exists(node, scope)
+                self.poison(node, scope, inputs)
+            except (Unsupported, VerifyException) as error:
+                self.erase_after(last)
+                self.report_node(node, str(error))
+                self.poison(node, scope, inputs)
+
+    def bind(self, node: NodeProto, values: Sequence[SSAValue | None], scope: Scope) -> None:
+        """Give the outputs of a node their values, with their names as hints."""
+        for i, name in enumerate(node.output):
+            if not name:
+                continue
+            if (value := values[i] if i < len(values) else None) is None:
+                scope.define(name, self.named(node, f"its output {i} is not supported"))
+                continue
+            value = self.refined(value, name, scope)
+            if value.name_hint is None:
+                value.name_hint = hint_of(name)
+            self.bound.add(value)
+            scope.define(name, value)
+
+    def refined(self, value: SSAValue, name: str, scope: Scope) -> SSAValue:
+        """The value with what the model says of its type, if that is more than is inferred."""
+        type = tensor_type(value)
+        if static_shape(type) is not None or (declared := scope.types.get(name)) is None:
+            return value
+        better = refine(type, declared)
+        if better is None or better is type:
+            return value
+        if isinstance(value.owner, InfersType) and value not in self.bound:
+            return Rewriter.replace_value_with_new_type(value, better)
+        return self.add(CastOp.create(operands=[value], result_types=[better])).results[0]
+
+    def convert(
+        self, proto: NodeProto, inputs: Sequence[SSAValue | None], scope: Scope
+    ) -> Sequence[SSAValue | None]:
+        """Convert a node by its converter; if it has none, or that cannot, by its function body."""
+        domain = canonical(proto.domain)
+        if (function := self.local_function(proto)) is not None:
+            return self.inline(proto, function, inputs, function.attribute_proto)
+        schema = self.schema(proto)
+        opset = self.opsets[domain]
+        check_form(proto, schema)
+        converter = CONVERTERS.get((domain, proto.op_type))
+        location = name_location(name_of(proto))
+        node = Node(self, scope, proto, schema, opset, inputs, location)
+        if converter is None:
+            return self.expand(node, schema)
+        last = self.block.last_op
+        try:
+            return converter(node)
+        except (Unsupported, VerifyException):
+            if self.body(node, schema) is None:
+                raise
+            self.erase_after(last)
+            return self.expand(node, schema)
+
+    def schema(self, node: NodeProto) -> OpSchema:
+        """The schema of the operator of a node; Unsupported if it has none."""
+        domain = canonical(node.domain)
+        if domain not in self.opsets:
+            raise ModelError(
+                f"node '{name_of(node)}' ({node.op_type}): the model does not import the operators "
+                f"of '{domain}'"
+            )
+        if (schema := find_schema(domain, node.op_type, self.opsets[domain])) is None:
+            raise Unsupported(unknown_operator(domain, node.op_type, self.opsets[domain]))
+        return schema
+
+    # Functions
+
+    def local_function(self, node: NodeProto) -> FunctionProto | None:
+        """The function of the model that a node calls."""
+        key = (node.domain, node.op_type, getattr(node, "overload", ""))
+        return self.functions.get(key)
+
+    def body(self, node: Node, schema: OpSchema) -> FunctionProto | None:
+        """The function that ONNX defines a node by; None if there is none."""
+        types = [None if v is None else tensor_type(v) for v in node.inputs]
+        return function_body(schema, self.opsets.get("", 0), node.proto, types)
+
+    def expand(self, node: Node, schema: OpSchema) -> Sequence[SSAValue | None]:
+        """Convert a node by its function body; what is not supported in it is the node's."""
+        if (function := self.body(node, schema)) is None:
+            raise Unsupported("this operator is not supported")
+        outer, self.unsupported = self.unsupported, {}
+        try:
+            outputs = self.inline(node.proto, function, node.inputs, default_attributes(schema))
+        except Poisoned:
+            outputs = []
+        finally:
+            inner, self.unsupported = self.unsupported, outer
+        if inner:
+            reasons = dict.fromkeys(f"{node.op_type}: {node.reason}" for node in inner)
+            raise Unsupported("it is defined by " + "; ".join(reasons))
+        return outputs
+
+    def inline(
+        self,
+        call: NodeProto,
+        function: FunctionProto,
+        inputs: Sequence[SSAValue | None],
+        defaults: Sequence[AttributeProto],
+    ) -> list[SSAValue | None]:
+        """Convert the body of a function in the place of a call; the values of its outputs."""
+        name = f"{function.domain}.{function.name}"
+        if name in self.path:
+            raise ModelError(f"function '{function.name}' calls itself")
+        scope = Scope(None, {})
+        given = iter(inputs)
+        for parameter in function.input:
+            scope.values[parameter] = next(given, None) or Missing.NOT_GIVEN
+        attributes = {a.name: a for a in (*defaults, *call.attribute)}
+        nodes = [substitute(node, attributes) for node in function.node]
+        opsets, path = self.opsets, self.path
+        self.opsets, self.path = {**opsets, **opsets_of(function.opset_import)}, (*path, name)
+        try:
+            self.convert_nodes(nodes, scope)
+            wanted = zip(function.output, call.output)  # others need not be defined
+            outputs = [self.output_value(o, scope) if name else None for o, name in wanted]
+        finally:
+            self.opsets, self.path = opsets, path
+        if any(name and value is None for name, value in zip(call.output, outputs)):
+            raise Poisoned
+        return outputs
+
+    # What is not supported
+
+    def report_node(self, node: NodeProto, reason: str) -> None:
+        """Take note of a node that is not supported."""
+        self.unsupported[self.named(node, reason)] = None
+
+    def named(self, node: NodeProto, reason: str) -> UnsupportedNode:
+        """What to say of a node that is not supported."""
+        domain = canonical(node.domain)
+        op_type = f"{domain}.{node.op_type}" if domain else node.op_type
+        return UnsupportedNode(name_of(node), op_type, self.opsets.get(domain, 0), reason)
+
+    def report(self, name: str, op_type: str, opset: int, reason: str) -> None:
+        self.unsupported[UnsupportedNode(name, op_type, opset, reason)] = None
+
+    def poison(
+        self, node: NodeProto, scope: Scope, inputs: Sequence[SSAValue | None] | None
+    ) -> None:
+        """Define the outputs of a node that could not be converted: as values of the types that
+        ONNX infers, so that the nodes that use them are checked too, or as not known."""
+        inferred = self.inferred(node, inputs)
+        for name in filter(None, node.output):
+            type = inferred.get(name) or scope.types.get(name)
+            if type is None or static_shape(type) is None:
+                scope.values[name] = Missing.UNKNOWN
+            else:
+                op = UnrealizedConversionCastOp.create(result_types=[type])
+                scope.values[name] = self.add(op).results[0]
+
+    def inferred(
+        self, node: NodeProto, inputs: Sequence[SSAValue | None] | None
+    ) -> Mapping[str, Tensor]:
+        """The types that ONNX infers for the outputs of a node, if its inputs are known."""
+        if inputs is None:
+            return {}
+        try:
+            schema = self.schema(node)
+            check_form(node, schema)
+        except Unsupported:
+            return {}
+        types = [None if value is None else tensor_type(value) for value in inputs]
+        return inferred_outputs(node, schema, types, self.opsets)
+
+    def check_exists(self, node: NodeProto, scope: Scope) -> None:
+        """Report a node of which nothing is known but that its operator is not supported."""
+        try:
+            if self.local_function(node) is not None:
+                return
+            schema = self.schema(node)
+            check_form(node, schema)
+            domain = canonical(node.domain)
+            if (domain, node.op_type) not in CONVERTERS and not has_body(schema):
+                raise Unsupported("this operator is not supported")
+        except Unsupported as error:
+            self.report_node(node, str(error))
+        for attribute in node.attribute:
+            for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
+                for inner in graph.node:
+                    self.check_exists(inner, scope)
+
+
+def import_graph(model: ModelProto, files: DataFiles) -> ModuleOp:
+    """The module of a model; what of its data is not in it is in `files`."""
+    return Importer(model, files).run()

@@ -1,0 +1,63 @@
+"""Reading a model: from a file, from bytes, or as onnx has it."""
+
+from __future__ import annotations
+
+import mmap
+from os import PathLike
+from pathlib import Path
+
+from google.protobuf.message import DecodeError
+from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
+
+from .errors import ModelError
+from .external import DataFiles, without_large_data
+from .importer import import_graph
+
+__all__ = ["import_model"]
+
+
+def import_model(
+    model: ModelProto | bytes | str | PathLike[str], *, directory: str | PathLike[str] | None = None
+) -> ModuleOp:
+    """The module of a model: its graph as `func.func @main`, in relax; the model itself, its bytes,
+    or the path of its file.
+
+    External data is read from `directory`, by default that of the file. Symbolic dimensions are
+    unknown ones. Raises UnsupportedModelError, which has all nodes that cannot be imported, and
+    ModelError for what is no valid model.
+    """
+    place = None if directory is None else Path(directory)
+    match model:
+        case ModelProto():
+            return import_graph(model, DataFiles(place))
+        case bytes():
+            return import_graph(parse(model, "the input"), DataFiles(place))
+        case _:
+            path = Path(model)
+            return import_graph(read(path), DataFiles(place or path.parent, path))
+
+
+def read(path: Path) -> ModelProto:
+    """The model in a file, with its large data left there."""
+    with path.open("rb") as file:
+        if path.stat().st_size == 0:
+            raise ModelError(f"'{path}' is empty")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            with memoryview(content) as view:
+                try:
+                    return parse(without_large_data(view, path.name), f"'{path}'")
+                except ValueError as error:
+                    raise ModelError(f"'{path}' is no ONNX model: {error}") from None
+
+
+def parse(content: bytes, name: str) -> ModelProto:
+    """The model that is written as `content`; ModelError if it is none."""
+    model = ModelProto()
+    try:
+        model.ParseFromString(content)
+    except DecodeError as error:
+        raise ModelError(f"{name} is no ONNX model: {error}") from None
+    if not model.HasField("graph") or not model.opset_import:
+        raise ModelError(f"{name} is no ONNX model: it has no graph or imports no operators")
+    return model

@@ -1,0 +1,295 @@
+"""Operators of neural networks: convolutions, pooling, matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
+
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.types import shape_of
+from .errors import Unsupported
+from .node import Converter, Converters, Node
+
+__all__ = ["NN", "window_padding"]
+
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+_KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
+_TRANSPOSED_KERNELS = {1: "IOW", 2: "IOHW", 3: "IODHW"}
+
+
+AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
+
+
+def spatial_rank(node: Node, x: SSAValue) -> int:
+    """How many dimensions there are besides those of the batch and the channels: 1, 2 or 3."""
+    rank = node.rank(x) - 2
+    if rank not in _LAYOUTS:
+        raise Unsupported(f"the input has {rank + 2} dimensions; supported are 3, 4 and 5")
+    return rank
+
+
+def window_padding(
+    node: Node, x: SSAValue, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> list[int]:
+    """The padding of a window that moves over the spatial dimensions: all begins, then all ends."""
+    rank, mode = len(window), node.choice("auto_pad", AUTO_PAD, "NOTSET")
+    if mode == "NOTSET":
+        return node.per_axis("pads", 2 * rank, 0)
+    if mode == "VALID":
+        return [0] * (2 * rank)
+    sizes = node.shape(x)[2:]
+    if DYNAMIC_INDEX in sizes:
+        raise Unsupported(f"auto_pad = {mode} of an input whose size is not known")
+    totals = [
+        max((-(-size // stride) - 1) * stride + (extent - 1) * d + 1 - size, 0)
+        for size, extent, stride, d in zip(sizes, window, strides, dilation, strict=True)
+    ]
+    return split_padding(totals, mode)
+
+
+def split_padding(totals: Sequence[int], mode: str) -> list[int]:
+    """Padding for both sides; SAME_UPPER has the odd one at the end."""
+    smaller, greater = [t // 2 for t in totals], [t - t // 2 for t in totals]
+    return [*smaller, *greater] if mode == "SAME_UPPER" else [*greater, *smaller]
+
+
+def symmetric(padding: list[int]) -> list[int]:
+    """The padding as relax writes it: once, if it is the same on both sides."""
+    half = len(padding) // 2
+    return padding[:half] if padding[:half] == padding[half:] else padding
+
+
+def kernel_shape(node: Node, weight: SSAValue) -> Shape:
+    """The size of the window, which is that of the weight if it is not given."""
+    sizes = node.shape(weight)[2:]
+    if node.given("kernel_shape"):
+        sizes = tuple(node.per_axis("kernel_shape", len(sizes), 1))
+    if DYNAMIC_INDEX in sizes and node.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        raise Unsupported("the size of the window is not known")
+    return sizes
+
+
+def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
+    """y with a bias for each channel, if there is one."""
+    return node.op("nn.bias_add", y, node.input(index)) if node.has(index) else y
+
+
+# Convolutions
+
+
+def conv(node: Node) -> Sequence[SSAValue]:
+    return [with_bias(node, convolved(node, node.input(0), node.input(1)), 2)]
+
+
+def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
+    """The convolution, without bias."""
+    rank = spatial_rank(node, x)
+    strides = node.per_axis("strides", rank, 1)
+    dilation = node.per_axis("dilations", rank, 1)
+    window = kernel_shape(node, weight)
+    padding = window_padding(node, x, window, strides, dilation)
+    return node.op(
+        f"nn.conv{rank}d",
+        x,
+        weight,
+        strides=strides,
+        padding=symmetric(padding),
+        dilation=dilation,
+        groups=node.int("group", 1),
+        data_layout=_LAYOUTS[rank],
+        kernel_layout=_KERNELS[rank],
+    )
+
+
+def conv_transpose(node: Node) -> Sequence[SSAValue]:
+    x, weight = node.input(0), node.input(1)
+    rank = spatial_rank(node, x)
+    strides = node.per_axis("strides", rank, 1)
+    dilation = node.per_axis("dilations", rank, 1)
+    extra = node.per_axis("output_padding", rank, 0)
+    window = kernel_shape(node, weight)
+    padding, extra = transposed_padding(node, x, window, strides, dilation, extra)
+    y = node.op(
+        f"nn.conv{rank}d_transpose",
+        x,
+        weight,
+        strides=strides,
+        padding=symmetric(padding),
+        output_padding=extra,
+        dilation=dilation,
+        groups=node.int("group", 1),
+        data_layout=_LAYOUTS[rank],
+        kernel_layout=_TRANSPOSED_KERNELS[rank],
+    )
+    return [with_bias(node, y, 2)]
+
+
+def transposed_padding(
+    node: Node,
+    x: SSAValue,
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilation: Sequence[int],
+    extra: list[int],
+) -> tuple[list[int], list[int]]:
+    """The padding and the output padding of a transposed convolution; an output shape or auto_pad
+    decide about the padding."""
+    rank = len(window)
+    wanted = node.per_axis("output_shape", rank, 0) if node.given("output_shape") else None
+    mode = node.choice("auto_pad", AUTO_PAD, "NOTSET")
+    if wanted is None and mode in ("NOTSET", "VALID"):
+        return window_padding(node, x, window, strides, dilation), extra
+    sizes = node.shape(x)[2:]
+    if DYNAMIC_INDEX in (*sizes, *window):
+        raise Unsupported("the padding depends on sizes that are not known")
+    if wanted is None:
+        wanted = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    totals = [
+        strides[i] * (sizes[i] - 1) + extra[i] + (window[i] - 1) * dilation[i] + 1 - wanted[i]
+        for i in range(rank)
+    ]
+    # A greater output is padded at its end.
+    extra = [e + max(-total, 0) for e, total in zip(extra, totals, strict=True)]
+    totals = [max(total, 0) for total in totals]
+    return split_padding(totals, "SAME_UPPER" if mode == "SAME_UPPER" else "SAME_LOWER"), extra
+
+
+# Pooling
+
+
+def pool(kind: str) -> Converter:
+    """A pooling with a window, `max` or `avg`."""
+
+    def convert(node: Node) -> Sequence[SSAValue]:
+        if kind == "max":
+            return [pooled(node, node.input(0), kind)]
+        counts = node.bool("count_include_pad")
+        return [pooled(node, node.input(0), kind, count_include_pad=counts)]
+
+    return convert
+
+
+def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:
+    """The greatest or the mean element of each window."""
+    rank = spatial_rank(node, x)
+    window = node.per_axis("kernel_shape", rank, 1)
+    strides = node.per_axis("strides", rank, 1)
+    dilation = node.per_axis("dilations", rank, 1)
+    padding = window_padding(node, x, window, strides, dilation)
+    return node.op(
+        f"nn.{kind}_pool{rank}d",
+        x,
+        pool_size=window,
+        strides=strides,
+        dilation=dilation,
+        padding=symmetric(padding),
+        ceil_mode=node.bool("ceil_mode"),
+        layout=_LAYOUTS[rank],
+        **properties,
+    )
+
+
+def exponent(node: Node) -> int:
+    """The p of a p-norm."""
+    if (p := node.int("p", 2)) < 1:
+        raise Unsupported(f"p = {p}")
+    return p
+
+
+def lp_pool(node: Node) -> Sequence[SSAValue]:
+    """The p-norm of each window: (the sum of |x| ** p) ** 1/p."""
+    x, p = node.input(0), exponent(node)
+    powers = node.op("power", node.op("abs", x), node.like(p, x))
+    mean = pooled(node, powers, "avg", count_include_pad=True)
+    count = 1
+    for size in node.ints("kernel_shape") or []:
+        count *= size
+    total = node.op("multiply", mean, node.like(count, x))
+    return [node.op("power", total, node.like(1 / p, x))]
+
+
+def global_pool(kind: str) -> Converter:
+    """The greatest or the mean element of each channel."""
+
+    def convert(node: Node) -> Sequence[SSAValue]:
+        x = node.input(0)
+        shape = shape_of(node.type(x))
+        if shape is not None and len(shape) == 4:
+            return [node.op(f"nn.global_{kind}_pool2d", x)]
+        axes = [*range(2, node.rank(x))]
+        return [node.op("max" if kind == "max" else "mean", x, axis=axes, keepdims=True)]
+
+    return convert
+
+
+def global_lp_pool(node: Node) -> Sequence[SSAValue]:
+    x, p = node.input(0), exponent(node)
+    powers = node.op("power", node.op("abs", x), node.like(p, x))
+    total = node.op("sum", powers, axis=[*range(2, node.rank(x))], keepdims=True)
+    return [node.op("power", total, node.like(1 / p, x))]
+
+
+# Matrix products
+
+
+def gemm(node: Node) -> Sequence[SSAValue]:
+    """alpha * A * B + beta * C, A and B transposed on request; B transposed is a dense layer."""
+    a, b = node.input(0), node.input(1)
+    alpha, beta = node.float("alpha"), node.float("beta")
+    if node.bool("transA"):
+        a = node.op("transpose", a)
+    if node.bool("transB"):
+        y = node.op("nn.dense", a, b)
+    else:
+        y = node.op("matmul", a, b)
+    if alpha != 1:
+        y = node.op("multiply", y, node.like(alpha, y))
+    if not node.has(2):
+        return [y]
+    c = node.input(2)
+    if beta != 1:
+        c = node.op("multiply", c, node.like(beta, y))
+    return [node.op("add", y, c)]
+
+
+def matmul(node: Node) -> Sequence[SSAValue]:
+    return [node.op("matmul", node.input(0), node.input(1))]
+
+
+def einsum(node: Node) -> Sequence[SSAValue]:
+    subscripts = node.string("equation").replace(" ", "")
+    return [node.op("einsum", *node.all_inputs(), subscripts=subscripts)]
+
+
+# Blocks of space and depth
+
+
+def depth_to_space(node: Node) -> Sequence[SSAValue]:
+    mode = node.string("mode", "DCR")
+    block = node.int("blocksize")
+    return [node.op("nn.depth_to_space", node.input(0), block_size=block, mode=mode)]
+
+
+def space_to_depth(node: Node) -> Sequence[SSAValue]:
+    if node.string("mode", "DCR") != "DCR":
+        raise Unsupported(f"mode {node.string('mode')}")
+    return [node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))]
+
+
+NN: Converters = {
+    "AveragePool": pool("avg"),
+    "Conv": conv,
+    "ConvTranspose": conv_transpose,
+    "DepthToSpace": depth_to_space,
+    "Einsum": einsum,
+    "Gemm": gemm,
+    "GlobalAveragePool": global_pool("avg"),
+    "GlobalLpPool": global_lp_pool,
+    "GlobalMaxPool": global_pool("max"),
+    "LpPool": lp_pool,
+    "MatMul": matmul,
+    "MaxPool": pool("max"),
+    "SpaceToDepth": space_to_depth,
+}

@@ -1,0 +1,266 @@
+"""Recurrent layers, as loops over the steps of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
+from xdsl.ir import SSAValue
+
+from .control import while_loop
+from .errors import Unsupported
+from .node import Converter, Converters, Node
+
+__all__ = ["RECURRENT"]
+
+Activation = Callable[[SSAValue], SSAValue]
+Step = Callable[[SSAValue, Sequence[SSAValue]], list[SSAValue]]
+"""What a step makes of the products of its input with the weights and of the old states: the new
+states, the output first."""
+
+
+@dataclass
+class Cell:
+    """The weights of a layer in one direction; W and R are transposed."""
+
+    node: Node
+    hidden: int
+    gates: int
+    recurrent: SSAValue
+    input_bias: SSAValue | None
+    recurrent_bias: SSAValue | None
+    peepholes: SSAValue | None
+    activations: Sequence[Activation]
+
+    def op(self, name: str, *operands: SSAValue) -> SSAValue:
+        return self.node.op(name, *operands)
+
+    def part(self, value: SSAValue, gate: int, count: int = 1) -> SSAValue:
+        """What belongs to a gate, or to several, in the last dimension."""
+        if count == self.gates and value is not self.peepholes:
+            return value
+        bounds = gate * self.hidden, (gate + count) * self.hidden
+        return self.node.op("strided_slice", value, begin=[bounds[0]], end=[bounds[1]], axes=[-1])
+
+    def of_state(self, state: SSAValue, gate: int, count: int) -> SSAValue:
+        """The product of the state with the weights of some gates, with their bias."""
+        product = self.op("matmul", state, self.part(self.recurrent, gate, count))
+        if self.recurrent_bias is None:
+            return product
+        return self.op("add", product, self.part(self.recurrent_bias, gate, count))
+
+    def clipped(self, value: SSAValue) -> SSAValue:
+        """The value within the bounds of the attribute `clip`."""
+        limit = self.node.opt_float("clip")
+        return value if limit is None else self.node.op("clip", value, min=-limit, max=limit)
+
+
+# One step
+
+
+def rnn_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
+    total = cell.op("add", x, cell.of_state(states[0], 0, 1))
+    return [cell.activations[0](cell.clipped(total))]
+
+
+def gru_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
+    """The gates are update, reset and hidden."""
+    (h,) = states
+    sigma, g = cell.activations
+    both = cell.op("add", cell.part(x, 0, 2), cell.of_state(h, 0, 2))
+    both = sigma(cell.clipped(both))
+    update, reset = cell.part(both, 0), cell.part(both, 1)
+    if cell.node.bool("linear_before_reset"):
+        new = cell.op("multiply", reset, cell.of_state(h, 2, 1))
+    else:
+        new = cell.of_state(cell.op("multiply", reset, h), 2, 1)
+    new = g(cell.clipped(cell.op("add", cell.part(x, 2), new)))
+    kept = cell.op("multiply", update, cell.op("subtract", h, new))
+    return [cell.op("add", new, kept)]
+
+
+def lstm_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
+    """The gates are input, output, forget and cell; the peepholes input, output and forget."""
+    h, c = states
+    f, g, last = cell.activations
+    total = cell.op("add", x, cell.of_state(h, 0, 4))
+
+    def gate(index: int, state: SSAValue | None) -> SSAValue:
+        value = cell.part(total, index)
+        if cell.peepholes is not None and state is not None:
+            seen = cell.op("multiply", cell.part(cell.peepholes, index), state)
+            value = cell.op("add", value, seen)
+        return cell.clipped(value)
+
+    forgotten = cell.op("multiply", f(gate(2, c)), c)
+    added = cell.op("multiply", f(gate(0, c)), g(gate(3, None)))
+    new = cell.op("add", forgotten, added)
+    return [cell.op("multiply", f(gate(1, new)), last(new)), new]
+
+
+# The layer
+
+_DIRECTIONS = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
+
+
+def recurrent(
+    gates: int,
+    defaults: Sequence[str],
+    step: Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]],
+    states: int = 1,
+) -> Converter:
+    """A layer with that many gates and states, and these activations."""
+
+    def convert(node: Node) -> Sequence[SSAValue]:
+        if node.bool("input_forget"):
+            raise Unsupported("attribute input_forget = 1")
+        directions = node.choice("direction", _DIRECTIONS, "forward")
+        batch_first = node.bool("layout")
+        x = node.input(0)
+        if batch_first:
+            x = node.op("transpose", x, axes=[1, 0, 2])
+        ends: list[list[SSAValue]] = []
+        for index, backwards in enumerate(directions):
+            cell = cell_of(node, index, gates, defaults, len(directions))
+            initial = [initial_state(node, x, i, index, cell.hidden) for i in range(states)]
+
+            def advance(
+                value: SSAValue, old: Sequence[SSAValue], cell: Cell = cell
+            ) -> list[SSAValue]:
+                return step(cell, value, old)
+
+            products = input_products(cell, x, index, backwards)
+            ends.append(run(node, x, products, initial, advance, backwards))
+        columns = zip(*ends, strict=True)
+        y, *lasts = (node.op("stack", *values, axis=0) for values in columns)
+        if batch_first:
+            y = node.op("transpose", y, axes=[2, 1, 0, 3])
+            lasts = [node.op("transpose", value, axes=[1, 0, 2]) for value in lasts]
+        else:
+            y = node.op("transpose", y, axes=[1, 0, 2, 3])
+        return [y, *lasts]
+
+    return convert
+
+
+def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: int) -> Cell:
+    """The weights of a direction: inputs W, R, B and, of an LSTM, P."""
+    hidden = node.sizes(2, 3)[2]
+    recurrent = node.op("transpose", of_direction(node, 2, index))
+    bias = of_direction(node, 3, index) if node.has(3) else None
+    halves: list[SSAValue | None] = [None, None]
+    if bias is not None:
+        width = gates * hidden
+        halves = [
+            node.op("strided_slice", bias, begin=[i * width], end=[(i + 1) * width])
+            for i in range(2)
+        ]
+    peepholes = of_direction(node, 7, index) if node.has(7) else None
+    activations = activations_of(node, defaults, index, count)
+    return Cell(node, hidden, gates, recurrent, halves[0], halves[1], peepholes, activations)
+
+
+def of_direction(node: Node, index: int, direction: int) -> SSAValue:
+    """What of an input belongs to a direction, which is its first dimension."""
+    place = node.full(direction, i64)
+    return node.op("take", node.input(index), place, axis=0, mode="wrap")
+
+
+def input_products(cell: Cell, x: SSAValue, index: int, backwards: bool) -> SSAValue:
+    """The products of all inputs with the weights, with their bias, in the order of the steps."""
+    node = cell.node
+    if backwards:
+        x = turned(node, x)
+    products = node.op("matmul", x, node.op("transpose", of_direction(node, 1, index)))
+    return products if cell.input_bias is None else node.op("add", products, cell.input_bias)
+
+
+def turned(node: Node, x: SSAValue) -> SSAValue:
+    """A sequence in reverse order, of each batch as many steps as it has."""
+    if node.has(4):
+        return node.op(
+            "reverse_sequence", x, node.cast(node.input(4), i64), seq_axis=0, batch_axis=1
+        )
+    return node.op("flip", x, axis=[0])
+
+
+def initial_state(node: Node, x: SSAValue, number: int, index: int, hidden: int) -> SSAValue:
+    """The state before the first step, zeros if it is not given."""
+    if node.has(5 + number):
+        value = node.input(5 + number)
+        if node.bool("layout"):
+            value = node.op("transpose", value, axes=[1, 0, 2])
+        return node.op("take", value, node.full(index, i64), axis=0, mode="wrap")
+    batch = node.shape(x)[1]
+    if batch == DYNAMIC_INDEX:
+        raise Unsupported("the size of the batch is not known")
+    return node.full(0, node.element(x), (batch, hidden))
+
+
+def run(
+    node: Node,
+    x: SSAValue,
+    products: SSAValue,
+    initial: Sequence[SSAValue],
+    step: Step,
+    backwards: bool,
+) -> list[SSAValue]:
+    """The outputs of all steps, then the last states."""
+    steps = node.shape(x)[0]
+    if steps == DYNAMIC_INDEX:
+        limit = node.op("take", node.op("shape_of", x), node.full(0, i64), axis=0, mode="wrap")
+    else:
+        limit = node.full(steps, i64)
+    lengths = node.cast(node.input(4), i64) if node.has(4) else None
+
+    def body(turn: SSAValue, old: Sequence[SSAValue]):
+        value = node.op("take", products, turn, axis=0, mode="wrap")
+        new = step(value, old)
+        output = new[0]
+        if lengths is not None:
+            goes = node.op("expand_dims", node.op("less", turn, lengths), axis=[1])
+            new = [node.op("where", goes, n, o) for n, o in zip(new, old, strict=True)]
+            output = node.op("where", goes, output, node.like(0, output))
+        return None, new, [output]
+
+    *lasts, outputs = while_loop(node, limit, None, initial, body, steps)
+    return [turned(node, outputs) if backwards else outputs, *lasts]
+
+
+# Activations
+
+
+def activations_of(
+    node: Node, defaults: Sequence[str], index: int, directions: int
+) -> list[Activation]:
+    """The activations of a direction; the attributes alpha and beta are those of the ones that
+    take them, in order."""
+    attribute = node.attribute("activations")
+    names = [s.decode() for s in attribute.strings] if attribute is not None else []
+    names = names or [*defaults] * directions
+    if node.given("activation_alpha") or node.given("activation_beta"):
+        raise Unsupported("attributes activation_alpha and activation_beta")
+    own = names[index * len(defaults) : (index + 1) * len(defaults)]
+    return [activation(node, name) for name in own]
+
+
+def activation(node: Node, name: str) -> Activation:
+    """A function by its name, with its default parameters."""
+    ops = {
+        "sigmoid": "sigmoid",
+        "tanh": "tanh",
+        "relu": "nn.relu",
+        "leakyrelu": "nn.leaky_relu",
+        "softplus": "nn.softplus",
+    }
+    if name.lower() not in ops:
+        raise Unsupported(f"activation {name}")
+    return lambda x: node.op(ops[name.lower()], x)
+
+
+RECURRENT: Converters = {
+    "GRU": recurrent(3, ("Sigmoid", "Tanh"), gru_step),
+    "LSTM": recurrent(4, ("Sigmoid", "Tanh", "Tanh"), lstm_step, states=2),
+    "RNN": recurrent(1, ("Tanh",), rnn_step),
+}

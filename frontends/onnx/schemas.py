@@ -1,0 +1,206 @@
+"""What ONNX says of its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, Protocol, TypeAlias, cast
+
+from onnx import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto, defs
+from onnx.defs import OpSchema
+
+from ...dialects.relax.types import Tensor
+from ...passmanager.info import did_you_mean
+from .errors import ModelError, Unsupported
+from .types import type_proto
+
+__all__ = [
+    "Opsets",
+    "canonical",
+    "check_form",
+    "default_attribute",
+    "default_attributes",
+    "find_schema",
+    "function_body",
+    "has_body",
+    "opsets_of",
+    "unknown_operator",
+]
+
+OLDEST_OPSET = 6
+
+Opsets: TypeAlias = Mapping[str, int]
+"""The version of each domain of operators."""
+
+
+class _Functions(Protocol):
+    """The members of OpSchema that its type stubs leave out."""
+
+    has_function: bool
+    function_opset_versions: Sequence[int]
+    has_context_dependent_function: bool
+    context_dependent_function_opset_versions: Sequence[int]
+
+    def get_function_with_opset_version(self, opset: int, /) -> bytes: ...
+
+    def get_context_dependent_function_with_opset_version(
+        self, opset: int, node: bytes, types: Sequence[bytes], /
+    ) -> bytes: ...
+
+
+class _Enumerated(Protocol):
+    """What its stubs leave out of OpSchema.AttrType."""
+
+    value: AttributeProto.AttributeType
+
+
+class _Attribute(NamedTuple):
+    type: AttributeProto.AttributeType
+    default: AttributeProto | None
+
+
+# Domains
+
+
+def canonical(domain: str) -> str:
+    """The name of a domain: that of ONNX has two."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
+    """The versions of the domains that a model or a function imports; ModelError for one that is
+    not known."""
+    opsets = {canonical(entry.domain): entry.version for entry in imports}
+    newest = defs.onnx_opset_version()
+    if (version := opsets.get("", newest)) > newest:
+        raise ModelError(f"opset {version} is not known: the newest of this onnx is {newest}")
+    return opsets
+
+
+# Operators
+
+
+@cache
+def find_schema(domain: str, op_type: str, version: int) -> OpSchema | None:
+    """The schema of an operator in a version of its domain; None if there is none."""
+    try:
+        return defs.get_schema(op_type, version, domain)
+    except defs.SchemaError:
+        return None
+
+
+def unknown_operator(domain: str, op_type: str, version: int) -> str:
+    """What to say of an operator that a version of its domain does not have."""
+    known = {schema.name: schema for schema in defs.get_all_schemas() if schema.domain == domain}
+    if op_type in known:
+        versions = [s for s in defs.get_all_schemas_with_history() if s.name == op_type]
+        first = min(s.since_version for s in versions if s.domain == domain)
+        return f"this operator came in opset {first}"
+    where = f"domain '{domain}'" if domain else "ONNX"
+    return f"no operator of {where} has this name{did_you_mean(op_type, known)}"
+
+
+def check_form(node: NodeProto, schema: OpSchema) -> None:
+    """Unsupported if a node has not the inputs and attributes of its operator, or an old form."""
+    if schema.domain == "" and _is_ancient(schema):
+        raise Unsupported(
+            f"its form is older than opset {OLDEST_OPSET}; onnx.version_converter makes a newer one"
+        )
+    given = len(node.input)
+    if not schema.min_input <= given <= schema.max_input:
+        least, most = schema.min_input, schema.max_input
+        expected = f"{least} to {most}" if most > least else str(least)
+        raise Unsupported(f"has {given} inputs, expected {expected}")
+    known = _attributes(schema)
+    for attribute in node.attribute:
+        if (definition := known.get(attribute.name)) is None:
+            names = ", ".join(known) or "none"
+            raise Unsupported(f"has no attribute '{attribute.name}'; its attributes are {names}")
+        if attribute.type != definition.type:
+            kind = AttributeProto.AttributeType.Name
+            raise Unsupported(
+                f"attribute '{attribute.name}' is of type {kind(attribute.type)}, "
+                f"expected {kind(definition.type)}"
+            )
+    for name in _required(schema):
+        if all(attribute.name != name for attribute in node.attribute):
+            raise Unsupported(f"attribute '{name}' is missing")
+
+
+@cache
+def _is_ancient(schema: OpSchema) -> bool:
+    """Whether an operator was changed before the oldest opset that is supported."""
+    if schema.since_version >= OLDEST_OPSET:
+        return False
+    current = find_schema("", schema.name, OLDEST_OPSET)
+    return current is None or current.since_version != schema.since_version
+
+
+@cache
+def _attributes(schema: OpSchema) -> Mapping[str, _Attribute]:
+    """The attributes of an operator."""
+    return {
+        name: _Attribute(
+            cast(_Enumerated, attribute.type).value,
+            attribute.default_value if attribute.default_value.type else None,
+        )
+        for name, attribute in schema.attributes.items()
+    }
+
+
+@cache
+def _required(schema: OpSchema) -> Sequence[str]:
+    """The attributes that an operator must have."""
+    return [name for name, attribute in schema.attributes.items() if attribute.required]
+
+
+def default_attributes(schema: OpSchema) -> list[AttributeProto]:
+    """The attributes of an operator that have a default, with it."""
+    return [a.default for a in _attributes(schema).values() if a.default is not None]
+
+
+def default_attribute(schema: OpSchema, name: str) -> AttributeProto | None:
+    """The default of an attribute; None if it has none."""
+    attribute = _attributes(schema).get(name)
+    return None if attribute is None else attribute.default
+
+
+# Definitions of operators by others
+
+
+def has_body(schema: OpSchema) -> bool:
+    """Whether ONNX may define the operator by others."""
+    functions = cast(_Functions, schema)
+    return functions.has_function or functions.has_context_dependent_function
+
+
+def function_body(
+    schema: OpSchema, opset: int, node: NodeProto, types: Sequence[Tensor | None]
+) -> FunctionProto | None:
+    """The function that defines a node whose inputs have these types; None if there is none."""
+    functions = cast(_Functions, schema)
+    if functions.has_function:
+        version = _usable(functions.function_opset_versions, opset)
+        return _static_body(schema, version)
+    if functions.has_context_dependent_function:
+        version = _usable(functions.context_dependent_function_opset_versions, opset)
+        protos = [b"" if t is None else type_proto(t).SerializeToString() for t in types]
+        try:
+            data = functions.get_context_dependent_function_with_opset_version(
+                version, node.SerializeToString(), protos
+            )
+        except Exception as error:  # whatever onnx finds wrong with the node
+            raise Unsupported(f"onnx does not define it: {error}") from None
+        return FunctionProto.FromString(data) if data else None
+    return None
+
+
+def _usable(versions: Sequence[int], opset: int) -> int:
+    """The newest version of a body that an opset has; the oldest if all are newer."""
+    return max((v for v in versions if v <= opset), default=min(versions))
+
+
+@cache
+def _static_body(schema: OpSchema, version: int) -> FunctionProto:
+    data = cast(_Functions, schema).get_function_with_opset_version(version)
+    return FunctionProto.FromString(data)

@@ -1,0 +1,98 @@
+"""The types of ONNX as types of tensors, both ways."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from onnx import TensorProto, TensorShapeProto, TypeProto
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute
+
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.types import Element, Tensor, is_number, shape_of
+from .errors import Unsupported
+
+__all__ = ["element_type", "tensor_of", "type_of", "type_proto"]
+
+_UNSIGNED = Signedness.UNSIGNED
+
+ELEMENTS: dict[int, Element] = {
+    TensorProto.FLOAT16: Float16Type(),
+    TensorProto.BFLOAT16: BFloat16Type(),
+    TensorProto.FLOAT: Float32Type(),
+    TensorProto.DOUBLE: Float64Type(),
+    TensorProto.BOOL: IntegerType(1),
+    TensorProto.INT2: IntegerType(2),
+    TensorProto.INT4: IntegerType(4),
+    TensorProto.INT8: IntegerType(8),
+    TensorProto.INT16: IntegerType(16),
+    TensorProto.INT32: IntegerType(32),
+    TensorProto.INT64: IntegerType(64),
+    TensorProto.UINT2: IntegerType(2, _UNSIGNED),
+    TensorProto.UINT4: IntegerType(4, _UNSIGNED),
+    TensorProto.UINT8: IntegerType(8, _UNSIGNED),
+    TensorProto.UINT16: IntegerType(16, _UNSIGNED),
+    TensorProto.UINT32: IntegerType(32, _UNSIGNED),
+    TensorProto.UINT64: IntegerType(64, _UNSIGNED),
+}
+"""The data types of ONNX that relax computes with; signed integers are signless."""
+
+DATA_TYPES = {element: data_type for data_type, element in ELEMENTS.items()}
+
+
+def element_type(data_type: int) -> Element:
+    """The element type for a data type of ONNX; Unsupported if relax has none."""
+    if (element := ELEMENTS.get(data_type)) is None:
+        names = {value: name for name, value in TensorProto.DataType.items()}
+        raise Unsupported(f"element type {names.get(data_type, data_type)} is not supported")
+    return element
+
+
+@cache
+def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
+    """The tensor type, made once: xDSL verifies each that is made."""
+    return TensorType(element, shape)
+
+
+def type_of(proto: TypeProto) -> Tensor:
+    """The tensor type for a type of ONNX, where a symbolic dimension is unknown; Unsupported for
+    sequences, optionals and maps."""
+    kind = proto.WhichOneof("value")
+    if kind != "tensor_type":
+        raise Unsupported(f"{(kind or 'no_type').replace('_type', '')} values are not supported")
+    tensor = proto.tensor_type
+    element = element_type(tensor.elem_type)
+    if not tensor.HasField("shape"):
+        return UnrankedTensorType(element)
+    return tensor_of(element, tuple(map(_dimension, tensor.shape.dim)))
+
+
+def _dimension(dim: TensorShapeProto.Dimension) -> int:
+    return dim.dim_value if dim.HasField("dim_value") else DYNAMIC_INDEX
+
+
+def type_proto(type: Tensor) -> TypeProto:
+    """The type of ONNX for a tensor type."""
+    proto = TypeProto()
+    element = type.element_type
+    assert is_number(element)
+    proto.tensor_type.elem_type = DATA_TYPES[element]
+    if (shape := shape_of(type)) is not None:
+        proto.tensor_type.shape.dim.extend(map(_dimension_proto, shape))
+    return proto
+
+
+def _dimension_proto(size: int) -> TensorShapeProto.Dimension:
+    if size == DYNAMIC_INDEX:
+        return TensorShapeProto.Dimension()
+    return TensorShapeProto.Dimension(dim_value=size)

@@ -1,0 +1,167 @@
+"""The constants of a model, and what is computed from constants alone."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import cast
+
+import numpy as np
+from onnx import TensorProto
+from onnx.numpy_helper import to_array
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.interfaces import Evaluates
+from ...dialects.relax.semantics import RelaxFunctions
+from ...dialects.relax.semantics.arrays import Array, dense_of, dtype_of, fit, number_of
+from ...dialects.relax.types import Element, static_shape
+from .errors import ModelError
+from .external import DataFiles
+from .types import element_type, tensor_of
+
+__all__ = ["Values", "constant_of", "fill_of"]
+
+MAX_ELEMENTS = 1 << 12
+"""What is computed while importing: shapes, axes and the like."""
+
+
+class Values:
+    """What is known of the values of a function while it is built.
+
+    The operations that compute shapes, axes and the like are followed as they are made, and
+    evaluated when a node asks for the value.
+    """
+
+    def __init__(self) -> None:
+        self._sources: dict[SSAValue, Operation] = {}
+        self._arrays: dict[SSAValue, Array] = {}
+        self._interpreter = Interpreter(ModuleOp([]))
+        self._interpreter.register_implementations(RelaxFunctions())
+
+    def follow(self, op: Operation) -> None:
+        """Take note of an operation, if its results depend on constants alone."""
+        if not isinstance(op, Evaluates) or not all(_is_small(r.type) for r in op.results):
+            return
+        if op.name in _OF_TYPES:
+            known = all(static_shape(operand.type) is not None for operand in op.operands)
+        else:
+            known = all(operand in self._sources for operand in op.operands)
+        if known:
+            self._sources |= dict.fromkeys(op.results, op)
+
+    def is_known(self, op: Operation) -> bool:
+        """Whether the results of an operation can be evaluated."""
+        return bool(op.results) and op.results[0] in self._sources
+
+    def array(self, value: SSAValue) -> Array | None:
+        """The elements of a value that can be evaluated; None for any other."""
+        if value not in self._sources:
+            return None
+        try:
+            return self._evaluated(value)
+        except Exception:  # whatever the semantics may raise: it is left to fail at run time
+            return None
+
+    def _evaluated(self, value: SSAValue) -> Array:
+        pending = [value]
+        while pending:
+            op = self._sources[pending[-1]]
+            arguments = [] if op.name in _OF_TYPES else list(op.operands)
+            missing = [v for v in arguments if v not in self._arrays]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if op.results[0] not in self._arrays:
+                self._evaluate(op)
+        return self._arrays[value]
+
+    def _evaluate(self, op: Operation) -> None:
+        if op.name in _OF_TYPES:
+            shapes = [static_shape(operand.type) or () for operand in op.operands]
+            arguments = [np.broadcast_to(np.int8(0), shape) for shape in shapes]
+        else:
+            arguments = [self._arrays[operand] for operand in op.operands]
+        arrays = self._interpreter.run_op(op, tuple(arguments))
+        self._arrays |= zip(op.results, arrays, strict=True)
+
+
+_OF_TYPES = ("relax.shape_of", "relax.size_of")
+"""Operations on the type of their operand alone."""
+
+
+def _is_small(type: Attribute) -> bool:
+    shape = static_shape(type)
+    return shape is not None and prod(shape) <= MAX_ELEMENTS
+
+
+# Constants
+
+
+def constant_of(array: Array, element: Element) -> Operation:
+    """The constant with the elements of an array."""
+    array = fit(np.asarray(array), element)
+    return ConstantOp(dense_of(array, tensor_of(element, array.shape)))
+
+
+def fill_of(value: float, type: TensorType[Attribute], element: Element) -> FullOp:
+    """The tensor whose elements are all that number."""
+    with np.errstate(all="ignore"):
+        number = fit(np.asarray(value).astype(dtype_of(element)), element)
+    return FullOp(number_of(number, element), type)
+
+
+def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
+    """The constant that a tensor of a model is, which holds its bytes as they are in the model."""
+    element = element_type(tensor.data_type)
+    type = tensor_of(element, tuple(tensor.dims))
+    if tensor.data_location == TensorProto.EXTERNAL:
+        data = files.read(tensor)
+    elif tensor.HasField("raw_data"):
+        data = tensor.raw_data
+    else:
+        return constant_of(tensor_array(tensor), element)
+    if _is_packed(element):
+        raw = TensorProto(
+            name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=data
+        )
+        return constant_of(tensor_array(raw), element)
+    size = element.compile_time_size * prod(tensor.dims)
+    if len(data) != size:
+        raise ModelError(
+            f"tensor '{tensor.name}' of type {type} has {len(data)} bytes in place of {size}"
+        )
+    return ConstantOp(DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data)))
+
+
+def tensor_array(tensor: TensorProto) -> Array:
+    """The elements of a tensor of a model."""
+    element = element_type(tensor.data_type)
+    try:
+        array = to_array(tensor)
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"tensor '{tensor.name}': {error}") from None
+    return run_time_array(array, element)
+
+
+def run_time_array(array: Array, element: Element) -> Array:
+    """An array of numpy's or ml_dtypes' as relax computes with it."""
+    if isinstance(element, BFloat16Type):
+        return array.astype(np.float32)
+    if isinstance(element, IntegerType) and element.bitwidth < 8 and element.bitwidth > 1:
+        return fit(array.astype(np.int8), element)
+    return array
+
+
+def _is_packed(element: Element) -> bool:
+    """Whether the bytes of a tensor of a model are not those of a constant."""
+    return isinstance(element, IntegerType) and element.bitwidth < 8

@@ -1,0 +1,39 @@
+"""SimplifyInference: normalizations become element-wise operations and reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from ...dialects.relax.interfaces import SimplifiesInference
+from ...passmanager.rewriting import PatternPass
+from .decomposing import replace_by_parts
+
+__all__ = ["Simplify", "SimplifyInference"]
+
+
+class Simplify(RewritePattern):
+    """Replace an operation by what it is at inference."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: SimplifiesInference, rewriter: PatternRewriter, /) -> None:
+        replace_by_parts(op, rewriter)
+
+
+@dataclass(frozen=True)
+class SimplifyInference(PatternPass):
+    """Take normalizations apart, and dropout away; source: `relay.SimplifyInference`.
+
+    `batch_norm` becomes a product and a sum with one constant each, if its parameters are
+    constants. What loses its last use goes.
+    """
+
+    name = "simplify-inference"
+    required = ("infer-type",)
+    preserves = ("infer-type",)
+    remove_dead = True
+
+    def patterns(self) -> Sequence[RewritePattern]:
+        return (Simplify(),)

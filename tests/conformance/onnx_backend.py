@@ -1,0 +1,345 @@
+"""ONNX's own backend tests, with the interpreter: each case passes, fails, or is not supported.
+
+    python tests/conformance/onnx_backend.py [--write] [name ...]
+
+runs the cases whose name has one of the names in it, all by default, and prints those that do not
+pass; `--write` makes docs/onnx.md of the outcome.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import Runner
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
+from passline.frontends.onnx.converters import CONVERTERS
+from passline.frontends.onnx.schemas import has_body
+from passline.passmanager.ir.verifying import verify
+from passline.tools.interpret import entry_function, interpret
+
+__all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]
+
+Array: TypeAlias = NDArray[Any]
+DataSet: TypeAlias = tuple[Sequence[object], Sequence[object]]
+
+DOCS = Path(__file__).parents[2] / "docs" / "onnx.md"
+MODELS = ("pytorch-converted", "pytorch-operator", "simple", "real")
+ULPS = {"bfloat16": 2**-6, "float16": 2**-9}
+"""Two units in the last place: the suite allows them for bf16, but rounds every step of its f16
+references, of which our results are then that far off where they are nearer to the exact ones."""
+LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, what it is given, and what it is to compute."""
+
+    name: str
+    group: str
+    """The operator that it is about, or the collection of models that it is from."""
+    model: ModelProto
+    data_sets: Sequence[DataSet]
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether a case passed; why not."""
+
+    status: str
+    """`passed`, `unsupported` or `failed`."""
+    reasons: Sequence[str] = ()
+
+
+# Cases
+
+
+@cache
+def node_cases() -> Sequence[Case]:
+    """The cases of single operators, those that have the definition of the operator too."""
+    np.random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tests = collect_testcases(None)
+    about = {t.name: t.model.graph.node[-1] for t in tests if t.model is not None}
+    return [
+        Case(t.name, group_of(t.name, about), t.model, t.data_sets or (), t.rtol, t.atol)
+        for t in tests
+        if t.model is not None
+    ]
+
+
+def group_of(name: str, about: Mapping[str, NodeProto]) -> str:
+    """The operator that a case is about; that of an expanded case has another case with a node of
+    its own."""
+    node = about.get(name.split("_expanded")[0], about[name])
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
+@cache
+def model_cases(kind: str) -> Sequence[Case]:
+    """The cases of whole models of one kind."""
+    cases: list[Case] = []
+    for test in sorted(load_model_tests(kind=kind), key=lambda test: test.name):
+        if test.model_dir is None:
+            path = LIGHT / Path(test.url or "").name
+            model = load_model(path)
+            data_sets = [dummy_data(model, path)]
+        else:
+            directory = Path(test.model_dir)
+            model = load_model(directory / "model.onnx")
+            sets = sorted(directory.glob("test_data_set_*"))
+            data_sets = [(read_all(d, "input"), read_all(d, "output")) for d in sets]
+        cases.append(Case(test.name, kind, model, data_sets, test.rtol, test.atol))
+    return cases
+
+
+def load_model(path: Path) -> ModelProto:
+    return ModelProto.FromString(path.read_bytes())
+
+
+def dummy_data(model: ModelProto, path: Path) -> DataSet:
+    """What the suite runs a model on that comes without inputs, and the outputs that it has."""
+    initializers = {tensor.name for tensor in model.graph.initializer}
+    inputs = [
+        Runner.generate_dummy_data(info)
+        for info in model.graph.input
+        if info.name not in initializers
+    ]
+    outputs = [read(path.with_name(f"{path.stem}_output_0.pb"))]
+    return inputs, outputs
+
+
+def read_all(directory: Path, kind: str) -> list[object]:
+    """The inputs or outputs in a directory; an object that is no array for what is no tensor."""
+    count = len(list(directory.glob(f"{kind}_*.pb")))
+    return [read(directory / f"{kind}_{i}.pb") for i in range(count)]
+
+
+def read(path: Path) -> object:
+    tensor = TensorProto()
+    content = path.read_bytes()
+    try:
+        tensor.ParseFromString(content)
+        return numpy_helper.to_array(tensor)
+    except Exception:  # a sequence, or a tensor of strings: no model with one is supported
+        return content
+
+
+def all_cases() -> Iterator[Case]:
+    """All cases."""
+    yield from node_cases()
+    for kind in MODELS:
+        yield from model_cases(kind)
+
+
+# Running
+
+
+def run_case(case: Case) -> Outcome:
+    """Run a case as it is; if it passes, with all inputs but the first as constants too, which
+    gives attributes where there were operands."""
+    outcome = run_form(case)
+    if outcome.status != "passed" or (constant := constant_form(case)) is None:
+        return outcome
+    return run_form(constant)
+
+
+def constant_form(case: Case) -> Case | None:
+    """The case with all inputs but the first as constants; None if it has no others."""
+    (inputs, outputs), *_ = case.data_sets
+    arrays = [v if isinstance(v, TensorProto) else as_tensor(v) for v in inputs[1:]]
+    if not arrays or case.group in MODELS or None in arrays:
+        return None
+    model = ModelProto()
+    model.CopyFrom(case.model)
+    for info, value in zip(case.model.graph.input[1:], arrays, strict=True):
+        assert value is not None
+        model.graph.initializer.append(value)
+        model.graph.initializer[-1].name = info.name
+    return replace(case, model=model, data_sets=[(inputs[:1], outputs)])
+
+
+def as_tensor(value: object) -> TensorProto | None:
+    """An array as a tensor of a model; None for anything else."""
+    if not isinstance(value, np.ndarray):
+        return None
+    return numpy_helper.from_array(cast(Array, value))
+
+
+def run_form(case: Case) -> Outcome:
+    """Import the model of a case, verify it, and compare what it computes."""
+    try:
+        module = import_model(case.model)
+        verify(module)
+        for inputs, outputs in case.data_sets:
+            compare(run_module(module, inputs), outputs, case.rtol, case.atol)
+    except UnsupportedModelError as error:
+        return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
+    except Exception as error:
+        return Outcome("failed", [f"{type(error).__name__}: {error}"])
+    return Outcome("passed")
+
+
+def reason(node: UnsupportedNode, group: str) -> str:
+    """Why a node is not supported, with its operator if the case is about another."""
+    return node.reason if node.op_type == group else f"{node.op_type}: {node.reason}"
+
+
+def run_module(module: ModuleOp, inputs: Sequence[object]) -> tuple[object, ...]:
+    """What `@main` computes."""
+    return interpret(module, entry_function(module, "main"))(*map(at_run_time, inputs))
+
+
+def at_run_time(value: object) -> Array:
+    """An array as relax computes with it: bf16 as f32, 4 bits as 8."""
+    value = numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
+    array: Array = np.asarray(value)
+    wider = {"bfloat16": np.float32, "int4": np.int8, "uint4": np.uint8}
+    wider |= {"int2": np.int8, "uint2": np.uint8}
+    return array.astype(wider.get(array.dtype.name, array.dtype))
+
+
+def compare(actual: Sequence[object], expected: Sequence[object], rtol: float, atol: float) -> None:
+    """AssertionError unless the arrays are the same within the tolerance, as the suite compares."""
+    assert len(actual) == len(expected), f"{len(actual)} results in place of {len(expected)}"
+    for value, reference in zip(map(np.asarray, actual), expected, strict=True):
+        wanted = at_run_time(reference)
+        name = getattr(reference, "dtype", wanted.dtype).name
+        tolerance = max(rtol, ULPS.get(name, 0))
+        assert value.shape == wanted.shape, f"shape {value.shape} in place of {wanted.shape}"
+        assert value.dtype == wanted.dtype, f"dtype {value.dtype} in place of {wanted.dtype}"
+        np.testing.assert_allclose(value, wanted, rtol=tolerance, atol=atol)
+
+
+# The table
+
+Counts: TypeAlias = "Counter[str]"
+STATUSES = ("passed", "unsupported", "failed")
+
+HEAD = """\
+# ONNX
+
+What `passline.frontends.onnx` reads, as ONNX's own backend tests show it (onnx {version}). This
+page is written by `make docs`.
+
+Each case is a model, its inputs, and the outputs that it is to have. It is imported, verified, and
+computed by the interpreter; the outputs are compared with the tolerances of the suite. In bf16 that
+is two units in the last place, and here in f16 too, where the suite rounds each step of its
+references. A case is *unsupported* if the import says of a node that it is.
+
+| cases | passed | unsupported | failed |
+|---|---:|---:|---:|
+{summary}
+
+## Operators
+
+The cases of single operators, with and without their definition by others in their place; then the
+collections of models. What is not supported is said as the frontend says it.
+
+| operator | passed | unsupported | failed | not supported |
+|---|---:|---:|---:|---|
+{rows}
+
+## Operators that are not supported
+
+Those that have no converter and that ONNX does not define by others.
+
+{missing}
+"""
+
+
+def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
+    """The text of docs/onnx.md."""
+    counts: dict[str, Counts] = {}
+    reasons: dict[str, dict[str, None]] = {}
+    kinds: dict[str, Counts] = {}
+    for case, outcome in outcomes:
+        counts.setdefault(case.group, Counter())[outcome.status] += 1
+        kind = case.group if case.group in MODELS else "operators"
+        kinds.setdefault(kind, Counter())[outcome.status] += 1
+        if outcome.status == "unsupported":
+            reasons.setdefault(case.group, {}).update(dict.fromkeys(outcome.reasons))
+    total = sum(kinds.values(), Counter[str]())
+    return HEAD.format(
+        version=onnx.__version__,
+        summary="\n".join(row(name, count) for name, count in [*kinds.items(), ("all", total)]),
+        rows="\n".join(
+            row(name, counts[name], reason_text(reasons.get(name, ())))
+            for name in sorted(counts, key=lambda name: (name in MODELS, name.lower()))
+        ),
+        missing="\n".join(missing_operators()),
+    )
+
+
+def row(name: str, counts: Counts, *more: str) -> str:
+    """A line of a table."""
+    return f"| {' | '.join([name, *(str(counts[s]) for s in STATUSES), *more])} |"
+
+
+def reason_text(reasons: Iterable[str]) -> str:
+    """Why cases are not supported, the element types of all cases together."""
+    types = sorted({match[1] for r in reasons if (match := ELEMENT.fullmatch(r))})
+    others = sorted({r for r in reasons if not ELEMENT.fullmatch(r)})
+    return "; ".join([*others, *([f"element types {', '.join(types)}"] if types else [])])
+
+
+ELEMENT = re.compile(r".*element type (\w+) is not supported")
+
+
+def missing_operators() -> list[str]:
+    """A line for each domain: its operators that the frontend cannot import."""
+    names: dict[str, set[str]] = {}
+    for schema in onnx.defs.get_all_schemas():
+        known = (schema.domain, schema.name) in CONVERTERS or has_body(schema)
+        if not known and not schema.deprecated:
+            names.setdefault(schema.domain, set()).add(schema.name)
+    return [f"* {domain or 'ai.onnx'}: {', '.join(sorted(names[domain]))}" for domain in names]
+
+
+def table() -> dict[str, Counts]:
+    """The rows about operators and collections in docs/onnx.md."""
+    rows = re.findall(r"^\| (\S+) \| (\d+) \| (\d+) \| (\d+) \| .*\|$", DOCS.read_text(), re.M)
+    return {name: Counter(dict(zip(STATUSES, map(int, n), strict=True))) for name, *n in rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    names: list[str] = args.names
+    outcomes = [
+        (case, run_case(case))
+        for case in all_cases()
+        if not names or any(name in case.name for name in names)
+    ]
+    for case, outcome in outcomes:
+        if outcome.status == "failed" or (names and outcome.status == "unsupported"):
+            print(f"{case.name}: {outcome.status}: {'; '.join(outcome.reasons)}")
+    total = Counter(outcome.status for _, outcome in outcomes)
+    print(dict(total), file=sys.stderr)
+    if args.write:
+        DOCS.write_text(report(outcomes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+// RUN: passline-opt %s -p flatten-concatenate --split-input-file | filecheck %s
+// RUN: passline-opt %s -p 'flatten-concatenate{max-operands=3}' --split-input-file | filecheck %s --check-prefix=THREE
+
+// At any depth, in place, along the same axis however it is counted.
+// CHECK-LABEL: @nested
+// THREE-LABEL: @nested
+func.func @nested(%a : tensor<1x2xf32>, %b : tensor<1x3xf32>) -> tensor<1x12xf32> {
+  // CHECK-NEXT: [[C:%.*]] = relax.concatenate %a, %a, %b, %b, %a {axis = 1} : (tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x3xf32>, tensor<1x3xf32>, tensor<1x2xf32>) -> tensor<1x12xf32>
+  // CHECK-NEXT: func.return [[C]]
+  // THREE-NEXT: [[A:%.*]] = relax.concatenate %a, %b {axis = -1}
+  // THREE-NEXT: [[B:%.*]] = relax.concatenate [[A]], %b, %a {axis = 1}
+  // THREE-NEXT: [[C:%.*]] = relax.concatenate %a, [[B]] {axis = 1}
+  %0 = relax.concatenate %a, %b {axis = -1} : (tensor<1x2xf32>, tensor<1x3xf32>) -> tensor<1x5xf32>
+  %1 = relax.concatenate %0, %b, %a {axis = 1} : (tensor<1x5xf32>, tensor<1x3xf32>, tensor<1x2xf32>) -> tensor<1x10xf32>
+  %2 = relax.concatenate %a, %1 {axis = 1} : (tensor<1x2xf32>, tensor<1x10xf32>) -> tensor<1x12xf32>
+  return %2 : tensor<1x12xf32>
+}
+
+// -----
+
+// The parts of one with other uses, too; it stays for these.
+// CHECK-LABEL: @used
+func.func @used(%a : tensor<1xf32>, %b : tensor<1xf32>, %c : tensor<1xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %b :
+  // CHECK-NEXT: [[E:%.*]] = relax.exp [[A]]
+  // CHECK-NEXT: [[B:%.*]] = relax.concatenate %a, %b, %c :
+  // CHECK-NEXT: func.return [[E]], [[B]]
+  %0 = relax.concatenate %a, %b : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %1 = relax.exp %0 : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = relax.concatenate %0, %c : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
+  return %1, %2 : tensor<2xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Shapes that are not known.
+// CHECK-LABEL: @unknown
+func.func @unknown(%a : tensor<*xf32>, %b : tensor<?x?xf32>) -> (tensor<*xf32>, tensor<?x?xf32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %a, %a {axis = 1}
+  // CHECK-NEXT: [[B:%.*]] = relax.concatenate %b, %b, %b {axis = -1}
+  // CHECK-NEXT: func.return [[A]], [[B]]
+  %0 = relax.concatenate %a, %a {axis = 1} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %1 = relax.concatenate %0, %a {axis = 1} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = relax.concatenate %b, %b {axis = 1} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %3 = relax.concatenate %2, %b {axis = -1} : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %1, %3 : tensor<*xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// Must not fire: another axis, and one that is counted from an end that is not known.
+// CHECK-LABEL: @axes
+func.func @axes(%a : tensor<2x2xf32>, %b : tensor<*xf32>) -> (tensor<4x4xf32>, tensor<*xf32>) {
+  // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %a :
+  // CHECK-NEXT: relax.concatenate [[A]], [[A]] {axis = 1}
+  // CHECK-NEXT: [[B:%.*]] = relax.concatenate %b, %b {axis = -1}
+  // CHECK-NEXT: relax.concatenate [[B]], %b {axis = 1}
+  %0 = relax.concatenate %a, %a : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %1 = relax.concatenate %0, %0 {axis = 1} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x4xf32>
+  %2 = relax.concatenate %b, %b {axis = -1} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = relax.concatenate %2, %b {axis = 1} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %1, %3 : tensor<4x4xf32>, tensor<*xf32>
+}
+
+// -----
+
+// Must not fire: stacking is along a new dimension.
+// CHECK-LABEL: @stack
+func.func @stack(%a : tensor<2xf32>) -> tensor<4x2xf32> {
+  // CHECK: [[A:%.*]] = relax.stack
+  // CHECK-NEXT: relax.concatenate [[A]], [[A]]
+  %0 = relax.stack %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %1 = relax.concatenate %0, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}

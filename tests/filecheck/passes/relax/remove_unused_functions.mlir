@@ -1,0 +1,68 @@
+// RUN: passline-opt %s -p remove-unused-functions --split-input-file | filecheck %s
+
+// What main reaches stays, through calls, attributes and branches; the rest goes, public or not.
+// CHECK-LABEL: module
+// CHECK-NEXT: func.func @main
+// CHECK: func.func @called
+// CHECK: func.func private @through
+// CHECK: func.func private @named
+// CHECK-NEXT: memref.global
+// CHECK-NEXT: }
+func.func @main(%c : i1) {
+  scf.if %c {
+    func.call @called() : () -> ()
+  }
+  "test.op"() {callees = [@named]} : () -> ()
+  return
+}
+func.func @called() {
+  func.call @through() : () -> ()
+  return
+}
+func.func private @through() {
+  return
+}
+func.func private @named()
+func.func @second() {
+  func.call @of_second() : () -> ()
+  return
+}
+func.func private @of_second() {
+  return
+}
+func.func @public() {
+  return
+}
+func.func private @recursive() {
+  func.call @recursive() : () -> ()
+  return
+}
+"memref.global"() {sym_name = "data", type = memref<1xi32>, initial_value, sym_visibility = "private"} : () -> ()
+
+// -----
+
+// What is no function stays, with what it refers to.
+// CHECK: module
+// CHECK-NEXT: @main
+// CHECK: "test.op"() {callee = @kept}
+// CHECK-NEXT: @kept
+func.func @unused() {
+  return
+}
+func.func @main() {
+  return
+}
+"test.op"() {callee = @kept} : () -> ()
+func.func private @kept()
+
+// -----
+
+// Must not fire: what stays refers to what is not here.
+// CHECK: @other
+func.func @main() {
+  "test.op"() {callee = @missing} : () -> ()
+  return
+}
+func.func @other() {
+  return
+}

@@ -1,0 +1,39 @@
+"""Small ONNX models out of text, and what the functions that they become compute."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto, parser
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.frontends.onnx import import_model
+from passline.passmanager.ir.verifying import verify
+from passline.tools.interpret import entry_function, interpret
+
+__all__ = ["Array", "imported", "model_of", "run"]
+
+Array: TypeAlias = NDArray[Any]
+
+
+def model_of(graph: str, opset: int = 17, functions: str = "", ir_version: int = 10) -> ModelProto:
+    """The model with a graph in ONNX's text form: `g (float[N] x) => (float[N] y) { ... }`."""
+    imports = f'"": {opset}, "local": 1'
+    return parser.parse_model(
+        f"<ir_version: {ir_version}, opset_import: [{imports}]>\n{graph}\n{functions}"
+    )
+
+
+def imported(model: ModelProto) -> ModuleOp:
+    """The module of a model, which verifies."""
+    module = import_model(model)
+    verify(module)
+    return module
+
+
+def run(module: ModuleOp, *arguments: Array) -> list[Array]:
+    """What `@main` computes."""
+    function = interpret(module, entry_function(module, "main"))
+    return [np.asarray(result) for result in function(*arguments)]

@@ -1,0 +1,161 @@
+"""What is said of models that cannot be imported: all of it, each node by its name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from models import model_of
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from passline.frontends.onnx import ModelError, UnsupportedModelError, import_model
+
+
+def unsupported(model: ModelProto) -> list[str]:
+    """The nodes that are reported, one a line."""
+    with pytest.raises(UnsupportedModelError) as caught:
+        import_model(model)
+    lines = str(caught.value).splitlines()[1:]
+    assert lines == [f"  {node}" for node in caught.value.nodes]
+    return [line.strip() for line in lines]
+
+
+def test_all_nodes_are_listed_with_their_names():
+    graph = """g (float[2, 2] x) => (float[2, 2] z) {
+        [first] a = Det(x)
+        [fine] b = Relu(x)
+        [wrong] c = Reluu(b)
+        [types] d = Add(b, i)
+        [after] e = Det(d)
+        z = Unique(e)
+    }"""
+    model = model_of(graph)
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(2, np.int64), "i"))
+    assert unsupported(model) == [
+        "node 'first' (Det, opset 17): this operator is not supported",
+        "node 'wrong' (Reluu, opset 17): no operator of ONNX has this name, did you mean 'Relu'?",
+        "node 'types' (Add, opset 17): element types f32 and i64 differ",
+        "node 'after' (Det, opset 17): this operator is not supported",
+        "node 'z' (Unique, opset 17): this operator is not supported",
+    ]
+
+
+def test_what_uses_an_unsupported_node_is_checked_with_the_type_that_onnx_infers():
+    graph = """g (float[2, 3] x) => (float[4] z) {
+        [a] y = Unique<axis=0>(x) [b] n = RandomNormalLike(x) [c] z = Reshape(n, s)
+    }"""
+    model = model_of(graph)
+    model.graph.initializer.append(numpy_helper.from_array(np.array([4]), "s"))
+    assert unsupported(model)[2] == (
+        "node 'c' (Reshape, opset 17): "
+        "shape 2x3 of 6 elements does not reshape to [4] of 4 elements"
+    )
+
+
+def test_a_node_is_reported_once_with_what_defines_it():
+    graph = "g (float[3] x) => (float[3] y) { [b] y = Bernoulli(x) }"
+    (line,) = unsupported(model_of(graph, opset=22))
+    assert line == (
+        "node 'b' (Bernoulli, opset 22): "
+        "it is defined by RandomUniformLike: this operator is not supported"
+    )
+
+
+def test_nodes_in_branches_are_reported():
+    graph = """g (bool c, float[2, 2] x) => (float y) {
+        [if] y = If (c) <
+            then_branch = t () => (float a) { [in] a = Det(x) },
+            else_branch = e () => (float b) { b = ReduceSum<keepdims=0>(x) }
+        >
+        [out] z = Det(x)
+    }"""
+    assert [line.split()[1] for line in unsupported(model_of(graph))] == ["'in'", "'out'"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ("y = Relu<alpha=1.0>(x)", "has no attribute 'alpha'; its attributes are none"),
+        ("y = LeakyRelu<alpha=1>(x)", "attribute 'alpha' is of type INT, expected FLOAT"),
+        ("y = Cast(x)", "attribute 'to' is missing"),
+        ('y = Pad<mode="mirror">(x, x)', "mode = 'mirror'; supported are constant, reflect, edge"),
+        ("y = SequenceMap(x)", "attribute 'body' is missing"),
+        ("y = Cast<to=8>(x)", "element type STRING is not supported"),
+        ("y = Cast<to=17>(x)", "element type FLOAT8E4M3FN is not supported"),
+        ("y, i = MaxPool<kernel_shape=[1]>(x) z = Cast<to=1>(i)", "its output 1 is not supported"),
+        ("y = BatchNormalization<training_mode=1>(x, x, x, x, x)", "gamma has shape"),
+        ("y = Conv(x, x)", "the input has 2 dimensions; supported are 3, 4 and 5"),
+        ("y = Conv(x)", "has 1 inputs, expected 2 to 3"),
+        ("y = AveragePool<kernel_shape=[2, 2]>(x)", "kernel_shape = [2, 2], expected 1 numbers"),
+        ("y = Flatten<axis=3>(x)", "axis 3 of a tensor of rank 2"),
+        ("y = SequenceConstruct(x)", "this operator is not supported"),
+    ],
+)
+def test_reasons(nodes: str, reason: str):
+    x = "float[1, 1, 4] x" if "Pool" in nodes else "float[2, 3] x"
+    (line, *_) = unsupported(model_of(f"g ({x}) => (float y) {{ {nodes} }}"))
+    assert reason in line
+
+
+def test_an_output_is_reported_where_it_is_used():
+    graph = """g (float[1, 1, 4] x) => (float[1, 1, 4] y, int64[1, 1, 4] j) {
+        [pool] y, i = MaxPool<kernel_shape=[1]>(x) [use] j = Identity(i) [more] k = Identity(i)
+    }"""
+    (line,) = unsupported(model_of(graph))
+    assert line == "node 'pool' (MaxPool, opset 17): its output 1 is not supported"
+
+
+def test_outputs_that_nobody_uses_need_no_support():
+    graph = "g (float[1, 1, 4] x) => (float[1, 1, 4] y) { y, i = MaxPool<kernel_shape=[1]>(x) }"
+    import_model(model_of(graph))
+
+
+def test_old_forms_are_reported():
+    graph = "g (float[1, 3] x) => (float[1, 3] y) { [s] y = BatchNormalization(x, x, x, x, x) }"
+    (line,) = unsupported(model_of(graph, opset=5))
+    assert "its form is older than opset 6; onnx.version_converter makes a newer one" in line
+
+
+def test_inputs_of_other_types_are_reported():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    words = helper.make_tensor_value_info("words", TensorProto.STRING, [2])
+    items = helper.make_tensor_sequence_value_info("items", TensorProto.FLOAT, [2])
+    model.graph.input.extend([words, items])
+    assert unsupported(model) == [
+        "node 'words' (input, opset 17): element type STRING is not supported",
+        "node 'items' (input, opset 17): sequence values are not supported",
+    ]
+
+
+# Models that are not valid
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ("[a] y = Relu(z)", "node 'a' (Relu) uses 'z', which is not defined"),
+        (
+            "[a] y = Relu(z) [b] z = Exp(y)",
+            "node 'a' (Relu) uses 'z', which the later node 'b' (Exp) computes",
+        ),
+        ("[a] y = Relu(y)", "node 'a' (Relu) uses 'y', which it computes itself"),
+        ("y = Relu(x) y = Exp(x)", "the name 'y' is defined twice"),
+        ("z = Relu(x)", "output 'y' is not defined"),
+        ("[a] y = other.F(x)", "node 'a' (F): the model does not import the operators of 'other'"),
+    ],
+)
+def test_models_that_are_not_valid(nodes: str, message: str):
+    with pytest.raises(ModelError) as caught:
+        import_model(model_of(f"g (float[3] x) => (float[3] y) {{ {nodes} }}"))
+    assert str(caught.value) == message
+
+
+def test_an_operator_that_came_later():
+    graph = "g (float[3] x) => (float[3] y) { [m] y = Mish(x) }"
+    (line,) = unsupported(model_of(graph, opset=17))
+    assert line == "node 'm' (Mish, opset 17): this operator came in opset 18"
+
+
+def test_an_opset_that_is_not_known():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }", opset=999)
+    with pytest.raises(ModelError, match="opset 999 is not known: the newest of this onnx is"):
+        import_model(model)

@@ -1,0 +1,229 @@
+"""How a graph becomes a function: names, constants, types, functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from models import imported, model_of, run
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from passline.dialects.relax.constant import FullOp
+from passline.frontends.onnx import ModelError, import_model
+
+
+def main(module: ModuleOp) -> FuncOp:
+    (function,) = module.ops
+    assert isinstance(function, FuncOp)
+    return function
+
+
+def ops(module: ModuleOp) -> list[Operation]:
+    """The operations of `@main` but its return."""
+    return list(main(module).body.block.ops)[:-1]
+
+
+def names(module: ModuleOp) -> list[str]:
+    return [op.name.removeprefix("relax.") for op in ops(module)]
+
+
+def with_initializers(model: ModelProto, **arrays: np.ndarray) -> ModelProto:
+    model.graph.initializer.extend(numpy_helper.from_array(a, n) for n, a in arrays.items())
+    return model
+
+
+ONES = np.ones(3, np.float32)
+
+
+# Names
+
+
+def test_names_are_kept():
+    model = model_of("net (float[N, 3] x) => (float[N, 3] y) { a = Relu(x) y = Exp(a) }")
+    model.graph.node[0].name = "/layer 1/relu"
+    module = imported(model)
+    function, (relu, exp) = main(module), ops(module)
+    assert str(function).splitlines()[0] == (
+        'func.func @main(%x: tensor<?x3xf32> {onnx.name = "x"}) '
+        '-> (tensor<?x3xf32> {onnx.name = "y"}) {'
+    )
+    assert [relu.results[0].name_hint, exp.results[0].name_hint] == ["a", "y"]
+    located = [function, function.args[0], relu, exp]
+    found = [v.location.desc.data for v in located if isinstance(v.location, NameLoc)]
+    assert found == ["net", "x", "/layer 1/relu", "y"]  # of a node without a name, its output
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("a.b$c-d", "a.b$c-d"),
+        ("/layer/Conv_output_0", "layer_Conv_output.0"),  # xDSL drops a number after an underscore
+        ("12", "v12"),
+        ("é", None),
+    ],
+)
+def test_names_that_are_none_in_mlir_are_changed(name: str, hint: str | None):
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    model.graph.node[0].output[0] = model.graph.output[0].name = name
+    module = imported(model)
+    assert ops(module)[0].results[0].name_hint == hint
+    assert f'{{onnx.name = "{name}"}}' in str(module) or not name.isascii()
+
+
+def test_an_input_may_be_an_output_and_an_output_twice():
+    module = imported(model_of("g (float[3] x) => (float[3] x, float[3] x) { }"))
+    np.testing.assert_array_equal(run(module, ONES), [ONES, ONES])
+
+
+# Constants
+
+
+def test_only_constants_that_are_used_are_made():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Add(x, w) k = Constant<value_int=1>() }")
+    module = imported(with_initializers(model, w=2 * ONES, unused=ONES))
+    assert names(module) == ["constant", "add"]
+    assert ops(module)[0].results[0].name_hint == "w"
+    np.testing.assert_array_equal(run(module, ONES), [3 * ONES])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[1.5, -0.0, np.nan, np.inf]], np.float16),
+        np.array(2.5, np.float64),
+        np.array([], np.float32),
+        np.array([True, False]),
+        np.array([2**64 - 1, 0], np.uint64),
+        np.array([-128, 127], np.int8),
+    ],
+)
+def test_constants_have_the_bits_of_the_model(array: np.ndarray):
+    dtype = helper.np_dtype_to_tensor_dtype(array.dtype)
+    y = helper.make_tensor_value_info("y", dtype, array.shape)
+    graph = helper.make_graph([helper.make_node("Identity", ["c"], ["y"])], "g", [], [y])
+    tensors = [numpy_helper.from_array(array, "c")]
+    tensors.append(helper.make_tensor("c", dtype, array.shape, array.reshape(-1).tolist()))
+    for tensor in tensors:  # as raw bytes, and as numbers
+        del graph.initializer[:]
+        graph.initializer.append(tensor)
+        (result,) = run(imported(helper.make_model(graph)))
+        assert result.dtype == array.dtype and result.tobytes() == array.tobytes()
+
+
+def test_four_bits_are_unpacked():
+    tensor = helper.make_tensor("c", TensorProto.INT4, [3], [-8, 7, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.INT8, [3])
+    cast = helper.make_node("Cast", ["c"], ["y"], to=TensorProto.INT8)
+    module = imported(helper.make_model(helper.make_graph([cast], "g", [], [y], [tensor])))
+    np.testing.assert_array_equal(run(module), [[-8, 7, 3]])
+
+
+def test_a_fill_is_not_expanded():
+    graph = """g (float[3] x) => (float[1000000, 3] z) {
+        s = Constant<value_ints=[1000000, 3]>()
+        y = ConstantOfShape<value = float[1] {0.5}>(s)
+        z = Add(x, y)
+    }"""
+    (fill, _) = ops(imported(model_of(graph)))
+    assert isinstance(fill, FullOp) and fill.value.value.data == 0.5
+
+
+def test_a_constant_is_made_once_and_stands_first():
+    graph = """g (float[3] x) => (float[3] y) {
+        a = Constant<value_float=2.0>() b = Mul(x, a) c = Constant<value_float=2.0>() y = Mul(b, c)
+    }"""
+    assert names(imported(model_of(graph))) == ["constant", "multiply", "multiply"]
+
+
+def test_initializers_among_the_inputs_are_no_arguments():
+    model = model_of("g (float[3] x, float[3] w) => (float[3] y) { y = Add(x, w) }", ir_version=3)
+    module = imported(with_initializers(model, w=ONES))
+    assert len(main(module).args) == 1
+
+
+# Types
+
+
+def test_shapes_that_depend_on_constants_become_attributes():
+    graph = """g (float[2, 3, 4] x) => (float[6, 4] y) {
+        s = Shape(x) two = Constant<value_ints=[2]>() d = Gather<axis=0>(s, two)
+        m = Constant<value_ints=[-1]>() t = Concat<axis=0>(m, d) y = Reshape(x, t)
+    }"""
+    (reshape,) = ops(imported(model_of(graph)))
+    assert reshape.name == "relax.reshape" and str(reshape.result_types[0]) == "tensor<6x4xf32>"
+
+
+def test_shapes_that_are_computed_stay():
+    graph = """g (float[N, 3] x, float[M] y) => (float[K, L] z) {
+        s = Shape(y) m = Constant<value_ints=[-1]>() t = Concat<axis=0>(s, m) z = Reshape(x, t)
+    }"""
+    module = imported(model_of(graph))
+    assert names(module) == ["constant", "shape_of", "concatenate", "dyn.reshape"]
+    (z,) = run(module, np.eye(2, 3, dtype=np.float32), ONES[:2])
+    assert z.shape == (2, 3)
+
+
+def test_what_the_model_says_of_a_type_is_used_where_less_is_inferred():
+    graph = """g (float[N, 3] x, int64[2] s) => (float[N, 4] z) <float[6, 2] y> {
+        y = Reshape(x, s) z = Relu(y)
+    }"""
+    reshape, relu = ops(imported(model_of(graph)))
+    assert str(reshape.result_types[0]) == str(relu.result_types[0]) == "tensor<6x2xf32>"
+
+
+def test_an_input_without_shape_is_unranked():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    assert isinstance(main(imported(model)).args[0].type, UnrankedTensorType)
+
+
+@pytest.mark.parametrize("opset", [7, 11, 17, 22])
+def test_a_reshape_with_zero_copies_a_dimension(opset: int):
+    graph = """g (float[2, N] x) => (float[2, M] y) {
+        s = Constant<value=int64[2] {0, -1}>() y = Reshape(x, s)
+    }"""
+    assert str(ops(imported(model_of(graph, opset)))[0].result_types[0]) == "tensor<2x?xf32>"
+
+
+# Functions
+
+
+LOCAL = """<opset_import: ["": 17], domain: "local">
+scaled <factor: float = 3.0> (x) => (y) {
+    k = Constant<value_float: float = @factor>() y = Mul(x, k)
+}"""
+
+
+def test_functions_of_the_model_are_inlined():
+    graph = """g (float[3] x) => (float[3] z) {
+        y = local.scaled<factor = 2.0>(x) z = local.scaled(y)
+    }"""
+    module = imported(model_of(graph, functions=LOCAL))
+    assert names(module) == ["constant", "constant", "multiply", "multiply"]
+    np.testing.assert_array_equal(run(module, ONES), [6 * ONES])
+
+
+def test_a_function_that_calls_itself_is_an_error():
+    functions = (
+        '<opset_import: ["": 17, "local": 1], domain: "local">\nf (x) => (y) { y = local.f(x) }'
+    )
+    model = model_of("g (float[3] x) => (float[3] y) { y = local.f(x) }", functions=functions)
+    with pytest.raises(ModelError, match="function 'f' calls itself"):
+        import_model(model)
+
+
+def test_an_operator_without_converter_is_what_onnx_defines_it_by():
+    graph = "g (float[2, 3] x, int64[2] t) => (float l) { l = NegativeLogLikelihoodLoss(x, t) }"
+    module = imported(model_of(graph, opset=22))
+    x = np.array([[-1, -2, -3], [-4, -5, -6]], np.float32)
+    np.testing.assert_allclose(run(module, x, np.array([2, 0])), [3.5])
+
+
+def test_a_value_that_has_a_name_keeps_its_type_when_more_is_said_of_another():
+    graph = """g (float[N, 3] x, int64[2] s) => (float[2, 3] z, float[K, L] w) {
+        y = Reshape(x, s) z = Identity(y) w = Relu(y)
+    }"""
+    module = imported(model_of(graph))
+    assert names(module) == ["dyn.reshape", "tensor.cast", "nn.relu"]
