@@ -55,6 +55,7 @@ class Layout:
         return Layout(text, axes, factors)
 
     @staticmethod
+    @lru_cache(1024)
     def of(text: str, axes: str) -> Layout:
         """The layout written as `text`; VerifyException unless these are its axes, in any order."""
         layout = Layout.parse(text)

@@ -376,8 +376,9 @@ class Importer(Builder):
     def inferred(
         self, node: NodeProto, inputs: Sequence[SSAValue | None] | None
     ) -> Mapping[str, Tensor]:
-        """The types that ONNX infers for the outputs of a node, if its inputs are known."""
-        if inputs is None:
+        """The types that ONNX infers for the outputs of a node without converter, if its inputs are
+        known; one that has a converter may be wrong, which not all of onnx's inference survives."""
+        if inputs is None or (canonical(node.domain), node.op_type) in CONVERTERS:
             return {}
         try:
             schema = self.schema(node)

@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from .errors import Unsupported
 from .node import Converters, Node
 
 __all__ = ["INDEXING", "ML"]
@@ -51,6 +52,8 @@ def tensor_scatter(node: Node) -> Sequence[SSAValue]:
     axis = node.axis(node.int("axis", -2), past)
     sizes = node.static_shape(update)
     places = node.array(np.arange(sizes[axis]), i64)
+    if len(sizes) != node.rank(past):
+        raise Unsupported("the update and the cache are not of one rank")
     if node.has(2):
         starts = node.op("expand_dims", node.cast(node.input(2), i64), axis=[1])
         places = node.op("add", starts, places)

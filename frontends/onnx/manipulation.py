@@ -153,7 +153,7 @@ def dynamic_slice(
     steps: SSAValue | None,
 ) -> SSAValue:
     """A slice whose bounds are computed; axes and steps are given too."""
-    count = node.static_shape(begin)[0]
+    (count,) = node.sizes(begin, 1)
     if axes is None:
         axes = node.array(range(count), i64)
     if steps is None:

@@ -107,7 +107,9 @@ def rms_normalization(node: Node) -> Sequence[SSAValue]:
 def group_normalization(node: Node) -> Sequence[SSAValue]:
     """Scale and bias are those of a group before opset 21, then those of a channel."""
     x, scale, bias = (node.input(i) for i in range(3))
-    groups, channels = node.int("num_groups"), node.shape(x)[1]
+    groups, channels = node.int("num_groups"), node.shape(x)[node.axis(1, x)]
+    if groups < 1:
+        raise Unsupported(f"num_groups = {groups}")
     if node.opset < 21:
         if channels == DYNAMIC_INDEX:
             raise Unsupported("the number of channels is not known")

@@ -94,7 +94,7 @@ def resized(given: Resize, x: SSAValue) -> SSAValue:
     )
     known = scales is not None or sizes is not None
     crops = given.coordinates == "tf_crop_and_resize"
-    if not known or DYNAMIC_INDEX in extents or (crops and roi is None):
+    if not known or DYNAMIC_INDEX in extents or 0 in extents or (crops and roi is None):
         return axis_by_axis(given, x)
     if scales is None:
         assert sizes is not None

@@ -30,9 +30,9 @@ def transform(
 
 
 def _transformed(basis: Array, length: int, inverse: bool, onesided: bool) -> Array:
-    if inverse and onesided:
+    if inverse:
         return np.fft.irfft(basis, length)[..., None]
-    result = (np.fft.ifft if inverse else np.fft.fft)(basis, length)
+    result = np.fft.fft(basis, length)
     if onesided:
         result = result[:, : length // 2 + 1]
     return np.stack([result.real, result.imag], axis=-1)
@@ -61,7 +61,9 @@ def dft(node: Node) -> Sequence[SSAValue]:
     if shape[-1] not in (1, 2) or axis == len(shape) - 1:
         raise Unsupported(f"input of shape {shape} along axis {axis}")
     inverse, onesided = node.bool("inverse"), node.bool("onesided")
-    length = 2 * (shape[axis] - 1) if inverse and onesided else shape[axis]
+    if inverse and not onesided:
+        raise Unsupported("inverse = 1 without onesided = 1")
+    length = 2 * (shape[axis] - 1) if inverse else shape[axis]
     if node.has(1):
         if (given := node.int_of(1)) is None:
             raise Unsupported("the length of the transform is not known")

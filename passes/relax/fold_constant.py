@@ -44,10 +44,10 @@ def fold_constants(
     chosen branch takes its place, and the element of a tuple that is made there. Those whose folder
     gives their value need no constant operands, as `relax.shape_of` a static shape. Element-wise
     operations on fills alone, and views of a fill, give a fill; others on fills alone stay, because
-    nothing is expanded, and so does what has or gives more than `max_elements`. Operations that fail to evaluate stay,
-    and those that are more than their value; a constant on a device is one. Nothing is
-    reassociated. Constants, and tuples, left without a use by this are erased, and functions marked
-    `relax.primitive` left as they are.
+    nothing is expanded, and so does what has or gives more than `max_elements`. Operations that
+    fail to evaluate stay, and those that are more than their value; a constant on a device is one.
+    Nothing is reassociated. Constants, and tuples, left without a use by this are erased, and
+    functions marked `relax.primitive` left as they are.
     `gate`, if given, is asked before each, and may keep it from being folded.
     """
     return Folding(max_elements, gate, remarks).run(func)

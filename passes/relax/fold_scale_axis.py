@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.binary import MultiplyOp
-from ...dialects.relax.constant import FullOp
+from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Along, Axes, ScaleAxisRule, Scaling
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Float, is_ranked, static_shape
@@ -115,6 +115,8 @@ class Folding(ABC):
         self.visited: list[Operation] = []
         self.asked: dict[SSAValue, dict[Axes, None]] = {}
         """Along what axes a value could be scaled."""
+        self.scalings: dict[tuple[Operation, int, Axes], Scaling | None] = {}
+        """What operations say of the scales of an operand, or of the result, -1."""
         self.answers: dict[Message, Needs] = {}
         """What of that is possible, and what for."""
         self.pending: dict[SSAValue, Scale] = {}
@@ -256,7 +258,7 @@ class Backward(Folding):
             elif asked and isinstance(op, ScaleAxisRule):
                 self.visited.append(op)
                 for axes in asked:
-                    scaling = op.scale_result(axes)
+                    self.scalings[op, -1, axes] = scaling = op.scale_result(axes)
                     for index, inner in scaling.operands.items() if scaling else ():
                         self.want(op.operands[index], inner)
 
@@ -280,7 +282,7 @@ class Backward(Folding):
         here = Needs(first=self.place[op])
         if (product := self.products.get(op)) is not None:
             return here if _join(axes, product.scale.axes) is not None else None
-        scaling = op.scale_result(axes) if isinstance(op, ScaleAxisRule) else None
+        scaling = self.scalings[op, -1, axes]
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None
         needs = here._replace(positive=scaling.positive)
@@ -303,8 +305,8 @@ class Backward(Folding):
             scale = self.pending.pop(op.results[0], None)
             if (product := self.products.get(op)) is not None:
                 self.move_product(op, product, scale)
-            elif scale is not None and isinstance(op, ScaleAxisRule):
-                scaling = op.scale_result(scale.axes)
+            elif scale is not None:
+                scaling = self.scalings[op, -1, scale.axes]
                 assert scaling is not None
                 self.scale_parameters(op, scaling, scale)
                 for index, axes in scaling.operands.items():
@@ -385,6 +387,7 @@ class Forward(Folding):
                 for index, operand in enumerate(op.operands):
                     for axes in self.asked.get(operand, ()):
                         scaling = op.scale_operand(index, axes)
+                        self.scalings[op, index, axes] = scaling
                         if scaling is not None and scaling.result is not None:
                             self.note(results[0], scaling.result)
 
@@ -413,9 +416,9 @@ class Forward(Folding):
         if (product := self.products.get(op)) is not None:
             fits = index == product.data and _join(axes, product.scale.axes) is not None
             return Needs() if fits else None
-        if not isinstance(op, ScaleAxisRule) or sum(o is value for o in op.operands) > 1:
+        scaling = self.scalings.get((op, index, axes))
+        if sum(operand is value for operand in op.operands) > 1:
             return None
-        scaling = op.scale_operand(index, axes)
         if scaling is None or not self.weights_fit(op, scaling, value, axes):
             return None
         needs = Needs(scaling.positive)
@@ -436,7 +439,7 @@ class Forward(Folding):
         for op in self.visited:
             if (product := self.products.get(op)) is not None:
                 self.move_product(op, product)
-            elif isinstance(op, ScaleAxisRule):
+            else:
                 for index, operand in enumerate(tuple(op.operands)):
                     if (scale := self.pending.get(operand)) is not None:
                         self.move_through(op, index, scale)
@@ -451,9 +454,9 @@ class Forward(Folding):
         elif scale is not None:
             self.scale_parameter(op, product.factor, Along(scale.axes), scale)
 
-    def move_through(self, op: ScaleAxisRule, index: int, scale: Scale) -> None:
+    def move_through(self, op: Operation, index: int, scale: Scale) -> None:
         """Make an operation take a scale that one of its operands has lost."""
-        scaling = op.scale_operand(index, scale.axes)
+        scaling = self.scalings[op, index, scale.axes]
         assert scaling is not None
         self.scale_parameters(op, scaling, scale)
         for other, axes in scaling.operands.items():
@@ -479,6 +482,8 @@ def _varies_along(factor: SSAValue, type: TensorType[Attribute]) -> Axes | None:
 
 
 def _is_constant(value: SSAValue) -> bool:
+    if isinstance(value.owner, ConstantOp | FullOp):
+        return True
     return ConstantLike.get_constant_value(value) is not None
 
 
@@ -527,8 +532,11 @@ def _sizes(type: Attribute, axes: Axes, view: Shape | None = None) -> Shape:
     if not axes:
         return ()
     assert is_ranked(type)
-    shape = type.get_shape() if view is None else view
-    return tuple(shape[axis] if axis >= -len(shape) else 1 for axis in axes)
+    if view is not None:
+        return tuple(view[axis] for axis in axes)
+    dimensions = type.shape.data  # all of `get_shape` is more than is needed
+    least = -len(dimensions)
+    return tuple([dimensions[axis].data if axis >= least else 1 for axis in axes])
 
 
 def _join(axes: Axes, other: Axes) -> Axes | None:

@@ -17,11 +17,9 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walking import walk
 from ...passmanager.remarks import Remarks
+from .inline import LEFT_ALONE
 
 __all__ = ["LambdaLift", "lift_lambdas"]
-
-UNTOUCHED = ("passline.skip_optimization", "relax.primitive")
-"""Attributes of functions whose body stays as it is."""
 
 
 def lift_lambdas(
@@ -66,7 +64,7 @@ class Lifting:
     def lift(self, op: LambdaOp) -> None:
         """Make a lambda, in which no other is left, a function."""
         top = _top_level(op)
-        if any(name in top.attributes for name in UNTOUCHED):
+        if any(name in top.attributes for name in LEFT_ALONE):
             return
         if self.gate is not None and not self.gate():
             return
@@ -93,7 +91,7 @@ class Lifting:
         """Make each call of a closure one of its function, and erase it if there is no other use;
         calls by a less precise type stay."""
         func = self.symbols_beside(top).get(closure.callee.string_value())
-        if not isinstance(func, FuncOp) or any(name in top.attributes for name in UNTOUCHED):
+        if not isinstance(func, FuncOp) or any(name in top.attributes for name in LEFT_ALONE):
             return
         calls = [use.operation for use in closure.result.uses if use.index == 0]
         for invoke in calls:
@@ -215,7 +213,7 @@ def _replace(old: Operation, new: Operation) -> None:
 class LambdaLift(ModulePass):
     """Make functions that are values functions of the module; source: `relax.LambdaLift`.
 
-    Functions marked `relax.primitive` are left as they are.
+    Primitive and composite functions are left as they are.
     """
 
     name = "lambda-lift"

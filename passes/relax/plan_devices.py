@@ -47,6 +47,7 @@ from .device_domains import (
     unify,
 )
 from .device_types import DeviceType
+from .inline import LEFT_ALONE
 
 __all__ = ["PlanDevices", "plan_devices"]
 
@@ -104,8 +105,7 @@ def _project_first(module: ModuleOp) -> None:
 
 def _is_opaque(func: FuncOp) -> bool:
     """Whether the body of a function is not looked into: it computes where its operands are."""
-    names = ("relax.primitive", "passline.skip_optimization")
-    return func.is_declaration or any(name in func.attributes for name in names)
+    return func.is_declaration or any(name in func.attributes for name in LEFT_ALONE)
 
 
 def _transparent(module: ModuleOp) -> list[Operation]:

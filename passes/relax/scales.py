@@ -81,7 +81,11 @@ class Scale(NamedTuple):
 
 def array_in(value: SSAValue) -> Array | None:
     """The elements of a constant, of rank 0 if it is a fill; None if the value is no constant."""
-    known, type = ConstantLike.get_constant_value(value), value.type
+    type, owner = value.type, value.owner
+    if isinstance(owner, ConstantOp | FullOp):  # the trait takes five times as long
+        known = owner.value
+    else:
+        known = ConstantLike.get_constant_value(value)
     if known is None or not is_ranked(type):
         return None
     if is_dense(known):
@@ -173,7 +177,7 @@ class Parameters:
 
     def touch(self, value: SSAValue) -> None:
         """Note that a value loses a use."""
-        if isinstance(owner := value.owner, Operation) and owner.has_trait(ConstantLike):
+        if isinstance(owner := value.owner, ConstantOp | FullOp):
             self.touched[owner] = None
 
 
@@ -216,12 +220,12 @@ def constant(array: Array, old: SSAValue) -> Sequence[Operation]:
     together: a fill, or a small one that is broadcast, if they can."""
     type, old_shape = old.type, static_shape(old.type)
     assert is_ranked(type) and old_shape is not None
-    shape = np.broadcast_shapes(old_shape, array.shape)
-    full = TensorType(type.element_type, shape, type.encoding)
     if not array.ndim:
-        return (FullOp(number_of(array, element_of(type)), full),)
-    small = TensorType(type.element_type, array.shape, type.encoding)
-    op = ConstantOp(dense_of(array, small))
+        return (FullOp(number_of(array, element_of(type)), type),)
+    if array.shape == old_shape:
+        return (ConstantOp(dense_of(array, type)),)
+    op = ConstantOp(dense_of(array, TensorType(type.element_type, array.shape)))
+    shape = np.broadcast_shapes(old_shape, array.shape)
     return (op,) if array.shape == shape else (op, BroadcastToOp(op, shape=shape))
 
 

@@ -17,6 +17,7 @@ from ...dialects.relax.ordering import dependence_order
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
+from .inline import LEFT_ALONE
 
 __all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]
 
@@ -130,7 +131,7 @@ class ToANormalForm(FunctionPass):
     """Replace dataflow graphs by their operations in order, what only a branch uses in the branch;
     source: `relay.ToANormalForm`.
 
-    Functions marked `relax.primitive` are left as they are, and operations outside of graphs where
+    Primitive and composite functions are left as they are, and operations outside of graphs where
     they are.
     """
 
@@ -139,7 +140,7 @@ class ToANormalForm(FunctionPass):
     preserves = ("infer-type",)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        if "relax.primitive" in func.attributes:
+        if any(name in func.attributes for name in LEFT_ALONE):
             return
         graphs, ops = inline_graphs(func, ctx.gate(self.name))
         ctx.count("graphs", graphs)

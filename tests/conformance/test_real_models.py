@@ -7,9 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from inprocess import capture
+from kernels import count_kernels
 from ort import run_onnxruntime
-from seeded import NAMES, random_input, seeded
+from seeded import NAMES, Array, light_path, random_input, seeded
+from xdsl.dialects.builtin import ModuleOp
 
+from passline.frontends.onnx import import_model
+from passline.passes import OPTIMIZE
+from passline.passmanager import PassContext, PassInfo, PassInstrument
+from passline.passmanager.pipeline import parse_pipeline
+from passline.tools.interpret import entry_function, interpret
 from passline.tools.run import PasslineRunMain, save_arrays
 
 QUICK = ("resnet50", "shufflenet", "squeezenet")
@@ -43,3 +50,57 @@ def test_run_agrees_with_onnxruntime(name: str, seed: int, tmp_path: Path):
     logits = expected[-1]
     assert logits.std() > 1e-3  # else nothing is compared
     assert np.abs(actual[-1] - logits).max() < TOLERANCE * logits.std()
+
+
+KERNELS = {
+    "bvlc_alexnet": 14,
+    "densenet121": 188,
+    "inception_v1": 84,
+    "inception_v2": 94,
+    "resnet50": 57,
+    "shufflenet": 75,
+    "squeezenet": 39,
+    "vgg19": 25,
+    "zfnet512": 14,
+}
+"""As many as grouping by hand gives: one for each convolution with all that can follow it, for each
+pooling, product, softmax, concatenation with what follows it element by element, and the like."""
+
+
+def optimized(module: ModuleOp, *instruments: PassInstrument) -> ModuleOp:
+    with PassContext(opt_level=3, instruments=instruments):
+        return parse_pipeline(",".join(OPTIMIZE))(module)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels(name: str):
+    assert count_kernels(optimized(import_model(light_path(name)))) <= KERNELS[name]
+
+
+class LogitsAfterEachPass(PassInstrument):
+    """Runs the model after each pass, and keeps how far off the logits are."""
+
+    def __init__(self, inputs: dict[str, Array], logits: Array) -> None:
+        self.inputs, self.logits = [*inputs.values()], logits
+        self.errors: list[tuple[str, float]] = []
+        """Passes, and the greatest difference in standard deviations of the logits."""
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        if not info.composite:
+            *_, actual = interpret(module, entry_function(module, "main"))(*self.inputs)
+            difference = np.abs(np.asarray(actual) - self.logits).max() / self.logits.std()
+            self.errors.append((info.text, float(difference)))
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
+)
+def test_every_pass_keeps_the_logits(name: str, tmp_path: Path):
+    model = seeded(name, 3)
+    (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
+    inputs = random_input(model, 3)
+    check = LogitsAfterEachPass(inputs, run_onnxruntime(file, inputs)[-1])
+    module = optimized(import_model(file), check)
+    assert len(check.errors) >= len(OPTIMIZE)
+    assert not [error for error in check.errors if error[1] >= TOLERANCE]
+    assert count_kernels(module) <= KERNELS[name]

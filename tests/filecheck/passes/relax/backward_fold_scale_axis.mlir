@@ -414,3 +414,34 @@ func.func @through(%x : tensor<1x2x4x4xf32>, %a : tensor<2xf32>, %w : tensor<2x2
   %9 = relax.multiply %8, %s : (tensor<1x1x1x2xf32>, tensor<2xf32>) -> tensor<1x1x1x2xf32>
   return %9 : tensor<1x1x1x2xf32>
 }
+
+// -----
+
+// In a graph, whose operations stand in any order, and in a branch.
+// CHECK-LABEL: @graph
+func.func @graph(%p : i1, %x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %s : tensor<2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
+  // CHECK: relax.graph
+  // CHECK-NEXT: [[E:%.*]] = relax.exp %s
+  // CHECK-NEXT: [[R:%.*]] = relax.reshape [[E]]
+  // CHECK-NEXT: [[W:%.*]] = relax.multiply %w, [[R]]
+  // CHECK-NEXT: [[C:%.*]] = relax.nn.conv2d %x, [[W]]
+  // CHECK-NEXT: relax.output [[C]]
+  // CHECK: scf.if
+  // CHECK: [[V:%.*]] = relax.multiply %w
+  // CHECK-NEXT: [[D:%.*]] = relax.nn.conv2d %x, [[V]]
+  // CHECK-NEXT: scf.yield [[D]]
+  %0 = relax.graph -> tensor<1x2x3x3xf32> {
+    %e = relax.exp %s : (tensor<2x1x1xf32>) -> tensor<2x1x1xf32>
+    %2 = relax.multiply %1, %e : (tensor<1x2x3x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32>
+    %1 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+    relax.output %2 : tensor<1x2x3x3xf32>
+  }
+  %3 = scf.if %p -> (tensor<1x2x3x3xf32>) {
+    %4 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+    %5 = relax.multiply %4, %s : (tensor<1x2x3x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32>
+    scf.yield %5 : tensor<1x2x3x3xf32>
+  } else {
+    scf.yield %x : tensor<1x2x3x3xf32>
+  }
+  return %0, %3 : tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>
+}

@@ -243,3 +243,34 @@ func.func @graphs(%x : tensor<f32>) -> tensor<f32> {
   }
   return %0 : tensor<f32>
 }
+
+// -----
+
+// Kernels stay as long as what calls them does, also through another kernel.
+// CHECK: module
+// CHECK-NEXT: func.func private @kernel
+// CHECK: func.func private @inner
+// CHECK-NOT: @idle
+func.func private @kernel(%a : memref<f32>) {
+  func.call @inner() : () -> ()
+  return
+}
+func.func private @inner()
+func.func private @idle(memref<f32>)
+func.func @calls() -> tensor<f32> {
+  %0 = relax.call_tir @kernel() : () -> tensor<f32>
+  %1 = relax.call_tir @idle() : () -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// An operation with several results stays if one of them is used; a part that is not, too.
+// CHECK-LABEL: @results
+func.func @results(%x : tensor<4xf32>) -> tensor<2xf32> {
+  // CHECK-NEXT: [[A:%.*]], {{%.*}} = relax.split %x
+  // CHECK-NEXT: func.return [[A]]
+  %0, %1 = relax.split %x {sections = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %2, %3 = relax.split %1 {sections = 2} : (tensor<2xf32>) -> (tensor<1xf32>, tensor<1xf32>)
+  return %0 : tensor<2xf32>
+}

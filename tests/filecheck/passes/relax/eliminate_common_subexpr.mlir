@@ -306,3 +306,24 @@ func.func @graph(%c : i1, %x : tensor<f32>) -> tensor<f32> {
   }
   return %1 : tensor<f32>
 }
+
+// -----
+
+// Operations with any number of operands and results.
+// CHECK-LABEL: @several
+func.func @several(%x : tensor<4xf32>, %c : tensor<1xf32>) {
+  // CHECK-NEXT: [[R:%.*]] = relax.nn.relu %x
+  // CHECK-NEXT: [[J:%.*]] = relax.concatenate [[R]], %c
+  // CHECK-NEXT: [[A:%.*]], [[B:%.*]] = relax.split %x {sections = 2}
+  // CHECK-NEXT: [[D:%.*]], [[E:%.*]] = relax.split %x {indices = [2]}
+  // CHECK-NEXT: "test.op"([[J]], [[J]], [[A]], [[B]], [[A]], [[B]], [[D]], [[E]])
+  %0 = relax.nn.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relax.nn.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = relax.concatenate %0, %c : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
+  %3 = relax.concatenate %1, %c : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
+  %4, %5 = relax.split %x {sections = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %6, %7 = relax.split %x {sections = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %8, %9 = relax.split %x {indices = [2]} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  "test.op"(%2, %3, %4, %5, %6, %7, %8, %9) : (tensor<5xf32>, tensor<5xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
+  return
+}

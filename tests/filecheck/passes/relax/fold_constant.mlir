@@ -429,6 +429,69 @@ func.func private @callee(tensor<f32>, tensor<f32>) -> tensor<f32>
 
 // -----
 
+// Concatenations, reductions to indices, and operations with several results.
+// CHECK-LABEL: @several
+func.func @several() -> (tensor<6xf32>, tensor<2x4xf32>, tensor<i64>, tensor<2xf32>, tensor<1xf32>) {
+  // CHECK-NEXT: relax.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<6xf32>
+  // CHECK-NEXT: relax.constant dense<{{.*}}1.000000e+00, 2.000000e+00, 1.000000e+00, 2.000000e+00{{.*}}, {{.*}}3.000000e+00, 4.000000e+00, 3.000000e+00, 4.000000e+00{{.*}}> : tensor<2x4xf32>
+  // CHECK-NEXT: relax.constant dense<2> : tensor<i64>
+  // CHECK-NEXT: relax.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+  // CHECK-NEXT: relax.constant dense<3.000000e+00> : tensor<1xf32>
+  // CHECK-NEXT: func.return
+  %c = relax.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %d = relax.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %0 = relax.concatenate %c, %c : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  %1 = relax.concatenate %d, %d {axis = 1} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  %2 = relax.argmax %c : (tensor<3xf32>) -> tensor<i64>
+  %3, %4 = relax.split %c {indices = [2]} : (tensor<3xf32>) -> (tensor<2xf32>, tensor<1xf32>)
+  return %0, %1, %2, %3, %4 : tensor<6xf32>, tensor<2x4xf32>, tensor<i64>, tensor<2xf32>, tensor<1xf32>
+}
+
+// -----
+
+// A part of a shape that is known, of a value that is not, and what is made of it.
+// CHECK-LABEL: @part_of_shape
+func.func @part_of_shape(%x : tensor<5x4x3x2xf32>) -> tensor<1x1xi64> {
+  // CHECK-NEXT: relax.exp
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<5> : tensor<1x1xi64>
+  // CHECK-NEXT: func.return [[C]]
+  %0 = relax.exp %x : (tensor<5x4x3x2xf32>) -> tensor<5x4x3x2xf32>
+  %1 = relax.shape_of %0 : (tensor<5x4x3x2xf32>) -> tensor<4xi64>
+  %i = relax.constant dense<[0]> : tensor<1xi64>
+  %2 = relax.take %1, %i {axis = 0} : (tensor<4xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %3 = relax.expand_dims %2 {axis = [0]} : (tensor<1xi64>) -> tensor<1x1xi64>
+  %4 = relax.concatenate %3 : (tensor<1x1xi64>) -> tensor<1x1xi64>
+  return %4 : tensor<1x1xi64>
+}
+
+// -----
+
+// Dropout is that of inference, and folds.
+// CHECK-LABEL: @dropout
+func.func @dropout() -> tensor<2xf32> {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant dense<[2.000000e+00, 3.000000e+00]> : tensor<2xf32>
+  // CHECK-NEXT: func.return [[C]]
+  %c = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %one = relax.full 1.0 : tensor<2xf32>
+  %0 = relax.nn.dropout %c : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = relax.add %0, %one : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// -----
+
+// A kernel stays: what it writes is not known here.
+// CHECK-LABEL: @kernel
+func.func private @written(memref<2xf32>, memref<2xf32>)
+func.func @kernel() -> tensor<2xf32> {
+  // CHECK: relax.call_tir @written
+  %c = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = relax.call_tir @written(%c) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
 // A view of a fill is a fill; what adds elements is none.
 // CHECK-LABEL: @views_of_fills
 func.func @views_of_fills() -> (tensor<2x1x2xf32>, tensor<6xf32>) {

@@ -28,6 +28,8 @@ PASSES = (
     "plan-devices",
     "to-a-normal-form",
     "fuse-ops",
+    "inline",
+    "simplify-expr",
 )
 TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
 

@@ -1,0 +1,28 @@
+"""How many kernels a model is, as its targets count them."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.tensor import CastOp
+
+from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.interfaces import View
+from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
+from passline.tools.interpret import entry_function
+
+__all__ = ["count_kernels", "primitive_functions"]
+
+NO_KERNELS = (ConstantOp, FullOp, View, TupleOp, TupleGetItemOp, CastOp, ReturnOp)
+
+
+def count_kernels(module: ModuleOp) -> int:
+    """The calls of primitive functions in `@main`, and the operations left there that compute."""
+    ops = entry_function(module, "main").body.block.ops
+    return sum(not isinstance(op, NO_KERNELS) for op in ops)
+
+
+def primitive_functions(module: ModuleOp) -> list[FuncOp]:
+    """The functions that `fuse-ops` made."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    return [func for func in functions if "relax.primitive" in func.attributes]
