@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, TupleType, UnitAttr
@@ -23,6 +24,7 @@ __all__ = [
     "constrain",
     "devices_of",
     "domain_of_type",
+    "is_placed_type",
     "leaves",
     "unify",
 ]
@@ -96,8 +98,12 @@ class Place:
     @property
     def device(self) -> DeviceAttr:
         """The device, as far as it is known."""
-        name, index = self.kind.value or ("", 0)
-        return DeviceAttr(name, index, self.memory.value or "")
+        return _device(self.kind.value or ("", 0), self.memory.value or "")
+
+
+@cache
+def _device(kind: Kind, memory: str) -> DeviceAttr:
+    return DeviceAttr(*kind, memory)
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,12 @@ def domain_of_type(type: Attribute) -> Domain | None:
         return FunctionDomain(
             [domain_of_type(t) for t in type.inputs], [domain_of_type(t) for t in type.outputs]
         )
-    return Place() if is_tensor(type) or isinstance(type, TupleType) else None
+    return Place() if is_placed_type(type) else None
+
+
+def is_placed_type(type: Attribute) -> bool:
+    """Whether values of a type are on a device, functions with what they take and give."""
+    return is_tensor(type) or isinstance(type, TupleType | FunctionType)
 
 
 def leaves(domain: Domain | None) -> Iterator[Place]:

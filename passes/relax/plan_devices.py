@@ -43,6 +43,7 @@ from .device_domains import (
     constrain,
     devices_of,
     domain_of_type,
+    is_placed_type,
     leaves,
     unify,
 )
@@ -137,6 +138,38 @@ def _erase(op: Operation) -> None:
     op.drop_all_references()
 
 
+class _IsSpecial(dict[type[Operation], bool]):
+    """Whether operations of a class have rules of their own, found once for each."""
+
+    def __missing__(self, cls: type[Operation]) -> bool:
+        self[cls] = answer = issubclass(cls, _SPECIAL)
+        return answer
+
+
+_SPECIAL = (
+    CallOp,
+    CallTIROp,
+    ConditionOp,
+    DeviceCopyOp,
+    ForOp,
+    FuncOp,
+    GraphOp,
+    IfOp,
+    IndexSwitchOp,
+    InvokeOp,
+    LambdaOp,
+    LambdaYieldOp,
+    MakeClosureOp,
+    ModuleOp,
+    OnDeviceOp,
+    OnHost,
+    OutputOp,
+    ReturnOp,
+    WhileOp,
+    YieldOp,
+)
+
+
 @dataclass(frozen=True)
 class Flow:
     """An operand, and where its user takes it."""
@@ -180,6 +213,7 @@ class Planning:
         self.sources: dict[SSAValue, Place] = {}
         """Values whose operation has no operands on a device, to tell where they are."""
         self.copied: list[tuple[Flow, Place]] = []
+        self.is_special = _IsSpecial()
 
     def analyse(self, module: ModuleOp) -> None:
         """Find what is in one place."""
@@ -203,6 +237,9 @@ class Planning:
 
     def define(self, op: Operation) -> None:
         """Find where an op takes its operands and has its results, as far as it says itself."""
+        if not self.is_special[type(op)]:
+            self.define_other(op)
+            return
         match op:
             case FuncOp():
                 self.signature(op)
@@ -318,19 +355,23 @@ class Planning:
 
     def define_other(self, op: Operation) -> None:
         """An op computes on one device, but for what it has on the host."""
-        host_operands = op.host_operands() if isinstance(op, OnHost) else ()
-        host_results = op.host_results() if isinstance(op, OnHost) else ()
-        host, there = Place(), Place()
-        self.constrain(host, HOST, Site(op, "has it on"))
-        self.slots[op] = [host if i in host_operands else there for i in range(len(op.operands))]
-        for index, value in enumerate(op.results):
-            where = host if index in host_results else there
-            if isinstance(self.of(value), Place):
+        there = Place()
+        operands, results = [there] * len(op.operands), [there] * len(op.results)
+        if self.is_special[type(op)] and isinstance(op, OnHost):
+            host = Place()
+            self.constrain(host, HOST, Site(op, "has it on"))
+            for places, indices in (operands, op.host_operands()), (results, op.host_results()):
+                for index in indices:
+                    places[index] = host
+        self.slots[op] = operands
+        for value, where in zip(op.results, results):
+            if isinstance(domain := domain_of_type(value.type), Place):
                 self.domains[value] = where
             else:
-                unify(where, self.of(value))
-        data = [v for i, v in enumerate(op.operands) if i not in host_operands]
-        if not any(domain_of_type(value.type) for value in data):
+                self.domains[value] = domain
+                unify(where, domain)
+        data = [value for value, where in zip(op.operands, operands) if where is there]
+        if not any(is_placed_type(value.type) for value in data):
             placed = [value for value in op.results if self.of(value) is there]
             self.sources |= dict.fromkeys(placed, there)
 
@@ -344,24 +385,27 @@ class Planning:
 
     def flows(self, op: Operation) -> list[Flow]:
         """What an op takes on a device, and where."""
-        first, domains = 0, self.slots.get(op, ())
-        match op:
-            case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
-                domains = self.given_by(op.parent_op())
-            case ConditionOp() if isinstance(loop := op.parent_op(), WhileOp):
-                first, domains = 1, self.all_of(loop.after_region.block.args)
-            case ForOp():
-                first, domains = 3, self.all_of(op.body.block.args[1:])
-            case WhileOp():
-                domains = self.all_of(op.before_region.block.args)
-            case InvokeOp() if isinstance(called := self.of(op.callee), FunctionDomain):
-                first, domains = 1, called.arguments
-                for result, domain in zip(op.res, called.results):
-                    unify(self.of(result), domain)
-            case _:
-                pass
+        first, domains = self.taken(op) if self.is_special[type(op)] else (0, self.slots[op])
         numbered = enumerate(domains, first)
         return [Flow(op, index, domain) for index, domain in numbered if domain is not None]
+
+    def taken(self, op: Operation) -> tuple[int, Sequence[Domain | None]]:
+        """Where an op takes its operands from a certain one on."""
+        match op:
+            case ReturnOp() | LambdaYieldOp() | OutputOp() | YieldOp():
+                return 0, self.given_by(op.parent_op())
+            case ConditionOp() if isinstance(loop := op.parent_op(), WhileOp):
+                return 1, self.all_of(loop.after_region.block.args)
+            case ForOp():
+                return 3, self.all_of(op.body.block.args[1:])
+            case WhileOp():
+                return 0, self.all_of(op.before_region.block.args)
+            case InvokeOp() if isinstance(called := self.of(op.callee), FunctionDomain):
+                for result, domain in zip(op.res, called.results):
+                    unify(self.of(result), domain)
+                return 1, called.arguments
+            case _:
+                return 0, self.slots.get(op, ())
 
     def given_by(self, holder: Operation | None) -> Sequence[Domain | None]:
         """Where an op takes what its regions end with."""
