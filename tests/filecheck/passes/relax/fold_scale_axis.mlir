@@ -2,7 +2,7 @@
 // RUN: passline-opt %s -O2 -p fold-scale-axis --split-input-file 2>&1 >/dev/null | filecheck %s --check-prefix LEVEL
 // RUN: passline-opt %s -O3 -p fold-scale-axis --remarks-missed=scale --split-input-file 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// LEVEL: warning: pipeline 'fold-scale-axis' moves no scales: opt_level 2 is below backward-fold-scale-axis (3) and forward-fold-scale-axis (3)
+// LEVEL: warning: pipeline 'sequential' ran none of its passes: opt_level 2 is below fold-scale-axis (3)
 
 // One number, behind relu, with parameters that are constant.
 // CHECK-LABEL: @bound
