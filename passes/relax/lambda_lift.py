@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -128,10 +128,10 @@ class Lifting:
             around = around.parent_op()
         outer = [name] if (name := symbol_of(top)) else []
         path = "_".join([*outer, *reversed(names)])
-        candidates = iter(("_".join([*outer, names[0]]), path))
-        numbered = (f"{path}_{n}" for n in count())
+        candidates = ("_".join([*outer, names[0]]), path)
         used = self.symbols_beside(top)
-        return next(name for names in (candidates, numbered) for name in names if name not in used)
+        numbered = (f"{path}_{n}" for n in count())
+        return next(name for name in chain(candidates, numbered) if name not in used)
 
 
 def _name(op: LambdaOp) -> str:
