@@ -11,6 +11,8 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
+from ..passmanager.config import register_config_option
+from .relax.device_types import DeviceType
 
 __all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
@@ -30,11 +32,14 @@ PASSES = {
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
+    "lambda-lift": "relax.lambda_lift:LambdaLift",
+    "plan-devices": "relax.plan_devices:PlanDevices",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
 OPTIMIZE = (
@@ -69,3 +74,5 @@ REPLACEMENTS = {
 UNIVERSE = Universe(
     all_dialects=DIALECTS, all_passes={name: _factory(place) for name, place in PASSES.items()}
 )
+
+register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)

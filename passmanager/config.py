@@ -41,7 +41,8 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
     """
     if name_key(key) in _registered:
         raise ValueError(f"config option '{key}' is registered already")
-    if name_key(key) in installed().names:
+    # Plugins register theirs while they are loaded: the passes are not known yet.
+    if installed.cache_info().currsize and name_key(key) in installed().names:
         raise ValueError(
             f"config option '{key}' is the name of a pass, whose fields are its options"
         )
@@ -50,6 +51,12 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
     elif dataclasses.is_dataclass(cast(object, type_)):
         default = type_()
     _registered[name_key(key)] = _Registered(key, type_, default)
+
+
+def _options() -> dict[str, _Registered]:
+    """The registered options, with those that plugins register when they are loaded."""
+    installed()
+    return _registered
 
 
 class Config:
@@ -73,7 +80,7 @@ class Config:
     def _add(self, key: str, value: ConfigValue) -> None:
         if value is None:
             raise ConfigError(f"config option '{key}' is None: leave it out for its default")
-        if (option := _registered.get(name_key(key))) is not None:
+        if (option := _options().get(name_key(key))) is not None:
             self._values[option.key] = _legalise(option, value)
             return
         try:
@@ -87,7 +94,7 @@ class Config:
         """The value of a key, for a pass a dict of its fields; what is not set is at its default.
         None if there is no such key.
         """
-        if (option := _registered.get(name_key(key))) is not None:
+        if (option := _options().get(name_key(key))) is not None:
             return self._values.get(option.key, option.default)
         try:
             options = pass_options(find_pass(key))
@@ -116,7 +123,7 @@ class Config:
 
 def _is_key(key: str) -> bool:
     """Whether a key is a registered option or names a pass."""
-    return name_key(key) in _registered or name_key(key) in installed().names
+    return name_key(key) in _options() or name_key(key) in installed().names
 
 
 def option_type(key: str) -> object | None:
@@ -125,14 +132,14 @@ def option_type(key: str) -> object | None:
 
     Errors: ConfigError if there is no such key or field.
     """
-    if (option := _registered.get(name_key(key))) is not None:
+    if (option := _options().get(name_key(key))) is not None:
         return None if dataclasses.is_dataclass(cast(object, option.type)) else option.type
     if _is_key(key):
         return None
     owner, _, field = key.rpartition(".")
     if not _is_key(owner):
         raise ConfigError(_unknown_key(key))
-    registered = _registered.get(name_key(owner))
+    registered = _options().get(name_key(owner))
     cls = find_pass(owner) if registered is None else registered.type
     try:
         return find_option(cls, field, owner).type
@@ -163,9 +170,9 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
 
 
 def _unknown_key(key: str) -> str:
-    candidates = [*(o.key for o in _registered.values()), *installed().passes]
+    candidates = [*(o.key for o in _options().values()), *installed().passes]
     closest = closest_name(key, candidates)
-    registered = ", ".join(sorted(o.key for o in _registered.values())) or "none"
+    registered = ", ".join(sorted(o.key for o in _options().values())) or "none"
     hint = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
     return f"there is no config option and no pass '{key}'; {hint}"
 
@@ -218,7 +225,7 @@ def _checked(key: str, value: object, type_: object) -> object:
 def config_types() -> dict[str, dict[str, str]]:
     """Every key that a context's `config` takes, a pass as `pass.field`, with its type as text."""
     found: dict[str, dict[str, str]] = {}
-    for option in _registered.values():
+    for option in _options().values():
         if dataclasses.is_dataclass(cast(object, option.type)):
             found |= _field_types(option.key, option.type)
         else:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FileLineColLoc, FunctionType
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    FlatSymbolRefAttrConstr,
+    FunctionType,
+    SymbolRefAttr,
+)
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.utils import AbstractYieldOperation
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.region_utils import iter_used_values_defined_above
@@ -13,6 +19,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
+    prop_def,
     region_def,
     result_def,
     traits_def,
@@ -28,15 +35,17 @@ from xdsl.traits import (
     RecursivelySpeculatable,
     RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
+    SymbolTable,
+    SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
-from .interfaces import InfersType
+from .interfaces import InfersType, NonComputational
 from .ordering import find_cycle
 from .types import refine
 
-__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "OutputOp", "YieldOp"]
+__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "MakeClosureOp", "OutputOp", "YieldOp"]
 
 FUNCTION = BaseAttr(FunctionType)
 
@@ -218,6 +227,68 @@ class InvokeOp(InfersType, RelaxOp):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.callee.type)
+
+
+class MakeClosureSymbolUse(SymbolUserOpInterface):
+    """The callee is a `func.func`, whose first parameters are what is captured, and the others
+    those of the closure."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, MakeClosureOp)
+        callee = SymbolTable.lookup_symbol(op, op.callee)
+        if callee is None:
+            raise VerifyException(f"closes {op.callee}, which is no symbol of the module")
+        if not isinstance(callee, FuncOp):
+            raise VerifyException(f"closes {op.callee}, which is a '{callee.name}', not a function")
+        captured, inputs = op.captured.types, callee.function_type.inputs.data
+        if inputs[: len(captured)] != captured:
+            raise VerifyException(
+                f"gives {op.callee} ({', '.join(map(str, captured))}) as its first parameters, "
+                f"which are ({', '.join(map(str, inputs[: len(captured)]))})"
+            )
+        closure = op.closure_type(callee.function_type)
+        if refine(op.result.type, closure) is None:
+            raise VerifyException(f"is of type {op.result.type}, but {op.callee} gives {closure}")
+
+
+@irdl_op_definition
+class MakeClosureOp(NonComputational, RelaxOp):
+    """A function of the module as a value, with its first arguments (`relax.make_closure`).
+
+    `%f = relax.make_closure @g(%a) : (type) -> ((type) -> type)`; `relax.invoke %f(%x)` is
+    `func.call @g(%a, %x)`. It is what a `relax.lambda` becomes that is not always called at once.
+    """
+
+    name = "relax.make_closure"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    captured = var_operand_def()
+    result = result_def(FUNCTION)
+
+    traits = traits_def(Pure(), MakeClosureSymbolUse())
+
+    # A functional-type would leave out the parentheses around the type of the closure.
+    assembly_format = (
+        "$callee `(` $captured `)` attr-dict `:` `(` type($captured) `)` `->` `(` type($result) `)`"
+    )
+
+    def __init__(
+        self,
+        callee: str | SymbolRefAttr,
+        captured: Sequence[SSAValue | Operation],
+        type: FunctionType,
+    ):
+        super().__init__(
+            operands=[captured],
+            properties={"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
+            result_types=[type],
+        )
+
+    def closure_type(self, callee: FunctionType) -> FunctionType:
+        """The type of the closure of a function of a type."""
+        return FunctionType.from_lists(
+            callee.inputs.data[len(self.captured) :], callee.outputs.data
+        )
 
 
 # Graphs

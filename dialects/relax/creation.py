@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from .attributes import bool_prop, int_prop
 from .base import TensorOp
 from .constant import constant_elements
-from .interfaces import Anchor, Injective
+from .interfaces import Anchor, Injective, OnHost
 from .manipulation import check_indices, count, number_type
 from .shapes import normalize_axis, shape_text
 from .types import TENSOR, shape_of, static_shape, tensor_type, with_shape
@@ -32,7 +32,7 @@ __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_s
 
 
 @irdl_op_definition
-class ShapeOfOp(TensorOp, HasFolderInterface):
+class ShapeOfOp(OnHost, TensorOp, HasFolderInterface):
     """The dimensions of a tensor (`relay.shape_of`, ONNX Shape)."""
 
     name = "relax.shape_of"
@@ -41,6 +41,9 @@ class ShapeOfOp(TensorOp, HasFolderInterface):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
+
+    def host_results(self) -> Sequence[int]:
+        return (0,)
 
     def infer_types(self) -> Sequence[Attribute]:
         shape = shape_of(number_type(self.data))
@@ -52,7 +55,7 @@ class ShapeOfOp(TensorOp, HasFolderInterface):
 
 
 @irdl_op_definition
-class SizeOfOp(TensorOp, HasFolderInterface):
+class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
     """The number of elements of a tensor (`relay.ndarray_size`, ONNX Size)."""
 
     name = "relax.size_of"
@@ -61,6 +64,9 @@ class SizeOfOp(TensorOp, HasFolderInterface):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
+
+    def host_results(self) -> Sequence[int]:
+        return (0,)
 
     def infer_types(self) -> Sequence[Attribute]:
         number_type(self.data)

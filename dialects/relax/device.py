@@ -43,7 +43,7 @@ DEVICE_TYPES = (
 class DeviceAttr(ParametrizedAttribute):
     """A device and a memory of it (TVM VirtualDevice): `#relax.device<cuda:1, "texture">`.
 
-    The number is 0, and the memory the main one, if they are left out; `?` is any device.
+    The number is 0 if it is left out, and the memory any; `?` is any device.
     """
 
     name = "relax.device"
@@ -52,7 +52,7 @@ class DeviceAttr(ParametrizedAttribute):
     """One of DEVICE_TYPES; empty is any."""
     index: IntAttr
     memory_scope: StringAttr
-    """Empty is the main memory."""
+    """Empty is any: the main one, if nothing says otherwise."""
 
     def __init__(
         self,

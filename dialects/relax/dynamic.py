@@ -19,6 +19,7 @@ from .base import TensorOp
 from .constant import FullOp, Number, constant_elements, constant_integers, number_attr
 from .creation import OneHotOp, check_scalar
 from .indexing import StridedSliceOp
+from .interfaces import OnHost
 from .manipulation import (
     BroadcastToOp,
     ExpandDimsOp,
@@ -53,7 +54,7 @@ __all__ = [
 Values: TypeAlias = Sequence[Sequence[int]]
 
 
-class DynamicOp(TensorOp, ABC):
+class DynamicOp(OnHost, TensorOp, ABC):
     """An operation that is another one, the static one, once its last operands are known.
 
     These parameters are lists of integers, or a scalar where one integer is meant. To fusion it is
@@ -85,6 +86,9 @@ class DynamicOp(TensorOp, ABC):
         is none. The result types are inferred if they are not given."""
         properties = {**self.properties, **self.arguments(*values)}
         return self.STATIC(*inputs, result_types=result_types, location=None, **properties)
+
+    def host_operands(self) -> Sequence[int]:
+        return range(self.INPUTS, len(self.operands))
 
     def known_values(self) -> Values | None:
         """The values of the parameters; None if they are not all known."""

@@ -46,6 +46,7 @@ __all__ = [
     "LayoutRule",
     "Neutral",
     "NonComputational",
+    "OnHost",
     "Reduction",
     "ScaleAxisRule",
     "Scaling",
@@ -229,6 +230,19 @@ def _broadcast_in(
                 f"axis {c} is split, and of size {sizes[c]} in one operand, {extents[c]} in another"
             )
     return relayout.with_ones(ones)
+
+
+class OnHost(Operation, ABC):
+    """An operation with values that are on the host, such as shapes, wherever the others are: for
+    `plan-devices`."""
+
+    def host_operands(self) -> Sequence[int]:
+        """The indices of the operands that are on the host."""
+        return ()
+
+    def host_results(self) -> Sequence[int]:
+        """The indices of the results that are on the host."""
+        return ()
 
 
 class FusionKind(IntEnum):

@@ -17,6 +17,7 @@ from ...dialects.relax.control import (
     GraphOp,
     InvokeOp,
     LambdaOp,
+    MakeClosureOp,
     OutputOp,
 )
 from ...dialects.relax.control import YieldOp as LambdaYieldOp
@@ -141,6 +142,9 @@ class Inference:
                 if (callee := self.functions.get(op.callee.string_value())) is not None:
                     unknown = [None] * len(op.results)
                     self.refine(op, op.results, self.returned.get(callee, unknown))
+            case MakeClosureOp():
+                if (callee := self.functions.get(op.callee.string_value())) is not None:
+                    self.refine(op, op.results, [self.closure_type(op, callee)])
             case ConditionOp():
                 if isinstance(loop := op.parent_op(), WhileOp):
                     self.refine(op, loop.after_region.block.args, self.types(op.args))
@@ -159,6 +163,14 @@ class Inference:
             self.unknown.difference_update(op.results)
         else:
             self.refine(op, op.results, types)
+
+    def closure_type(self, op: MakeClosureOp, callee: FuncOp) -> Attribute | None:
+        """The type of a closure of a function, by what is known of this."""
+        known = [type for type in self.returned.get(callee, [None]) if type is not None]
+        if len(known) < len(callee.function_type.outputs):
+            return None
+        inputs = callee.function_type.inputs.data
+        return op.closure_type(FunctionType.from_lists(inputs, known))
 
     def check_cast(self, op: CastOp | MatchCastOp) -> None:
         """A cast keeps its type, which must not contradict what is known of its operand by now."""

@@ -59,6 +59,15 @@ class ControlFunctions(InterpreterFunctions):
         function: Closure = args[0]
         return function(*args[1:])
 
+    @impl(control.MakeClosureOp)
+    def run_make_closure(
+        self, interpreter: Interpreter, op: control.MakeClosureOp, args: PythonValues
+    ) -> PythonValues:
+        def call(*arguments: object) -> PythonValues:
+            return interpreter.call_op(op.callee, (*args, *arguments))
+
+        return (call,)
+
     @impl(control.GraphOp)
     def run_graph(
         self, interpreter: Interpreter, op: control.GraphOp, args: PythonValues

@@ -52,6 +52,20 @@ func.func @lambdas(%x : tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
   return %k : (tensor<4xf32>) -> tensor<4xf32>
 }
 
+// CHECK-LABEL: @closures
+func.func @closures(%a : i1) -> (() -> ()) {
+  // CHECK-NEXT: relax.make_closure @take(%{{.*}}) {tag} : (i1) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %f = relax.make_closure @take(%a) {tag} : (i1) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  // CHECK-NEXT: relax.make_closure @take() : () -> ((i1, tensor<4xf32>) -> tensor<?xf32>)
+  %g = relax.make_closure @take() : () -> ((i1, tensor<4xf32>) -> tensor<?xf32>)
+  // CHECK-NEXT: [[F:%.*]] = relax.make_closure @nothing() : () -> (() -> ())
+  %h = relax.make_closure @nothing() : () -> (() -> ())
+  // CHECK-NEXT: func.return [[F]]
+  return %h : () -> ()
+}
+func.func private @take(i1, tensor<4xf32>) -> tensor<4xf32>
+func.func private @nothing()
+
 // Operations of a graph stand in any order, also those that are used in nested regions.
 // CHECK-LABEL: @graph
 func.func @graph(%c : i1, %x : tensor<4xf32>) -> tensor<4xf32> {

@@ -257,3 +257,48 @@ func.func @device_copy(%x : tensor<f32>) {
   %0 = relax.device_copy %x {src = #relax.device<cpu>} : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+// CHECK: 'relax.make_closure' op closes @g, which is no symbol of the module
+func.func @no_symbol() {
+  %f = relax.make_closure @g() : () -> (() -> ())
+  return
+}
+
+// -----
+
+// CHECK: 'relax.make_closure' op closes @m, which is a 'builtin.module', not a function
+module @m {
+}
+func.func @no_function() {
+  %f = relax.make_closure @m() : () -> (() -> ())
+  return
+}
+
+// -----
+
+// CHECK: 'relax.make_closure' op gives @g (i32) as its first parameters, which are (i1)
+func.func private @g(i1, i32)
+func.func @captured(%x : i32) {
+  %f = relax.make_closure @g(%x) : (i32) -> ((i32) -> ())
+  return
+}
+
+// -----
+
+// CHECK: 'relax.make_closure' op gives @g (i1, i1) as its first parameters, which are (i1)
+func.func private @g(i1)
+func.func @too_many(%x : i1) {
+  %f = relax.make_closure @g(%x, %x) : (i1, i1) -> (() -> ())
+  return
+}
+
+// -----
+
+// CHECK: 'relax.make_closure' op is of type (i1) -> (), but @g gives (i32) -> ()
+func.func private @g(i1, i32)
+func.func @type(%x : i1) {
+  %f = relax.make_closure @g(%x) : (i1) -> ((i1) -> ())
+  return
+}

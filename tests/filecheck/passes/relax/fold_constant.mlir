@@ -415,6 +415,20 @@ func.func @out_of_range() -> tensor<1xi32> {
 
 // -----
 
+// A closure of a constant is none.
+// CHECK-LABEL: @closure
+func.func @closure() -> ((tensor<f32>) -> tensor<f32>) {
+  // CHECK-NEXT: [[C:%.*]] = relax.constant
+  // CHECK-NEXT: [[F:%.*]] = relax.make_closure @callee([[C]])
+  // CHECK-NEXT: func.return [[F]]
+  %0 = relax.constant dense<1.0> : tensor<f32>
+  %1 = relax.make_closure @callee(%0) : (tensor<f32>) -> ((tensor<f32>) -> tensor<f32>)
+  return %1 : (tensor<f32>) -> tensor<f32>
+}
+func.func private @callee(tensor<f32>, tensor<f32>) -> tensor<f32>
+
+// -----
+
 // Concatenations, reductions to indices, and operations with several results.
 // CHECK-LABEL: @several
 func.func @several() -> (tensor<6xf32>, tensor<2x4xf32>, tensor<i64>, tensor<2xf32>, tensor<1xf32>) {

@@ -495,3 +495,40 @@ func.func @annotations(%x : tensor<4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %5 = relax.exp %4 : (tensor<?xf32>) -> tensor<*xf32>
   return %3, %5 : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A closure gives what its function does, also if that is itself a caller of closures.
+// CHECK-LABEL: func.func @closure(%x: tensor<4xf32>) -> tensor<4xf32>
+func.func @closure(%x : tensor<4xf32>) -> tensor<*xf32> {
+  // CHECK-NEXT: [[F:%.*]] = relax.make_closure @callee(%x) : (tensor<4xf32>) -> ((tensor<?xf32>) -> tensor<4xf32>)
+  %f = relax.make_closure @callee(%x) : (tensor<4xf32>) -> ((tensor<?xf32>) -> tensor<*xf32>)
+  // CHECK-NEXT: tensor.cast
+  %0 = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  // CHECK-NEXT: relax.invoke [[F]](%{{.*}}) : (tensor<?xf32>) -> tensor<4xf32>
+  %1 = relax.invoke %f(%0) : (tensor<?xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+// CHECK-LABEL: func.func @callee(%x: tensor<4xf32>, %y: tensor<?xf32>) -> tensor<4xf32>
+func.func @callee(%x : tensor<4xf32>, %y : tensor<?xf32>) -> tensor<*xf32> {
+  %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// Recursion through a closure counts for nothing until it is known what else is returned.
+// CHECK-LABEL: func.func @recursive(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32>
+func.func @recursive(%c : i1, %x : tensor<4xf32>) -> tensor<*xf32> {
+  // CHECK: relax.make_closure @recursive(%c) : (i1) -> ((tensor<4xf32>) -> tensor<4xf32>)
+  // CHECK: relax.invoke %{{.*}}(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = scf.if %c -> (tensor<*xf32>) {
+    %f = relax.make_closure @recursive(%c) : (i1) -> ((tensor<4xf32>) -> tensor<*xf32>)
+    %1 = relax.invoke %f(%x) : (tensor<4xf32>) -> tensor<*xf32>
+    scf.yield %1 : tensor<*xf32>
+  } else {
+    %2 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
+    scf.yield %2 : tensor<*xf32>
+  }
+  return %0 : tensor<*xf32>
+}

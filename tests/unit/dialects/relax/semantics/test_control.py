@@ -232,3 +232,17 @@ def test_casts_and_annotations_change_nothing() -> None:
     }"""
     (result,) = call(text, "main", X)
     assert result is X
+
+
+def test_a_closure_is_its_function_with_the_first_arguments() -> None:
+    text = """
+    func.func @f(%x : !t, %y : !t) -> !t {
+      %g = relax.make_closure @g(%x) : (!t) -> ((!t) -> (!t, !t))
+      %0, %1 = relax.invoke %g(%y) : (!t) -> (!t, !t)
+      %2 = relax.subtract %0, %1 : (!t, !t) -> !t
+      return %2 : !t
+    }
+    func.func private @g(%a : !t, %b : !t) -> (!t, !t) {
+      return %a, %b : !t, !t
+    }"""
+    assert call(text, "f", 3 * X, X)[0].tolist() == [2, 4]

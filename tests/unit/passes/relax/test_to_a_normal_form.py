@@ -1,0 +1,103 @@
+"""Graphs put in order: what is too large for a FileCheck case, and what is asked on the way."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from passline.dialects.relax.control import GraphOp
+from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
+from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.walking import walk
+from passline.passmanager.registry import make_ir_context
+
+UNARY = "(tensor<f32>) -> tensor<f32>"
+
+
+def function(*lines: str) -> tuple[ModuleOp, FuncOp]:
+    """A function @f of %c and %x that returns %0, the result of a graph of these operations."""
+    text = "\n".join(
+        [
+            "func.func @f(%c : i1, %x : tensor<f32>) -> tensor<f32> {",
+            "%0 = relax.graph -> tensor<f32> {",
+            *lines,
+            "}",
+            "return %0 : tensor<f32>",
+            "}",
+        ]
+    )
+    module = parse_module(make_ir_context(), text, "graph.mlir")
+    func = module.body.block.first_op
+    assert isinstance(func, FuncOp)
+    return module, func
+
+
+def test_a_chain_of_ten_thousand_that_stands_backwards():
+    n = 10_000
+    module, func = function(
+        *(f"%a{i} = relax.exp %a{i - 1} : {UNARY}" for i in range(n, 0, -1)),
+        f"%a0 = relax.abs %x : {UNARY}",
+        f"relax.output %a{n} : tensor<f32>",
+    )
+    graphs, ops = inline_graphs(func)
+    assert (graphs, len(ops), sink_into_branches(ops)) == (1, n + 1, 0)
+    verify(module)
+    names = [op.results[0].name_hint for op in ops]
+    assert names == [f"a{i}" for i in range(n + 1)]
+    assert [*func.body.block.ops][:-1] == ops
+
+
+def test_a_chain_of_ten_thousand_goes_into_a_branch():
+    n = 10_000
+    module, func = function(
+        "%r = scf.if %c -> (tensor<f32>) {",
+        f"scf.yield %a{n} : tensor<f32>",
+        "} else {",
+        "scf.yield %x : tensor<f32>",
+        "}",
+        *(f"%a{i} = relax.exp %a{i - 1} : {UNARY}" for i in range(n, 0, -1)),
+        f"%a0 = relax.abs %x : {UNARY}",
+        "relax.output %r : tensor<f32>",
+    )
+    _, ops = inline_graphs(func)
+    assert sink_into_branches(ops) == n + 1
+    verify(module)
+    assert len([*func.body.block.ops]) == 2
+
+
+def test_effects_stay_in_the_order_of_the_outer_graph():
+    _, func = function(
+        "func.call @a() : () -> ()",
+        "%r = relax.graph -> tensor<f32> {",
+        "func.call @c() : () -> ()",
+        "%2 = relax.exp %1 : (tensor<f32>) -> tensor<f32>",
+        "func.call @d() : () -> ()",
+        "relax.output %2 : tensor<f32>",
+        "}",
+        "%1 = func.call @b() : () -> tensor<f32>",
+        "func.call @e() : () -> ()",
+        "relax.output %r : tensor<f32>",
+    )
+    inline_graphs(func)
+    called = [str(op.properties.get("callee", op.name)) for op in func.body.block.ops]
+    assert called == ["@a", "@b", "@c", "relax.exp", "@d", "@e", "func.return"]
+
+
+def test_a_gate_keeps_a_graph_and_those_in_it():
+    _, func = function(
+        "%r = relax.graph -> tensor<f32> {",
+        "relax.output %x : tensor<f32>",
+        "}",
+        "relax.output %r : tensor<f32>",
+    )
+    asked: list[bool] = []
+
+    def gate() -> bool:
+        asked.append(True)
+        return len(asked) > 1
+
+    assert inline_graphs(func, gate) == (0, [])
+    assert inline_graphs(func, gate) == (2, [])
+    assert len(asked) == 3
+    assert not any(isinstance(op, GraphOp) for op in walk(func))
