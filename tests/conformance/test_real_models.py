@@ -11,10 +11,15 @@ from kernels import count_kernels
 from ort import run_onnxruntime
 from seeded import NAMES, Array, light_path, random_input, seeded
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from passline.dialects.relax.convolution import Conv2dOp
+from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import import_model
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
+from passline.passmanager.ir.walking import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.tools.interpret import entry_function, interpret
 from passline.tools.run import PasslineRunMain, save_arrays
@@ -104,3 +109,38 @@ def test_every_pass_keeps_the_logits(name: str, tmp_path: Path):
     assert len(check.errors) >= len(OPTIMIZE)
     assert not [error for error in check.errors if error[1] >= TOLERANCE]
     assert count_kernels(module) <= KERNELS[name]
+
+
+TRANSFORMS = {"shufflenet": 41, "bvlc_alexnet": 4, "zfnet512": 4, "inception_v1": 5}
+"""How many are left at most; of the others two or three, of the image, before what flattens, and
+before a concatenation in between. Shufflenet reshapes channels, the other convolutions of three
+need their own."""
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW4c"])
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
+)
+def test_layouts(name: str, layout: str, tmp_path: Path):
+    model = seeded(name, 4)
+    (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
+    inputs = random_input(model, 4)
+    *before, fuse = OPTIMIZE
+    with PassContext(opt_level=3):
+        pipeline = ",".join([*before, f"convert-layout{{desired=relax.nn.conv2d:{layout}}}", fuse])
+        module = parse_pipeline(pipeline)(import_model(file))
+    assert not [op for op in walk(module) if is_conv_of_another_layout(op, layout)]
+    transforms = [op for op in walk(module) if isinstance(op, LayoutTransformOp)]
+    assert len(transforms) <= TRANSFORMS.get(name, 3)
+    *_, actual = interpret(module, entry_function(module, "main"))(*inputs.values())
+    logits = run_onnxruntime(file, inputs)[-1]
+    assert np.abs(np.asarray(actual) - logits).max() < TOLERANCE * logits.std()
+
+
+def is_conv_of_another_layout(op: Operation, layout: str) -> bool:
+    """Whether it is a convolution that could have that layout, but has another."""
+    if not isinstance(op, Conv2dOp) or op.data_layout.data == layout:
+        return False
+    weight = shape_of(tensor_type(op.weight))
+    assert weight is not None
+    return layout == "NHWC" or not any(channels % 4 for channels in weight[:2])
