@@ -48,7 +48,7 @@ OPTIMIZE = (
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for all that follow
     "canonicalize-ops",
     # Shapes that are computed become constants, by which others are computed.
-    "fixpoint(fold-constant,dynamic-to-static)",
+    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
     "simplify-expr",  # after fold-constant, as it merges what is a constant by then
     "fold-scale-axis",  # of the scales that are left: a constant for each side of an operation
     "flatten-concatenate",
