@@ -1,0 +1,63 @@
+"""What passes ask of an operation; an op of any dialect takes part by deriving from these classes.
+
+They are tested with `isinstance`, an order of magnitude cheaper than looking up an xDSL trait.
+"""
+
+from __future__ import annotations
+
+from .algebra import Associative, Decomposes, Neutral, Shorthand, SimplifiesInference
+from .computing import Evaluates, InfersType, NonComputational, OnHost
+from .fusion import (
+    Anchor,
+    Broadcast,
+    Elementwise,
+    FusionKind,
+    FusionPattern,
+    Injective,
+    Reduction,
+    View,
+)
+from .layouts import (
+    AlongAxes,
+    Conversion,
+    ConvertsLayout,
+    InLayout,
+    LayoutRule,
+    axes_in,
+    chosen,
+    of_first,
+)
+from .scales import Along, Axes, Homogeneous, ScaleAxisRule, Scaling
+
+__all__ = [
+    "Along",
+    "AlongAxes",
+    "Anchor",
+    "Associative",
+    "Axes",
+    "Broadcast",
+    "Conversion",
+    "ConvertsLayout",
+    "Decomposes",
+    "Elementwise",
+    "Evaluates",
+    "FusionKind",
+    "FusionPattern",
+    "Homogeneous",
+    "InLayout",
+    "InfersType",
+    "Injective",
+    "LayoutRule",
+    "Neutral",
+    "NonComputational",
+    "OnHost",
+    "Reduction",
+    "ScaleAxisRule",
+    "Scaling",
+    "Shorthand",
+    "SimplifiesInference",
+    "View",
+    "axes_in",
+    "chosen",
+    "of_first",
+]
