@@ -849,3 +849,40 @@ func.func @less(%x: tensor<?x?x?x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<?x?x
   %f = relax.nn.batch_flatten %r : (tensor<?x?x?x2xf32>) -> tensor<?x?xf32>
   return %f : tensor<?x?xf32>
 }
+
+// -----
+
+// An image of which the batch is gone has the layout of what is left.
+// CHECK-LABEL: @mean_then_resize(
+// CHECK-NEXT: [[V0:%.*]] = relax.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<2x5x4x3xf32>) -> tensor<2x3x5x4xf32>
+// CHECK-NEXT: [[V1:%.*]] = relax.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"} : (tensor<1x1x3x2xf32>) -> tensor<2x3x1x1xf32>
+// CHECK-NEXT: [[Y:%.*]] = relax.nn.conv2d [[V0]], [[V1]] : (tensor<2x3x5x4xf32>, tensor<2x3x1x1xf32>) -> tensor<2x2x5x4xf32>
+// CHECK-NEXT: [[M:%.*]] = relax.mean [[Y]] {axis = [0]} : (tensor<2x2x5x4xf32>) -> tensor<2x5x4xf32>
+// CHECK-NEXT: [[R:%.*]] = relax.image.resize1d [[M]] {layout = "CNW", size = [6]} : (tensor<2x5x4xf32>) -> tensor<2x5x6xf32>
+// CHECK-NEXT: [[V2:%.*]] = relax.layout_transform [[R]] {src_layout = "CNW", dst_layout = "NWC"} : (tensor<2x5x6xf32>) -> tensor<5x6x2xf32>
+// CHECK-NEXT: func.return [[V2]] : tensor<5x6x2xf32>
+func.func @mean_then_resize(%x: tensor<2x5x4x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<5x6x2xf32> {
+  %y = relax.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<2x5x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<2x5x4x2xf32>
+  %m = relax.mean %y {axis = [0]} : (tensor<2x5x4x2xf32>) -> tensor<5x4x2xf32>
+  %r = relax.image.resize1d %m {layout = "NWC", size = [6]} : (tensor<5x4x2xf32>) -> tensor<5x6x2xf32>
+  return %r : tensor<5x6x2xf32>
+}
+
+// -----
+
+// What a transposition between two convolutions gives is another image.
+// CHECK-LABEL: @transpose_between(
+// CHECK-NEXT: [[V0:%.*]] = relax.layout_transform %x {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<1x5x4x3xf32>) -> tensor<1x3x5x4xf32>
+// CHECK-NEXT: [[V1:%.*]] = relax.layout_transform %w {src_layout = "HWIO", dst_layout = "OIHW"} : (tensor<1x1x3x2xf32>) -> tensor<2x3x1x1xf32>
+// CHECK-NEXT: [[Y:%.*]] = relax.nn.conv2d [[V0]], [[V1]] : (tensor<1x3x5x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32>
+// CHECK-NEXT: [[V2:%.*]] = relax.layout_transform [[Y]] {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<1x2x5x4xf32>) -> tensor<1x4x2x5xf32>
+// CHECK-NEXT: [[V3:%.*]] = relax.layout_transform %v {src_layout = "HWIO", dst_layout = "OIHW"} : (tensor<1x1x4x3xf32>) -> tensor<3x4x1x1xf32>
+// CHECK-NEXT: [[Z:%.*]] = relax.nn.conv2d [[V2]], [[V3]] : (tensor<1x4x2x5xf32>, tensor<3x4x1x1xf32>) -> tensor<1x3x2x5xf32>
+// CHECK-NEXT: [[V4:%.*]] = relax.layout_transform [[Z]] {src_layout = "NCHW", dst_layout = "NHWC"} : (tensor<1x3x2x5xf32>) -> tensor<1x2x5x3xf32>
+// CHECK-NEXT: func.return [[V4]] : tensor<1x2x5x3xf32>
+func.func @transpose_between(%x: tensor<1x5x4x3xf32>, %w: tensor<1x1x3x2xf32>, %v: tensor<1x1x4x3xf32>) -> tensor<1x2x5x3xf32> {
+  %y = relax.nn.conv2d %x, %w {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x5x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x5x4x2xf32>
+  %t = relax.transpose %y {axes = [0, 3, 1, 2]} : (tensor<1x5x4x2xf32>) -> tensor<1x2x5x4xf32>
+  %z = relax.nn.conv2d %t, %v {data_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<1x2x5x4xf32>, tensor<1x1x4x3xf32>) -> tensor<1x2x5x3xf32>
+  return %z : tensor<1x2x5x3xf32>
+}
