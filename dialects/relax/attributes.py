@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
@@ -178,17 +178,36 @@ def _attribute_of(
         case Attribute():
             return value
         case str():
-            return StringAttr(value)
+            return _string(value)
         case bool():
-            return IntegerAttr(int(value), i1)
+            return _TRUE if value else _FALSE
         case int() if kind is not Float64:
-            return IntegerAttr(value, i64)
+            return _integer(value)
         case int() | float():
             return FloatAttr(float(value), f64)
         case _ if kind is Floats:
             return DenseArrayBase.from_list(f64, value)
         case _:
-            return DenseArrayBase.from_list(i64, cast(Sequence[int], value))
+            return _integers(tuple(cast(Sequence[int], value)))
+
+
+# Attributes do not change, and xDSL verifies each that is made: half the time that an op takes.
+_TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
+
+
+@lru_cache(1 << 12)
+def _string(text: str) -> StringAttr:
+    return StringAttr(text)
+
+
+@lru_cache(1 << 12)
+def _integer(number: int) -> Int:
+    return IntegerAttr(number, i64)
+
+
+@lru_cache(1 << 12)
+def _integers(numbers: tuple[int, ...]) -> Ints:
+    return DenseArrayBase.from_list(i64, numbers)
 
 
 # Text

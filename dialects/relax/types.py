@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
@@ -100,7 +101,7 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
         return UnrankedTensorType(type.element_type)
     if is_ranked(type) and type.get_shape() == shape:
         return type
-    return TensorType(type.element_type, shape)
+    return _tensor(type.element_type, shape)
 
 
 def with_element(type: Tensor, element: Attribute) -> Tensor:
@@ -109,12 +110,18 @@ def with_element(type: Tensor, element: Attribute) -> Tensor:
         return type
     if not is_ranked(type):
         return UnrankedTensorType(element)
-    return TensorType(element, type.get_shape())
+    return _tensor(element, type.get_shape())
 
 
 def of_elements(element: Attribute, shape: Shape | None) -> Tensor:
     """The tensor type with these elements, of unknown rank if `shape` is None."""
-    return UnrankedTensorType(element) if shape is None else TensorType(element, shape)
+    return UnrankedTensorType(element) if shape is None else _tensor(element, shape)
+
+
+# Types do not change, and xDSL verifies each that is made: 7 us.
+@lru_cache(1 << 12)
+def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
+    return TensorType(element, shape)
 
 
 def is_number(element: Attribute) -> TypeIs[Element]:

@@ -41,9 +41,14 @@ DataSet: TypeAlias = tuple[Sequence[object], Sequence[object]]
 
 DOCS = Path(__file__).parents[2] / "docs" / "onnx.md"
 MODELS = ("pytorch-converted", "pytorch-operator", "simple", "real")
-ULPS = {"bfloat16": 2**-6, "float16": 2**-9}
-"""Two units in the last place: the suite allows them for bf16, but rounds every step of its f16
-references, of which our results are then that far off where they are nearer to the exact ones."""
+BF16 = 2**-6
+"""Two units in the last place, which the runner of the suite allows for bf16."""
+ROUNDED_REFERENCES = {
+    "test_attention_4d_causal_fp16": 2**-9,
+    "test_attention_4d_causal_fp16_expanded": 2**-9,
+}
+"""The cases that have another tolerance than the suite's 1e-3, which is one unit in the last place
+of f16: their references are rounded after each step, and ours nearer to what f64 gives."""
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 
@@ -191,7 +196,8 @@ def run_form(case: Case) -> Outcome:
         module = import_model(case.model)
         verify(module)
         for inputs, outputs in case.data_sets:
-            compare(run_module(module, inputs), outputs, case.rtol, case.atol)
+            rtol = ROUNDED_REFERENCES.get(case.name, case.rtol)
+            compare(run_module(module, inputs), outputs, rtol, case.atol)
     except UnsupportedModelError as error:
         return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
     except Exception as error:
@@ -224,7 +230,7 @@ def compare(actual: Sequence[object], expected: Sequence[object], rtol: float, a
     for value, reference in zip(map(np.asarray, actual), expected, strict=True):
         wanted = at_run_time(reference)
         name = getattr(reference, "dtype", wanted.dtype).name
-        tolerance = max(rtol, ULPS.get(name, 0))
+        tolerance = max(rtol, BF16) if name == "bfloat16" else rtol
         assert value.shape == wanted.shape, f"shape {value.shape} in place of {wanted.shape}"
         assert value.dtype == wanted.dtype, f"dtype {value.dtype} in place of {wanted.dtype}"
         np.testing.assert_allclose(value, wanted, rtol=tolerance, atol=atol)
@@ -242,8 +248,8 @@ What `passline.frontends.onnx` reads, as ONNX's own backend tests show it (onnx 
 page is written by `make docs`.
 
 Each case is a model, its inputs, and the outputs that it is to have. It is imported, verified, and
-computed by the interpreter; the outputs are compared with the tolerances of the suite. In bf16 that
-is two units in the last place, and here in f16 too, where the suite rounds each step of its
+computed by the interpreter; the outputs are compared with the tolerances of the suite, but for
+{exceptions}: these have two units in the last place of f16, as the suite rounds each step of their
 references. A case is *unsupported* if the import says of a node that it is.
 
 | cases | passed | unsupported | failed |
@@ -281,6 +287,7 @@ def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
     total = sum(kinds.values(), Counter[str]())
     return HEAD.format(
         version=onnx.__version__,
+        exceptions=" and ".join(f"`{name}`" for name in ROUNDED_REFERENCES),
         summary="\n".join(row(name, count) for name, count in [*kinds.items(), ("all", total)]),
         rows="\n".join(
             row(name, counts[name], reason_text(reasons.get(name, ())))
