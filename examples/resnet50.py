@@ -14,7 +14,7 @@ import onnx
 from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 
 from passline.frontends.onnx import import_model
 from passline.passes import OPTIMIZE
@@ -39,6 +39,12 @@ def head(module: ModuleOp, lines: int) -> str:
     shown = text[text.index("  func.func @main") :].splitlines()
     shown = [x for x in shown if "= relax.full " not in x and "= relax.constant " not in x]
     return "\n".join(x if len(x) < 120 else f"{x[:117]}..." for x in shown[:lines]) + "\n    ..."
+
+
+def count_calls(module: ModuleOp) -> tuple[int, int]:
+    """How many calls the model makes, and of how many functions: its kernels."""
+    calls = [op for op in main_function(module).body.block.ops if isinstance(op, CallOp)]
+    return len(calls), len({op.callee for op in calls})
 
 
 def counts_table(before: Counter[str], after: Counter[str]) -> Table:
@@ -71,7 +77,8 @@ def show(file: Path, level: int) -> None:
 
     console.print(f"\n[bold]What came out[/] of -O{level}\n")
     console.print(head(module, 12), markup=False)
-    console.print()
+    calls, functions = count_calls(module)
+    console.print(f"\n@main now calls {functions} kernels {calls} times.\n")
     console.print(counts_table(before, count_ops(module)))
     console.print(timing.report(), markup=False)
 

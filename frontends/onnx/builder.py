@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import TensorType
@@ -30,22 +30,21 @@ class Builder:
         self.values.follow(op)
         return op
 
-    def add_constant(self, key: tuple[object, ...], op: Operation) -> SSAValue:
-        """Add a constant, or find the one with the same key."""
-        op = self.constants.setdefault(key, op)
-        self.values.follow(op)
+    def add_constant(self, key: tuple[object, ...], make: Callable[[], Operation]) -> SSAValue:
+        """Find the constant with this key, or make and add it."""
+        if (op := self.constants.get(key)) is None:
+            op = self.constants[key] = make()
+            self.values.follow(op)
         return op.results[0]
 
     def full(self, value: float, type: TensorType[Attribute], element: Element) -> SSAValue:
         """A fill of that type."""
-        op = fill_of(value, type, element)
-        return self.add_constant((repr(op.value.value.data), type), op)
+        return self.add_constant((repr(value), type), lambda: fill_of(value, type, element))
 
     def constant(self, array: Array, element: Element) -> SSAValue:
         """A constant with these elements."""
-        return self.add_constant(
-            (array.tobytes(), array.shape, element), constant_of(array, element)
-        )
+        key = (array.tobytes(), array.shape, element)
+        return self.add_constant(key, lambda: constant_of(array, element))
 
     def array(self, value: SSAValue) -> Array | None:
         """The elements of a value that depends on constants alone."""

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
-from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
@@ -176,17 +176,24 @@ class Importer(Builder):
         return value
 
     def initializer(self, tensor: TensorProto, owner: Scope) -> SSAValue | Missing:
-        """The constant that an initializer is; reported if it is not supported."""
+        """The constant that an initializer is; reported if it is not supported. Equal ones that are
+        small, such as shapes, are one."""
         name = tensor.name
-        try:
+
+        def make() -> Operation:
             op = tensor_constant(tensor, self.files)
+            op.location = name_location(name)
+            op.results[0].name_hint = hint_of(name)
+            return op
+
+        data = tensor.raw_data if tensor.data_type == TensorProto.INT64 else b""
+        small = 0 < len(data) <= 64
+        key = ("int64", data, tuple(tensor.dims)) if small else (name, id(owner))
+        try:
+            return self.add_constant(key, make)
         except Unsupported as error:
             self.report(name, "initializer", self.opsets.get("", 0), str(error))
             return Missing.UNKNOWN
-        value = self.add_constant((name, id(owner)), op)
-        op.location = name_location(name)
-        value.name_hint = hint_of(name)
-        return value
 
     def inputs_of(
         self, node: NodeProto, scope: Scope, nodes: Sequence[NodeProto], index: int

@@ -257,7 +257,7 @@ class Node:
         """A tensor of the model as a constant."""
         op = tensor_constant(tensor, self.importer.files)
         op.location = self.location
-        return self.importer.add_constant((op,), op)
+        return self.importer.add_constant((op,), lambda: op)
 
     def cast(self, value: SSAValue, element: Element) -> SSAValue:
         """The value with its elements converted, or itself."""
