@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from passline.tools.reduce import PasslineReduceMain
 __all__ = [
     "Result",
     "capture",
+    "interruptible",
     "mlir_opt",
     "passline_opt",
     "passline_reduce",
@@ -58,6 +60,12 @@ def capture(function: Callable[[], object], stdin: str = "") -> Result:
     return Result(
         status if isinstance(status, int) else int(bool(status)), out.getvalue(), err.getvalue()
     )
+
+
+def interruptible() -> None:
+    """For the start of a process that is to be interrupted: where the tests run in the background,
+    it would inherit that interrupts are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def passline_opt(*args: str, stdin: str = "") -> Result:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from inprocess import Result, passline_opt, passline_reduce
+from inprocess import Result, interruptible, passline_opt, passline_reduce
 from toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
@@ -321,7 +321,7 @@ def test_interrupted_in_a_script(file: str, tmp_path: Path) -> None:
     out, seen = tmp_path / "out.mlir", tmp_path / "seen"
     test = script(tmp_path, f'grep -q muli "$1" || exit 1; echo >> {seen}; sleep 0.2')
     command = [str(REDUCE), file, "--test", test, "-o", str(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
     while not (seen.exists() and len(seen.read_text()) > 3):
         assert process.poll() is None
         time.sleep(0.05)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from inprocess import passline_opt
+from inprocess import interruptible, passline_opt
 from toy import Append, Fail, Nothing, Recorder, module, tags, toy_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
@@ -309,7 +309,9 @@ def test_row_15_interrupt_is_one_message() -> None:
     )
     command = [sys.executable, "-c", code]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as running:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, preexec_fn=interruptible
+    ) as running:
         assert running.stdin is not None and running.stderr is not None
         running.stdin.write(FUNCTION)
         running.stdin.close()
