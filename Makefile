@@ -12,7 +12,7 @@ test: lint types
 	$(BIN)/python -m pytest -n auto
 
 test-models: .venv/installed-test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP
 
 lint: .venv/installed-test
 	$(BIN)/ruff check .

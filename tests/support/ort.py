@@ -18,5 +18,6 @@ def run_onnxruntime(file: Path, inputs: Mapping[str, Array]) -> list[Array]:
     """The outputs of the model in a file, in their order."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
     session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     return cast(list[Array], session.run(None, dict(inputs)))
