@@ -37,6 +37,7 @@ def convert_layouts(
     operation that cannot have such layouts, whatever its shapes.
     """
     asked = 0
+    told: set[str] = set()
 
     def hook(op: Operation) -> Conversion | None:
         nonlocal asked
@@ -46,7 +47,10 @@ def convert_layouts(
         try:
             return op.to_layouts(*desired[op.name])
         except VerifyException as wrong:
-            error(op, f"cannot have the layouts that are desired: {wrong}")
+            message = f"cannot have the layouts that are desired: {wrong}"
+            if message not in told:  # of the first operation: a wrong option is wrong for all
+                told.add(message)
+                error(op, message)
             return None
 
     return change_layouts(func, dict.fromkeys(desired, hook), gate, remarks)

@@ -39,12 +39,15 @@ def remember_source(name: str, content: bytes) -> None:
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The first place in a file that `location` speaks of."""
+    """The first place in a file that `location` speaks of; a name stands for one, as `loc("conv1")`,
+    where no file is known.
+    """
     match location:
         case FileLineColLoc():
             return location
         case NameLoc():
-            return file_location(location.location)
+            named = FileLineColLoc(StringAttr(str(location)), IntAttr(0), IntAttr(0))
+            return file_location(location.location) or named
         case CallSiteLoc():
             return file_location(location.callee) or file_location(location.caller)
         case FusedLoc():

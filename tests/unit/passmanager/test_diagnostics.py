@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 from toy import Append, Nothing, Recorder, collect, module, named
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc, i32
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+    i32,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block
@@ -481,3 +490,12 @@ def test_renderer_that_raises_fails_the_pass() -> None:
 
     with PassContext(renderer=broken), pytest.raises(OSError, match="no terminal"):
         noting("a")(module())
+
+
+def test_what_has_a_name_and_no_file_is_shown_by_its_name():
+    op = TestOp()
+    op.location = NameLoc(StringAttr("conv1"), NoneAttr())
+    shown = render(DiagnosticContext().error(op, "is wrong"))
+    assert shown == """loc("conv1"): error: 'test.op' op is wrong"""
+    op.location = NameLoc(StringAttr("conv1"), place())
+    assert render(DiagnosticContext().error(op, "is wrong")).startswith("nofile.mlir:2:3: error:")
