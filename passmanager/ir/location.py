@@ -39,8 +39,8 @@ def remember_source(name: str, content: bytes) -> None:
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The first place in a file that `location` speaks of; where it has only a name, that stands for
-    one, as `loc("conv1")`.
+    """The first place in a file that `location` speaks of; where it has a name only, that stands
+    for one, as `loc("conv1")`.
     """
     match location:
         case FileLineColLoc():
