@@ -24,7 +24,6 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 from ..passmanager.ir.location import place_of
 from ..passmanager.ir.walking import walk
-from ..passmanager.run import strip_ir_notes
 
 if TYPE_CHECKING:
     from ..dialects.relax.semantics.arrays import Array
@@ -78,10 +77,10 @@ def interpret(
         values = _checked(func, arguments)
         try:
             results = interpreter.call_op(func, values)
-        except InterpretationError as error:
-            strip_ir_notes(error)
+        except Exception as error:  # whatever the definition of an operation may raise
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
-            raise PasslineError(f"{where} cannot be computed: {error}") from None
+            kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
+            raise PasslineError(f"{where} cannot be computed: {kind}{error}") from error
         return tuple(map(_value, results))
 
     return call

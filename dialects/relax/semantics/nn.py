@@ -58,6 +58,8 @@ def padded(op: ops.PadOp, data: Array) -> Array:
 
 def pad(data: Array, widths: Sequence[tuple[int, int]], value: float, mode: str) -> Array:
     """The array with elements added before and after each dimension, or cut off it."""
+    if not widths:
+        return data
     kept = (
         slice(max(0, -before), n - max(0, -after))
         for n, (before, after) in zip(data.shape, widths, strict=True)

@@ -132,6 +132,14 @@ def test_an_operation_without_semantics_is_named(file: str):
     assert "'test.op' at " in message and "model.mlir:11:8 cannot be computed" in message
 
 
+def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_path: Path):
+    message = failing(file, "--inputs", inputs(tmp_path, x=[1, 2], y=[1, 2, 3]))
+    assert (
+        "'relax.add' at " in message and "model.mlir:2:10 cannot be computed: ValueError" in message
+    )
+    assert "builtin.module" not in message
+
+
 def test_no_random_values_for_a_type(file: str):
     assert "parameter 'k' of type i32" in failing(file, "--function", "scalars")
 

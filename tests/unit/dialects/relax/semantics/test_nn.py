@@ -122,6 +122,10 @@ def test_negative_and_great_widths(mode: str, widths: tuple[int, int], expected:
     np.testing.assert_array_equal(result, expected)
 
 
+def test_a_scalar_has_nothing_to_pad():
+    assert run(PadOp(constant(2.5, f32), pad_width=())) == 2.5
+
+
 def test_pad_values_are_made_of_the_element_type():
     assert run(PadOp(constant([0], i8), pad_width=(1, 0), pad_value=300.0))[0] == 44
     assert run(PadOp(constant([0], ui8), pad_width=(1, 0), pad_value=-1.0))[0] == 255
