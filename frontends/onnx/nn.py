@@ -73,7 +73,10 @@ def kernel_shape(node: Node, weight: SSAValue) -> Shape:
 
 def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
     """y with a bias for each channel, if there is one."""
-    return node.op("nn.bias_add", y, node.input(index)) if node.has(index) else y
+    if not node.has(index):
+        return y
+    bias = node.input(index)
+    return node.op("add", y, node.along_channels(bias, node.rank(y)))
 
 
 # Convolutions

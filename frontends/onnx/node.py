@@ -15,13 +15,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
 from ...dialects.relax.base import TensorOp
+from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.semantics.arrays import Array
 from ...dialects.relax.shapes import Shape, is_static, shape_text
 from ...dialects.relax.types import Element, Tensor, is_number, shape_of, tensor_type
 from .errors import Unsupported
 from .schemas import default_attribute
 from .types import tensor_of
-from .values import tensor_constant
+from .values import tensor_constant, viewed
 
 if TYPE_CHECKING:
     from .importer import Importer, Scope
@@ -258,6 +259,20 @@ class Node:
         op = tensor_constant(tensor, self.importer.files)
         op.location = self.location
         return self.importer.add_constant((op,), lambda: op)
+
+    def along_channels(self, vector: SSAValue, rank: int) -> SSAValue:
+        """A vector with its dimension where a tensor of that rank has its channels; a constant is
+        seen in that shape, and not copied."""
+        shape = (self.shape(vector)[0], *[1] * (rank - 2))
+        match vector.owner:
+            case FullOp() as full:
+                return self.full(full.value.value.data, self.element(vector), shape)
+            case ConstantOp() as constant:
+                return self.importer.add_constant(
+                    (constant, shape), lambda: viewed(constant, shape)
+                )
+            case _:
+                return self.op("reshape", vector, newshape=[-1, *shape[1:]])
 
     def cast(self, value: SSAValue, element: Element) -> SSAValue:
         """The value with its elements converted, or itself."""

@@ -23,6 +23,7 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Evaluates
 from ...dialects.relax.semantics import RelaxFunctions
 from ...dialects.relax.semantics.arrays import Array, dense_of, dtype_of, fit, number_of
+from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, static_shape
 from .errors import ModelError
 from .external import DataFiles
@@ -118,6 +119,17 @@ def fill_of(value: float, type: TensorType[Attribute], element: Element) -> Full
     with np.errstate(all="ignore"):
         number = fit(np.asarray(value).astype(dtype_of(element)), element)
     return FullOp(number_of(number, element), type)
+
+
+def viewed(constant: ConstantOp, shape: Shape) -> ConstantOp:
+    """The constant with the same bytes in another shape."""
+    type = TensorType(constant.value.type.element_type, shape)
+    view = ConstantOp(
+        DenseIntOrFPElementsAttr(cast(TensorType[Element], type), constant.value.data)
+    )
+    view.location = constant.location
+    view.result.name_hint = constant.result.name_hint
+    return view
 
 
 def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
