@@ -2,67 +2,46 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 from xdsl.ir import Dialect, Operation
 
-from . import (
-    activation,
-    annotation,
-    binary,
-    constant,
-    control,
-    convolution,
-    creation,
-    device,
-    dynamic,
-    dynamic_nn,
-    dynamic_reduction,
-    elementwise,
-    image,
-    indexing,
-    kernels,
-    linear_algebra,
-    manipulation,
-    nn,
-    normalization,
-    pooling,
-    reduction,
-    scan,
-    sorting,
-    tuples,
-    unary,
-)
+from .constant import MaterializeConstant
+from .device import DeviceAttr
 
 __all__ = ["Relax"]
 
-FAMILIES = (
-    activation,
-    annotation,
-    binary,
-    constant,
-    control,
-    convolution,
-    creation,
-    device,
-    dynamic,
-    dynamic_nn,
-    dynamic_reduction,
-    elementwise,
-    image,
-    indexing,
-    kernels,
-    linear_algebra,
-    manipulation,
-    nn,
-    normalization,
-    pooling,
-    reduction,
-    scan,
-    sorting,
-    tuples,
-    unary,
-)
+FAMILIES = [
+    import_module(f".{name}", __package__)
+    for name in (
+        "activation",
+        "annotation",
+        "binary",
+        "constant",
+        "control",
+        "convolution",
+        "creation",
+        "device",
+        "dynamic",
+        "dynamic_nn",
+        "dynamic_reduction",
+        "elementwise",
+        "image",
+        "indexing",
+        "kernels",
+        "linear_algebra",
+        "manipulation",
+        "nn",
+        "normalization",
+        "pooling",
+        "reduction",
+        "scan",
+        "sorting",
+        "tuples",
+        "unary",
+    )
+]
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:
@@ -80,6 +59,6 @@ def operations(family: ModuleType) -> list[type[Operation]]:
 Relax = Dialect(
     "relax",
     [op for family in FAMILIES for op in operations(family)],
-    [device.DeviceAttr],
-    [constant.MaterializeConstant()],
+    [DeviceAttr],
+    [MaterializeConstant()],
 )
