@@ -19,6 +19,7 @@ __all__ = [
     "add_pipeline",
     "add_reduction",
     "check_arguments",
+    "check_pipeline_source",
 ]
 
 
@@ -224,6 +225,12 @@ def _flag(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
+def check_pipeline_source(args: argparse.Namespace) -> None:
+    """PasslineError if the pipeline is given twice."""
+    if args.run_reproducer and (args.passes or args.opt_level is not None):
+        raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+
+
 def check_arguments(args: argparse.Namespace) -> None:
     """PasslineError if arguments that are right each by itself are wrong together."""
     for option in REMARK_OPTIONS.values():
@@ -231,8 +238,7 @@ def check_arguments(args: argparse.Namespace) -> None:
             re.compile(getattr(args, option) or "")
         except re.error as error:
             raise PasslineError(f"argument {_flag(option)}: {error}") from None
-    if args.run_reproducer and (args.passes or args.opt_level is not None):
-        raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+    check_pipeline_source(args)
     written: dict[str, str] = {}
     for option in WRITTEN:
         file: str | None = getattr(args, option)

@@ -21,7 +21,7 @@ from ..passmanager.ir.writing import PrintStyle, module_text
 from ..passmanager.pipeline import pipeline_text
 from ..passmanager.reduction import op_count, smaller_lists, smaller_modules
 from ..passmanager.sequential import Sequential, SequentialOptions
-from .arguments import add_reduction
+from .arguments import add_reduction, check_pipeline_source
 from .failures import report
 from .interesting import Command, Culprit, command_words, failure_of
 from .opt import PasslineOptMain
@@ -51,8 +51,7 @@ class PasslineReduceMain(PasslineOptMain):
         asks_pipeline = args.passes or args.opt_level is not None or args.run_reproducer
         if bool(args.test) == bool(asks_pipeline):
             raise PasslineError("say what is interesting: either --test COMMAND or -p PIPELINE")
-        if args.run_reproducer and (args.passes or args.opt_level is not None):
-            raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
+        check_pipeline_source(args)
         if args.timeout is not None and not args.test:
             raise PasslineError("--timeout is for --test")
         source, target = args.input_file or "-", args.output_file or "-"

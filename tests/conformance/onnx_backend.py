@@ -43,12 +43,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "onnx.md"
 MODELS = ("pytorch-converted", "pytorch-operator", "simple", "real")
 BF16 = 2**-6
 """Two units in the last place, which the runner of the suite allows for bf16."""
-ROUNDED_REFERENCES = {
-    "test_attention_4d_causal_fp16": 2**-9,
-    "test_attention_4d_causal_fp16_expanded": 2**-9,
-}
-"""The cases that have another tolerance than the suite's 1e-3, which is one unit in the last place
-of f16: their references are rounded after each step, and ours nearer to what f64 gives."""
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 
@@ -196,8 +190,7 @@ def run_form(case: Case) -> Outcome:
         module = import_model(case.model)
         verify(module)
         for inputs, outputs in case.data_sets:
-            rtol = ROUNDED_REFERENCES.get(case.name, case.rtol)
-            compare(run_module(module, inputs), outputs, rtol, case.atol)
+            compare(run_module(module, inputs), outputs, case.rtol, case.atol)
     except UnsupportedModelError as error:
         return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
     except Exception as error:
@@ -248,9 +241,8 @@ What `passline.frontends.onnx` reads, as ONNX's own backend tests show it (onnx 
 page is written by `make docs`.
 
 Each case is a model, its inputs, and the outputs that it is to have. It is imported, verified, and
-computed by the interpreter; the outputs are compared with the tolerances of the suite, but for
-{exceptions}: these have two units in the last place of f16, as the suite rounds each step of their
-references. A case is *unsupported* if the import says of a node that it is.
+computed by the interpreter; the outputs are compared with the tolerances of the suite. A case is
+*unsupported* if the import says of a node that it is.
 
 | cases | passed | unsupported | failed |
 |---|---:|---:|---:|
@@ -287,7 +279,6 @@ def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
     total = sum(kinds.values(), Counter[str]())
     return HEAD.format(
         version=onnx.__version__,
-        exceptions=" and ".join(f"`{name}`" for name in ROUNDED_REFERENCES),
         summary="\n".join(row(name, count) for name, count in [*kinds.items(), ("all", total)]),
         rows="\n".join(
             row(name, counts[name], reason_text(reasons.get(name, ())))

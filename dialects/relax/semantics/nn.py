@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from .. import nn as ops
-from .arrays import Array, wide
+from ..types import tensor_type
+from .arrays import Array, element_of, fit, wide
 from .table import Semantics
 
 __all__ = ["NN", "pad"]
@@ -22,10 +23,12 @@ _NUMPY_MODES: dict[str, Literal["reflect", "edge", "wrap"]] = {
 
 
 def softmax(op: ops.SoftmaxOp, data: Array) -> Array:
-    result = _less_maximum(op, data)
-    np.exp(result, out=result)
-    result /= result.sum(axis=op.axis.value.data, keepdims=True)
-    return result
+    """Each step in the element type, as ONNX and TVM define it; sums of f16 in f32."""
+    element = element_of(tensor_type(op.data))
+    powers = fit(np.exp(fit(_less_maximum(op, data), element)), element)
+    total = fit(wide(powers).sum(axis=op.axis.value.data, keepdims=True), element)
+    powers /= total
+    return powers
 
 
 def log_softmax(op: ops.LogSoftmaxOp, data: Array) -> Array:
