@@ -15,4 +15,10 @@ def _relax() -> Dialect:
     return Relax
 
 
-DIALECTS: dict[str, Callable[[], Dialect]] = {"relax": _relax}
+def _tir() -> Dialect:
+    from .tir import Tir
+
+    return Tir
+
+
+DIALECTS: dict[str, Callable[[], Dialect]] = {"relax": _relax, "tir": _tir}

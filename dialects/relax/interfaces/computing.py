@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from ...evaluation import Evaluates
 from ..types import refine
-
-if TYPE_CHECKING:
-    from xdsl.interpreter import InterpreterFunctions
 
 __all__ = [
     "Evaluates",
@@ -40,15 +37,6 @@ class InfersType(Operation, ABC):
                     f"result type {result.type} does not match inferred {inferred} "
                     f"of {', '.join(map(str, self.operand_types))}"
                 )
-
-
-class Evaluates(Operation, ABC):
-    """An operation that numpy can compute (TVM FTVMCompute)."""
-
-    @classmethod
-    @abstractmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        """The class that computes it, imported here and not with the dialect."""
 
 
 class NonComputational(Operation, ABC):

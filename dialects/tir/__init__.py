@@ -1,0 +1,11 @@
+"""tir: loops over buffers and their functions; buffers are `memref`, numbers `arith` and `math`."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from .ops import CallOp, ForKindAttr, ForOp, LikelyOp, PrimFuncOp, YieldOp
+
+__all__ = ["Tir"]
+
+Tir = Dialect("tir", [CallOp, ForOp, LikelyOp, PrimFuncOp, YieldOp], [ForKindAttr])

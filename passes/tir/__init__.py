@@ -1,0 +1,1 @@
+"""Passes on tir: on loops over buffers."""

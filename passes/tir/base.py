@@ -1,0 +1,60 @@
+"""Passes that see one function on buffers at a time."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from typing import TypeVar, overload
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.base import FunctionPass
+from ...passmanager.context import PassContext
+from ...passmanager.decorators import FunctionDecorator, function_pass
+
+__all__ = ["PrimFuncPass", "prim_func_pass"]
+
+C = TypeVar("C")
+
+PrimFuncFunction = Callable[[PrimFuncOp, ModuleOp, PassContext], PrimFuncOp | None]
+
+
+class PrimFuncPass(FunctionPass[PrimFuncOp], ABC):
+    """A pass that sees one `tir.prim_func` at a time; source: `tvm.tir.transform.prim_func_pass`.
+
+    As FunctionPass: it may not add, delete or rename functions.
+    """
+
+
+@overload
+def prim_func_pass(
+    pass_func: type[C],
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> type[C]: ...
+@overload
+def prim_func_pass(
+    pass_func: PrimFuncFunction,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> FunctionPass[PrimFuncOp]: ...
+@overload
+def prim_func_pass(
+    pass_func: None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> FunctionDecorator: ...
+def prim_func_pass(
+    pass_func: object = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    required: Sequence[str] | None = None,
+) -> object:
+    """Make a pass on each `tir.prim_func` of a function `(func, module, ctx)`, or of a class that
+    has `transform_function`: `function_pass` with that anchor.
+    """
+    return function_pass(pass_func, opt_level, name, required, PrimFuncOp)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]
