@@ -229,7 +229,6 @@ def _allocation(piece: Piece, whole: Buffer | None, like: Stored) -> Allocation:
         whole = MemRefType(i8, [total], NoneAttr(), like.type.memory_space)
     base = type(like.op).get(whole.element_type, shape=whole.shape, memory_space=whole.memory_space)
     base.location = like.op.location
-    base.memref.name_hint = like.op.memref.name_hint
     return base
 
 
