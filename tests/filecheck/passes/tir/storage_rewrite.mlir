@@ -423,6 +423,7 @@ tir.prim_func @while(%x: memref<8xf32>, %p: memref<1xi1>) {
   // CHECK: memref.alloc() : memref<8xf32>
   // CHECK-NEXT: scf.while
   // CHECK: tir.for
+  // CHECK-NEXT: memref.load
   // CHECK-NEXT: memref.alloc(%i)
   // CHECK-NEXT: scf.if
   %c0 = arith.constant 0 : index
