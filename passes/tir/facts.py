@@ -102,6 +102,11 @@ class Facts:
             case Function.MAX, operands if within.high is not None:
                 for operand in operands:
                     self.learn(operand, Range(None, within.high))
+            case Function.MUL, operands if within.low is not None and within.low > 0:
+                lows = [self.range_of(operand).low for operand in operands]
+                if all(low is not None and low >= 0 for low in lows):
+                    for operand in operands:
+                        self.learn(operand, Range(1))
             case _:
                 pass
 

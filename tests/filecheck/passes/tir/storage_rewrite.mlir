@@ -541,8 +541,8 @@ tir.prim_func @opaque(%x: memref<8xf32>, %y: memref<8xf32>) {
   // CHECK-NEXT: "memref.copy"(%x, [[B]])
   // CHECK-NEXT: "test.op"([[A]])
   // CHECK-NEXT: "memref.copy"([[B]], %x)
-  // CHECK-NEXT: tir.call @callee([[B]])
-  // CHECK-NEXT: "memref.copy"([[B]], %y)
+  // CHECK-NEXT: tir.call @callee([[A]])
+  // CHECK-NEXT: "memref.copy"([[A]], %y)
   %a = memref.alloc() : memref<8xf32>
   %b = memref.alloc() : memref<8xf32>
   "test.op"(%a) : (memref<8xf32>) -> ()
