@@ -243,10 +243,10 @@ tir.prim_func @shapes(%x: memref<24xf32>, %n: index) {
 // -----
 
 // A call gets the shape that it asks for; the accesses here are flat.
-// CHECK-LABEL: @call
+// CHECK-LABEL: @call(
 tir.prim_func private @callee(memref<2x4xf32>, memref<4x2xf32>)
 tir.prim_func @call(%p: memref<2x4xf32>, %out: memref<f32>, %one: memref<4xf32>) {
-  // CHECK-NEXT: [[P:%.*]] = memref.collapse_shape %p
+  // CHECK: [[P:%.*]] = memref.collapse_shape %p
   // CHECK: [[B:%.*]] = memref.alloc() {alignment = 64 : i64} : memref<8xf32>
   // CHECK-NEXT: [[E:%.*]] = memref.expand_shape [[B]] {{\[\[.*\]\]}} output_shape [4, 2] : memref<8xf32> into memref<4x2xf32>
   // CHECK: [[C:%.*]] = memref.alloc() : memref<4x2xf32>
