@@ -40,6 +40,7 @@ PASSES = {
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-flatten-buffer": "tir.flatten_buffer:FlattenBuffer",
+    "tir-inject-double-buffer": "tir.inject_double_buffer:InjectDoubleBuffer",
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     FixedBitwidthType,
     IndexType,
+    IntegerAttr,
     MemRefType,
     NoneAttr,
     StringAttr,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, Use
+from xdsl.dialects.utils import get_dynamic_index_list
+from xdsl.ir import Attribute, SSAValue, Use
 
 __all__ = [
+    "DOUBLE_BUFFER",
+    "Access",
     "Allocation",
     "Buffer",
     "View",
     "buffer_type",
     "byte_size",
+    "constant_of",
     "element_bytes",
     "is_flat",
     "is_static",
+    "mixed_shape",
     "scope_of",
     "uses_of",
-    "viewed",
 ]
+
+DOUBLE_BUFFER = "double_buffer_scope"
+"""The attribute of an allocation of which there are to be two."""
 
 Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
 
@@ -44,6 +53,17 @@ View: TypeAlias = (
     | memref.ViewOp
 )
 """An operation whose result is the memory of its first operand, or part of it."""
+
+Access: TypeAlias = (
+    memref.AtomicRMWOp
+    | memref.LoadOp
+    | memref.StoreOp
+    | vector.LoadOp
+    | vector.MaskedLoadOp
+    | vector.MaskedStoreOp
+    | vector.StoreOp
+)
+"""An operation on elements of a buffer; their indices follow the buffer."""
 
 Buffer: TypeAlias = MemRefType[Attribute]
 
@@ -95,9 +115,16 @@ def byte_size(type: Buffer) -> int | None:
     return prod(type.get_shape()) * element
 
 
-def viewed(op: Operation) -> SSAValue | None:
-    """What an operation gives a view of; None if it is no view."""
-    return op.operands[0] if isinstance(op, View) else None
+def mixed_shape(type: Buffer, dynamic: Sequence[SSAValue]) -> list[SSAValue | int]:
+    """The sizes of a buffer, those left open from values."""
+    return get_dynamic_index_list(type.get_shape(), dynamic, DYNAMIC_INDEX)
+
+
+def constant_of(value: SSAValue) -> int | None:
+    """The integer that a value is; None if that is not known."""
+    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
+        return value.owner.value.value.data
+    return None
 
 
 def uses_of(buffer: SSAValue) -> Iterator[Use]:

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
@@ -30,23 +29,12 @@ from ...passmanager.remarks import Remarks
 from .algebra import ONE, ZERO
 from .arithmetic import Analyzer
 from .base import PrimFuncPass
-from .buffers import Allocation, Buffer, View, buffer_type, is_static
+from .buffers import Access, Allocation, Buffer, View, buffer_type, is_static, mixed_shape
 from .building import Builder
 from .flat_views import Flat, flat_type, flat_view, row_major, static_strides, whole_dimension
 from .linear import Linear, Range
 
 __all__ = ["FlattenBuffer", "Flattening"]
-
-Access: TypeAlias = (
-    memref.AtomicRMWOp
-    | memref.LoadOp
-    | memref.StoreOp
-    | vector.LoadOp
-    | vector.MaskedLoadOp
-    | vector.MaskedStoreOp
-    | vector.StoreOp
-)
-"""An operation on the elements of a buffer from an index on, which follows the buffer."""
 
 Reshaping: TypeAlias = (
     memref.CastOp
@@ -396,11 +384,6 @@ def is_whole(flat: Flat, type: Buffer, analyzer: Analyzer) -> bool:
 
 
 # Making and erasing
-
-
-def mixed_shape(type: Buffer, dynamic: Sequence[SSAValue]) -> list[SSAValue | int]:
-    """The sizes of a buffer, those left open from values."""
-    return get_dynamic_index_list(type.get_shape(), dynamic, DYNAMIC_INDEX)
 
 
 def expand(op: Allocation, flat: SSAValue, shape: Sequence[SSAValue | int]) -> None:

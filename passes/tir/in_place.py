@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, VectorType
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.tir.ops import ForOp
+from .buffers import constant_of
 from .lifetimes import Numbers, Stored
 
 __all__ = ["join_in_place"]
@@ -94,7 +95,7 @@ def _is_once(
     while at is not step:
         at = at.parent_op()
         if isinstance(at, ForOp):
-            extents[at.variable] = _constant(at.extent)
+            extents[at.variable] = constant_of(at.extent)
         elif not isinstance(at, scf.IfOp):
             return False
     factors = _Factors(extents, numbers[step], numbers)
@@ -173,15 +174,8 @@ class _Factors:
         return {variable: factor for variable, factor in total.items() if factor}
 
     def _product(self, lhs: SSAValue, rhs: SSAValue, depth: int) -> dict[SSAValue, int] | None:
-        for value, scale in ((lhs, _constant(rhs)), (rhs, _constant(lhs))):
+        for value, scale in ((lhs, constant_of(rhs)), (rhs, constant_of(lhs))):
             if scale:
                 factors = self.of(value, depth + 1)
                 return factors and {variable: n * scale for variable, n in factors.items()}
         return None
-
-
-def _constant(value: SSAValue) -> int | None:
-    """The integer that a value is; None if that is not known."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None

@@ -17,7 +17,7 @@ from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
 from .base import PrimFuncPass
-from .buffers import Buffer, View, byte_size, is_flat, scope_of
+from .buffers import DOUBLE_BUFFER, Buffer, View, byte_size, is_flat, scope_of
 from .in_place import join_in_place
 from .lifetimes import Allocation, Numbers, Stored, lifetime, number, peak_bytes, step_of, stored
 from .storage import ALIGNMENT, Lifetime, plan, share
@@ -32,8 +32,6 @@ REGISTERS = {"local", "warp"}
 
 MIN_BYTES = 5
 """Smaller buffers share no memory."""
-
-DOUBLE_BUFFER = "double_buffer_scope"
 
 
 @dataclass
