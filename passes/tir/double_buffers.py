@@ -60,12 +60,12 @@ def double_buffered(op: Allocation, loop: ForOp, numbers: Numbers) -> DoubleBuff
         raise NotDoubled("its size is computed in the loop")
     allocation = stored(op, numbers)
     check_uses(allocation)
+    if not writes(allocation.touches[0], op.memref):
+        raise NotDoubled("it is read before it is written")
     fill = allocation.steps[0]
     for touch, step in zip(allocation.touches, allocation.steps, strict=True):
         if step is not fill and writes(touch, op.memref):
             raise NotDoubled("it is written by more than one statement of the loop")
-    if not writes(allocation.touches[0], op.memref):
-        raise NotDoubled("it is read before it is written")
     if any(step_of(use.operation, body) is not fill for r in fill.results for use in r.uses):
         raise NotDoubled("what fills it computes a value that is used later")
     needed = slice_of(fill, body)

@@ -110,10 +110,12 @@ class _Body:
         block = loop.body.block
         # Values that nothing computes: which of the two, in the parts that read and that write.
         self._reading, self._writing = Block(arg_types=[INDEX, INDEX]).args
+        self._views: list[Operation] = []
+        """Views of the halves that are filled."""
         for buffer in buffers:
             self._double(buffer)
         fills = {buffer.fill for buffer in buffers}
-        filling = fills.union(*(buffer.needed for buffer in buffers))
+        filling = fills.union(self._views, *(buffer.needed for buffer in buffers))
         only_filling = set(fills)
         for op in reversed(list(block.ops)):
             users = [step_of(use.operation, block) for r in op.results for use in r.uses]
@@ -170,6 +172,8 @@ class _Body:
                 view = half_of(new.results[0], half, shape, type)
                 Rewriter.insert_op(view, InsertPoint.before(op))
                 op.operands[at] = view.result
+                if filling:
+                    self._views.append(view)
             else:
                 op.operands = [*op.operands[:at], new.results[0], half, *op.operands[at + 1 :]]
         Rewriter.erase_op(old)
@@ -199,6 +203,7 @@ class _Code:
 
     def __init__(self, at: InsertPoint) -> None:
         self._at = at
+        self._constants: dict[int, SSAValue] = {}
 
     def insert(self, op: OpT) -> OpT:
         """Insert an operation."""
@@ -209,7 +214,10 @@ class _Code:
         """The number as a value."""
         if isinstance(number, SSAValue):
             return number
-        return self.insert(arith.ConstantOp(IntegerAttr.from_index_int_value(number))).result
+        if number not in self._constants:
+            constant = arith.ConstantOp(IntegerAttr.from_index_int_value(number))
+            self._constants[number] = self.insert(constant).result
+        return self._constants[number]
 
     def add(self, a: Number, b: Number) -> Number:
         """The sum."""
@@ -302,10 +310,12 @@ class InjectDoubleBuffer(PrimFuncPass):
                 else:
                     ctx.diagnostics.warning(op, f"{DOUBLE_BUFFER}: it is not in the body of a loop")
         # Inner loops first: the outer ones are made of copies of them.
+        warnings: list[tuple[Operation, str]] = []
         for loop in reversed(loops):
             found, refused = candidates(loop)
-            for op, reason in refused.items():
-                ctx.diagnostics.warning(op, f"{DOUBLE_BUFFER}: {reason}")
+            warnings += reversed(refused.items())
             if found:
                 inject_double_buffer(loop, found, self.split_loop)
                 ctx.count("doubled", len(found))
+        for op, reason in reversed(warnings):
+            ctx.diagnostics.warning(op, f"{DOUBLE_BUFFER}: {reason}")
