@@ -6,20 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from typing_extensions import TypeIs
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    IntegerAttr,
     IntegerType,
+    MemRefType,
     ModuleOp,
     NameLoc,
+    TensorType,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ..dialects.relax.interfaces import Evaluates
-from ..dialects.relax.types import is_number, is_ranked
+from ..dialects.evaluation import Evaluates
+from ..dialects.relax.types import is_number
+from ..dialects.tir.ops import PrimFuncOp
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 from ..passmanager.ir.location import place_of
@@ -41,11 +46,27 @@ __all__ = [
 Value: TypeAlias = "Array | tuple[Value, ...] | Callable[..., object]"
 """A tensor or number is an array, a tuple a tuple, a function one."""
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
+Function: TypeAlias = FuncOp | PrimFuncOp
+"""What can be run: a function of values, or one on buffers.
+
+The last `tir.outputs` parameters of one on buffers are its results, which a caller gets and does
+not give; of one that does not say how many, all buffers are results, copies of those given.
+"""
 
 
-def entry_function(module: ModuleOp, name: str) -> FuncOp:
+def is_buffer(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
+    """Whether it is the type of a buffer."""
+    return isinstance(type, MemRefType)
+
+
+def is_shaped(type: Attribute) -> TypeIs[TensorType[Attribute] | MemRefType[Attribute]]:
+    """Whether it is the type of an array: of a tensor with a shape, or of a buffer."""
+    return isinstance(type, TensorType | MemRefType)
+
+
+def entry_function(module: ModuleOp, name: str) -> Function:
     """The function of that name; PasslineError if there is none that has a body."""
-    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, Function)}
     if name not in functions:
         raise PasslineError(f"there is no function @{name}{did_you_mean(name, functions)}")
     if functions[name].is_declaration:
@@ -55,7 +76,7 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
 
 def interpret(
     module: ModuleOp,
-    func: FuncOp,
+    func: Function,
     ctx: Context | None = None,
     listeners: Sequence[Interpreter.Listener] = (),
 ) -> ArrayFunction:
@@ -66,17 +87,27 @@ def interpret(
     """
     from xdsl.interpreters import register_implementations
 
+    from ..dialects.tir.semantics import TirFunctions
+
     interpreter = Interpreter(module, file=StringIO())
     register_implementations(interpreter, Context() if ctx is None else ctx)
+    interpreter.register_implementations(TirFunctions(), override=True)
     for functions in {op.semantics(): None for op in walk(module) if isinstance(op, Evaluates)}:
         interpreter.register_implementations(functions(), override=True)
     position = _Position()
     interpreter.listeners = (position, *listeners)
 
+    def run(values: PythonValues) -> PythonValues:
+        arguments = _with_buffers(func, values)
+        results = interpreter.call_op(func, arguments)
+        if func.function_type.outputs.data or not (buffers := _buffers(func)):
+            return results
+        return tuple(arguments[i] for i in buffers[-output_count(func) :])
+
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = _checked(func, arguments)
         try:
-            results = interpreter.call_op(func, values)
+            results = run(values)
         except Exception as error:  # whatever the definition of an operation may raise
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
@@ -93,6 +124,36 @@ def _value(result: object) -> Value:
     return cast(Value, result) if isinstance(result, tuple | Callable) else np.asarray(result)
 
 
+def output_count(func: Function) -> int:
+    """How many of the last parameters are results."""
+    count = func.attributes.get("tir.outputs")
+    return count.value.data if isinstance(count, IntegerAttr) else 0
+
+
+def input_types(func: Function) -> tuple[Attribute, ...]:
+    """The types of the parameters that a caller gives values for."""
+    inputs = func.function_type.inputs.data
+    return inputs[: len(inputs) - output_count(func)]
+
+
+def _buffers(func: Function) -> list[int]:
+    """The indices of the parameters that are buffers."""
+    types = func.function_type.inputs.data
+    return [i for i, type in enumerate(types) if is_buffer(type)]
+
+
+def _with_buffers(func: Function, values: PythonValues) -> PythonValues:
+    """The arguments of a function, buffers as copies; and buffers for its results."""
+    from ..dialects.tir.semantics.memory import allocate
+
+    types = func.function_type.inputs.data
+    outputs = types[len(values) :]
+    return (
+        *(v.copy() if is_buffer(t) else v for v, t in zip(values, types)),
+        *(allocate(type) for type in outputs if is_buffer(type)),
+    )
+
+
 class _Position(Interpreter.Listener):
     """Which operation is being computed."""
 
@@ -105,19 +166,22 @@ class _Position(Interpreter.Listener):
 # Arguments
 
 
-def argument_names(func: FuncOp) -> list[str]:
+def argument_names(func: Function) -> list[str]:
     """The names of the parameters: as a frontend or the text has them, else `arg0`, `arg1`, ..."""
-    return _unique([_name(arg) or f"arg{i}" for i, arg in enumerate(func.args)])
+    args = func.args[: len(input_types(func))]
+    return _unique([_name(arg) or f"arg{i}" for i, arg in enumerate(args)])
 
 
-def result_names(func: FuncOp) -> list[str]:
+def result_names(func: Function) -> list[str]:
     """The names of the results, else `result0`, `result1`, ..."""
     end = func.body.blocks[-1].last_op
     values = end.operands if isinstance(end, ReturnOp) else ()
+    if not values:
+        values = [func.args[i] for i in _buffers(func)[-output_count(func) :]]
     return _unique([_name(value) or f"result{i}" for i, value in enumerate(values)])
 
 
-def named_arguments(func: FuncOp, arrays: Mapping[str, Array]) -> list[Array]:
+def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
     """The arguments of a call out of arrays by name, or by position as `numpy.savez` calls them.
 
     PasslineError if one is missing, or of no parameter.
@@ -139,7 +203,7 @@ def named_arguments(func: FuncOp, arrays: Mapping[str, Array]) -> list[Array]:
     return [given[name] for name in names]
 
 
-def random_arguments(func: FuncOp, seed: int) -> list[Array]:
+def random_arguments(func: Function, seed: int) -> list[Array]:
     """Arguments for a call: floats of the standard normal distribution, integers from 0 to 9.
 
     An unknown dimension is 1. PasslineError for a parameter that is no tensor of known rank.
@@ -150,8 +214,8 @@ def random_arguments(func: FuncOp, seed: int) -> list[Array]:
 
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
-    for name, type in zip(argument_names(func), func.function_type.inputs, strict=True):
-        if not is_ranked(type) or not is_number(type.element_type):
+    for name, type in zip(argument_names(func), input_types(func), strict=True):
+        if not is_shaped(type) or not is_number(type.element_type):
             raise PasslineError(f"there are no random values for parameter '{name}' of type {type}")
         shape = [1 if d == DYNAMIC_INDEX else d for d in type.get_shape()]
         integers = isinstance(type.element_type, IntegerType)
@@ -160,9 +224,9 @@ def random_arguments(func: FuncOp, seed: int) -> list[Array]:
     return arrays
 
 
-def _checked(func: FuncOp, arguments: Sequence[Value]) -> tuple[object, ...]:
+def _checked(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
     """The arguments as the interpreter takes them; PasslineError if they do not fit the type."""
-    names, types = argument_names(func), func.function_type.inputs.data
+    names, types = argument_names(func), input_types(func)
     if len(arguments) != len(types):
         raise PasslineError(
             f"@{func.sym_name.data} takes {len(types)} arguments, {len(arguments)} are given"
@@ -175,7 +239,7 @@ def _checked_argument(name: str, type: Attribute, value: Value) -> object:
 
     from ..dialects.relax.semantics.arrays import dtype_of
 
-    if not is_ranked(type):
+    if not is_shaped(type):
         is_scalar = isinstance(value, np.ndarray) and value.ndim == 0
         return np.asarray(value).item() if is_scalar else cast(object, value)
     array = np.asarray(value)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
@@ -24,11 +23,14 @@ from passline.passmanager.ir.verifying import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
-from passline.tools.interpret import entry_function, interpret
+from passline.tools.interpret import Function, entry_function, input_types, interpret
 
 __all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 
 Values: TypeAlias = tuple[object, ...]
+
+OPEN = re.compile(r"index|\?")
+"""What in a type leaves sizes open."""
 
 
 def pipeline_of(line: str) -> str | None:
@@ -71,20 +73,21 @@ def compare(before: ModuleOp, after: ModuleOp) -> int:
     """Run the functions that both modules have on the same random inputs; how many could be run."""
     compared = 0
     for func in before.ops:
-        if not isinstance(func, FuncOp) or func.is_declaration:
+        if not isinstance(func, Function) or func.is_declaration:
             continue
-        arguments = random_arguments(func.function_type.inputs.data)
-        if arguments is None or not any(
-            isinstance(op, FuncOp) and op.sym_name == func.sym_name for op in after.ops
-        ):
+        if not any(isinstance(op, Function) and op.sym_name == func.sym_name for op in after.ops):
             continue
-        try:
-            expected = run(before, func.sym_name.data, arguments)
-        except PasslineError:
-            continue  # an op without semantics
-        actual = run(after, func.sym_name.data, arguments)
-        check_equal(actual, expected)
-        compared += 1
+        for size in (2, 5) if OPEN.search(str(func.function_type)) else (2,):
+            arguments = random_arguments(input_types(func), size)
+            if arguments is None:
+                break
+            try:
+                expected = run(before, func.sym_name.data, arguments)
+            except PasslineError:
+                continue  # an op without semantics, or an access out of bounds
+            actual = run(after, func.sym_name.data, arguments)
+            check_equal(actual, expected)
+            compared += 1
     return compared
 
 
@@ -99,27 +102,35 @@ def check_equal(actual: object, expected: object) -> None:
         np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-6)
 
 
-def random_arguments(types: Sequence[Attribute]) -> Values | None:
-    """Numpy arrays for tensor types, 2 for a size that is not known, and tuples of them; None for
-    other types."""
+def random_arguments(types: Sequence[Attribute], size: int = 2) -> Values | None:
+    """Numpy arrays for tensors, buffers and numbers, and tuples of them; None for other types.
+
+    An index, and a dimension that is not known, is `size`.
+    """
     rng = np.random.default_rng(0)
     arguments: list[object] = []
     for type_ in types:
         if isinstance(type_, TupleType):
-            if (elements := random_arguments(type_.types.data)) is None:
+            if (elements := random_arguments(type_.types.data, size)) is None:
                 return None
             arguments.append(elements)
             continue
-        match = re.fullmatch(r"tensor<((?:[0-9?]+x)*)([fi])(\d+)>", str(type_))
+        if isinstance(type_, IndexType):
+            arguments.append(size)
+            continue
+        shaped = re.fullmatch(r"(?:tensor|memref)<((?:[0-9?]+x)*)(\w+)(?:, \".*\")?>", str(type_))
+        sizes, element = shaped.groups() if shaped else ("", str(type_))
+        match = re.fullmatch(r"([fi])(\d+)", element)
         if match is None:
             return None
-        shape = [2 if size == "?" else int(size) for size in match[1].split("x") if size]
-        if match[2] == "f":
-            arguments.append(rng.uniform(0.5, 2, shape).astype(f"f{int(match[3]) // 8}"))
-        elif match[3] == "1":
-            arguments.append(rng.integers(0, 2, shape).astype(bool))
+        shape = [size if n == "?" else int(n) for n in sizes.split("x") if n]
+        if match[1] == "f":
+            array = rng.uniform(0.5, 2, shape)
+            arguments.append(np.asarray(array).astype(f"f{int(match[2]) // 8}"))
+        elif match[2] == "1":
+            arguments.append(np.asarray(rng.integers(0, 2, shape)).astype(bool))
         else:
-            arguments.append(rng.integers(0, 5, shape).astype(f"i{int(match[3]) // 8}"))
+            arguments.append(np.asarray(rng.integers(0, 5, shape)).astype(f"i{int(match[2]) // 8}"))
     return tuple(arguments)
 
 

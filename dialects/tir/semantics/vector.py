@@ -1,0 +1,143 @@
+"""Vectors as numpy arrays: the operations of vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
+
+from .arithmetic import fma, plain
+from .memory import at, mixed
+from .table import Array, Semantics, buffer_dtype
+
+__all__ = ["VECTOR"]
+
+
+def shape_of(type: Attribute) -> tuple[int, ...]:
+    """The shape of a vector type."""
+    assert isinstance(type, VectorType)
+    return type.get_shape()
+
+
+def window(buffer: Array, indices: Sequence[int], shape: Sequence[int]) -> Array:
+    """The part of a buffer from an element on, the vector's dimensions being the last;
+    InterpretationError if it is not within the buffer."""
+    at(buffer, indices)
+    leading = len(indices) - len(shape)
+    if leading < 0:  # a vector of vectors, elements of a buffer of vectors
+        return buffer[tuple(indices)]
+    at(buffer, [*indices[:leading], *(i + n - 1 for i, n in zip(indices[leading:], shape))])
+    slices = [slice(i, i + n) for i, n in zip(indices[leading:], shape, strict=True)]
+    return buffer[(*indices[:leading], *slices)]
+
+
+def load(op: vector.LoadOp, buffer: Array, *indices: int) -> Array:
+    return window(buffer, indices, shape_of(op.result.type)).copy()
+
+
+def store(_: vector.StoreOp, value: Array, buffer: Array, *indices: int) -> None:
+    window(buffer, indices, value.shape)[...] = value
+
+
+def lanes(buffer: Array, indices: Sequence[int], mask: Array) -> tuple[Array, Array]:
+    """Which lanes are active, and the indices of their elements in the last dimension."""
+    active = np.flatnonzero(mask)
+    last = indices[-1] + active
+    if active.size:
+        at(buffer, [*indices[:-1], int(last[0])])
+        at(buffer, [*indices[:-1], int(last[-1])])
+    return active, last
+
+
+def masked_load(op: vector.MaskedLoadOp, buffer: Array, *args: Any) -> Array:
+    *indices, mask, default = args
+    value = np.array(default)
+    active, last = lanes(buffer, indices, mask)
+    value[active] = buffer[(*indices[:-1], last)]
+    return value
+
+
+def masked_store(_: vector.MaskedStoreOp, buffer: Array, *args: Any) -> None:
+    *indices, mask, value = args
+    active, last = lanes(buffer, indices, mask)
+    buffer[(*indices[:-1], last)] = value[active]
+
+
+def create_mask(op: vector.CreateMaskOp, *sizes: int) -> Array:
+    shape = shape_of(op.mask_vector.type)
+    ranges = np.ogrid[tuple(slice(n) for n in shape)]
+    return np.broadcast_to(
+        reduce(np.logical_and, [r < n for r, n in zip(ranges, sizes, strict=True)]), shape
+    )
+
+
+def broadcast(op: vector.BroadcastOp, value: Array) -> Array:
+    return np.broadcast_to(value, shape_of(op.vector.type))
+
+
+def position(op: vector.ExtractOp | vector.InsertOp, dynamic: Sequence[int]) -> tuple[int, ...]:
+    """Where an operation reads or writes a vector."""
+    return tuple(mixed(op.static_position.get_values(), dynamic))
+
+
+def extract(op: vector.ExtractOp, value: Array, *dynamic: int) -> object:
+    return value[at(value, position(op, dynamic))]
+
+
+def insert(op: vector.InsertOp, value: object, target: Array, *dynamic: int) -> Array:
+    result = np.array(target)
+    result[at(target, position(op, dynamic))] = value
+    return result
+
+
+def shuffle(op: vector.ShuffleOp, lhs: Array, rhs: Array) -> Array:
+    return np.concatenate([lhs, rhs])[list(op.mask.get_values())]
+
+
+def bitcast(op: vector.BitcastOp, value: Array) -> Array:
+    return np.ascontiguousarray(value).view(buffer_dtype(op.result.type))
+
+
+COMBINE: dict[str, Callable[..., object]] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "minsi": np.minimum,
+    "maxsi": np.maximum,
+    "minnumf": np.fmin,
+    "maxnumf": np.fmax,
+    "minimumf": np.minimum,
+    "maximumf": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def reduction(op: vector.ReductionOp, value: Array, *acc: object) -> object:
+    """The lanes in order, from the accumulator on."""
+    kind = op.kind.data.value
+    if kind not in COMBINE:
+        raise InterpretationError(f"reduction {kind} has no numpy semantics")
+    return reduce(COMBINE[kind], [*acc, *value])
+
+
+VECTOR: Semantics = {
+    vector.BitcastOp: bitcast,
+    vector.BroadcastOp: broadcast,
+    vector.CreateMaskOp: create_mask,
+    vector.ExtractOp: extract,
+    vector.FMAOp: plain(fma),
+    vector.InsertOp: insert,
+    vector.LoadOp: load,
+    vector.MaskedLoadOp: masked_load,
+    vector.MaskedStoreOp: masked_store,
+    vector.ReductionOp: reduction,
+    vector.ShuffleOp: shuffle,
+    vector.StoreOp: store,
+}
