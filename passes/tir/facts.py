@@ -102,6 +102,10 @@ class Facts:
             case Function.MAX, operands if within.high is not None:
                 for operand in operands:
                     self.learn(operand, Range(None, within.high))
+            case Function.MUL, operands if within.low is not None and within.low > 0:
+                for operand in operands:
+                    if self.range_of(operand).low == 0:
+                        self.learn(operand, Range(1))
             case _:
                 pass
 
