@@ -103,9 +103,8 @@ class Facts:
                 for operand in operands:
                     self.learn(operand, Range(None, within.high))
             case Function.MUL, operands if within.low is not None and within.low > 0:
-                lows = [self.range_of(operand).low for operand in operands]
-                if all(low is not None and low >= 0 for low in lows):
-                    for operand in operands:
+                for operand in operands:
+                    if self.range_of(operand).low == 0:
                         self.learn(operand, Range(1))
             case _:
                 pass
