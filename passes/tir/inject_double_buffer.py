@@ -302,16 +302,17 @@ class InjectDoubleBuffer(PrimFuncPass):
             raise PassFailedException(
                 f"split-loop is {self.split_loop}: expected 0, 1 or an even number"
             )
-        loops: dict[ForOp, None] = {}
-        for op in walk(func):
+        loops: set[Operation] = set()
+        ops = list(walk(func))
+        for op in ops:
             if isinstance(op, Allocation) and DOUBLE_BUFFER in op.attributes:
                 if isinstance(loop := op.parent_op(), ForOp):
-                    loops[loop] = None
+                    loops.add(loop)
                 else:
                     ctx.diagnostics.warning(op, f"{DOUBLE_BUFFER}: it is not in the body of a loop")
         # Inner loops first: the outer ones are made of copies of them.
         warnings: list[tuple[Operation, str]] = []
-        for loop in reversed(loops):
+        for loop in reversed([op for op in ops if isinstance(op, ForOp) and op in loops]):
             found, refused = candidates(loop)
             warnings += reversed(refused.items())
             if found:

@@ -38,8 +38,9 @@ tir.prim_func @elementwise(%a: memref<16x16xf32>, %unused: memref<2x2xf32>, %c: 
 tir.prim_func @threads(%a: memref<4x2x2x16xf32>) {
   // CHECK-DAG: [[C64:%.*]] = arith.constant 64 : index
   // CHECK-DAG: arith.muli %i0, [[C64]]
-  // CHECK: arith.constant 32 : index
-  // CHECK: arith.constant 16 : index
+  // CHECK: [[C32:%.*]] = arith.constant 32 : index
+  // CHECK-NEXT: arith.muli %i1, [[C32]]
+  // CHECK: arith.muli %i2, %c16
   // CHECK: memref.load {{.*}} : memref<256xf32>
   // CHECK-NOT: arith.addi
   // CHECK: memref.store {{.*}} : memref<256xf32>

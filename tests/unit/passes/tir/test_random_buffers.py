@@ -14,7 +14,7 @@ from passline.passmanager.ir.verifying import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
-SIZES = (8, 12, 200)
+SIZES = (8, 12, 40)
 """All are read at the first 8 elements."""
 
 PASSES = (
@@ -38,7 +38,7 @@ class Program:
         self.buffers: list[tuple[str, str]] = [("%x", "memref<8xf32>")]
         """Those that are filled, with their types."""
         self.loops: list[str] = []
-        self.statements(9, 0)
+        self.statements(8, 0)
 
     @property
     def text(self) -> str:
@@ -70,7 +70,7 @@ class Program:
         extent = self.random.choice(["%c1", "%c2", "%c3", "%n"])
         kind = self.random.choice(["", "", "", "unrolled "])
         self.lines.append(f"tir.for {kind}{variable} = %c0 extent {extent} {{")
-        self.statements(4, depth + 1)
+        self.statements(3, depth + 1)
         self.lines.append("}")
 
     def branch(self, depth: int) -> None:
