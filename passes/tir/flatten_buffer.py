@@ -93,6 +93,9 @@ class Flattening:
                     self._flatten_copy(op)
                 case _ if isinstance(op, Access):
                     self._flatten_access(op)
+                case vector.TransferReadOp() | vector.TransferWriteOp():
+                    if op.source in self._flats and is_plain_transfer(op):
+                        self._flatten_access(as_access(op))
                 case _ if isinstance(op, View) and self._looks_through(op):
                     self._views.append(op)
                 case memref.ViewOp() if is_owned(op.result):
@@ -345,7 +348,7 @@ def is_wanted(buffer: SSAValue, *, owned: bool = False) -> bool:
     while pending:
         for use in pending.pop().uses:
             user = use.operation
-            if isinstance(user, Access):
+            if isinstance(user, Access) or is_plain_transfer(user):
                 return True
             if isinstance(user, Reshaping) and use.index == 0 and (owned or not stays_flat(user)):
                 pending.append(user.results[0])
@@ -356,6 +359,32 @@ def stays_flat(op: View) -> bool:
     """Whether a view of a buffer that keeps its dimensions is the flat buffer that is wanted."""
     flattening = isinstance(op, memref.CollapseShapeOp | memref.ReinterpretCastOp)
     return flattening and rank_of(op.results[0]) == 1
+
+
+def is_row(vector: SSAValue) -> bool:
+    """Whether a vector has one dimension."""
+    return isinstance(vector.type, ShapedType) and vector.type.get_num_dims() == 1
+
+
+def is_plain_transfer(op: Operation) -> bool:
+    """Whether a transfer is known to be an access to elements of the last dimension of a buffer."""
+    if not isinstance(op, vector.TransferReadOp | vector.TransferWriteOp):
+        return False
+    plain = op.mask is None and op.permutation_map.data.is_minor_identity()
+    inside = all(dimension.value.data for dimension in op.in_bounds)
+    value = op.result if isinstance(op, vector.TransferReadOp) else op.vector
+    return plain and inside and is_row(value) and rank_of(op.source) > 0
+
+
+def as_access(op: vector.TransferReadOp | vector.TransferWriteOp) -> Access:
+    """Put the access in the place of a transfer that is one."""
+    if isinstance(op, vector.TransferReadOp):
+        new = vector.LoadOp(op.source, op.indices, op.result.type)
+    else:
+        new = vector.StoreOp(op.vector, op.source, op.indices)
+    new.location = op.location
+    Rewriter.replace_op(op, new)
+    return new
 
 
 def is_in_a_row(op: Access, flat: Flat) -> bool:
@@ -371,8 +400,7 @@ def is_in_a_row(op: Access, flat: Flat) -> bool:
             return True
     if isinstance(buffer_type(flat.buffer).element_type, VectorType):
         return False
-    one = isinstance(value.type, ShapedType) and value.type.get_num_dims() == 1
-    return one and bool(flat.strides) and flat.strides[-1] == ONE
+    return is_row(value) and bool(flat.strides) and flat.strides[-1] == ONE
 
 
 def is_whole(flat: Flat, type: Buffer, analyzer: Analyzer) -> bool:

@@ -292,6 +292,22 @@ tir.prim_func @vectors(%a: memref<4x8xf32>) {
 
 // -----
 
+// Transfers within the bounds of the last dimension; with others, the bounds are part of the type.
+// CHECK-LABEL: @transfers
+tir.prim_func @transfers(%a: memref<4x8xf32>, %f: f32) {
+  // CHECK: [[A:%.*]] = memref.collapse_shape %a
+  // CHECK: [[V:%.*]] = vector.load [[A]][{{%[^,]*}}] : memref<32xf32>, vector<4xf32>
+  // CHECK: vector.store [[V]], [[A]][{{%[^,]*}}] : memref<32xf32>, vector<4xf32>
+  // CHECK: vector.transfer_read %a[%c1, %c2], %f
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %0 = vector.transfer_read %a[%c1, %c2], %f {in_bounds = [true]} : memref<4x8xf32>, vector<4xf32>
+  vector.transfer_write %0, %a[%c2, %c2] {in_bounds = [true]} : vector<4xf32>, memref<4x8xf32>
+  %1 = vector.transfer_read %a[%c1, %c2], %f : memref<4x8xf32>, vector<4xf32>
+}
+
+// -----
+
 // A copy of all is one of the flat buffers.
 // CHECK-LABEL: @copies
 tir.prim_func @copies(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
