@@ -73,6 +73,8 @@ class Expressions:
             truth = self.analyzer.prove(result)
             if truth is not None:
                 return self.constant(truth, BOOLEAN, op)
+        if isinstance(op, arith.CmpiOp) and (sharper := self.sharpened(op)) is not None:
+            return sharper
         form = self.analyzer.linear(result)
         if is_integer(result.type):
             if (constant := self.analyzer.bounds(form).constant) is not None:
@@ -123,21 +125,28 @@ class Expressions:
     # Comparisons
 
     def better_comparison(self, op: arith.CmpiOp) -> SSAValue | None:
+        """The comparison without what is on both sides, if that takes fewer operations."""
+        comparison, tree = self.analyzer.comparison(op), tree_of(op)
+        if comparison is None or len(tree) < 2 or op.lhs.type != INDEX:
+            return None
+        builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
+        predicate, left, right = self.sides(*comparison)
+        if builder.cost(left) + builder.cost(right) + 1 >= len(tree):
+            return None
+        lhs, rhs = builder.build(left), builder.build(right)
+        return _inserted(arith.CmpiOp(lhs, rhs, PREDICATES[predicate]), op)
+
+    def sharpened(self, op: arith.CmpiOp) -> SSAValue | None:
+        """The comparison as one that fewer integers hold of, by what is known of them."""
         if (comparison := self.analyzer.comparison(op)) is None:
             return None
-        predicate, difference = comparison
-        sharper = self.sharper(predicate, difference)
-        tree = tree_of(op)
-        if len(tree) > 1 and op.lhs.type == INDEX:
-            builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
-            chosen, left, right = self.sides(sharper, difference)
-            if builder.cost(left) + builder.cost(right) + 1 < len(tree):
-                return _inserted(
-                    arith.CmpiOp(builder.build(left), builder.build(right), PREDICATES[chosen]), op
-                )
-        if sharper == predicate:
+        predicate = self.sharper(*comparison)
+        if predicate == comparison[0]:
             return None
-        return _inserted(arith.CmpiOp(op.lhs, op.rhs, PREDICATES[sharper]), op)
+        lhs, rhs = op.operands
+        if isinstance(lhs.owner, arith.ConstantOp):
+            lhs, rhs, predicate = rhs, lhs, MIRRORED.get(predicate, predicate)
+        return _inserted(arith.CmpiOp(lhs, rhs, PREDICATES[predicate]), op)
 
     def sharper(self, predicate: Predicate, difference: Linear) -> Predicate:
         """A comparison of fewer integers with 0 that says the same, by what is known."""
