@@ -144,12 +144,16 @@ class Builder:
             total += 1
         for atom, count in form.terms:
             total += abs(count) != 1
-            if atom.function not in LEAVES and not self._is_there(Linear.of(atom)):
-                total += 1 + sum(map(self.cost, atom.operands))
-                if atom.function is Function.MUL:
-                    total += len(atom.operands) - 2
-                elif atom.function is Function.MOD and not self._is_rem(atom):
-                    total += 2
+            if self._is_there(Linear.of(atom)):
+                continue
+            total += atom.value is not None and atom.value.type != INDEX  # the cast
+            if atom.function in LEAVES:
+                continue
+            total += 1 + sum(map(self.cost, atom.operands))
+            if atom.function is Function.MUL:
+                total += len(atom.operands) - 2
+            elif atom.function is Function.MOD and not self._is_rem(atom):
+                total += 2
         return total
 
     def _is_there(self, form: Linear) -> bool:

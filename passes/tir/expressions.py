@@ -72,7 +72,7 @@ class Expressions:
         if result.type == BOOLEAN:
             truth = self.analyzer.prove(result)
             if truth is not None:
-                return self.constant(truth, BOOLEAN, op)
+                return self.constant(int(truth), BOOLEAN, op)
         if isinstance(op, arith.CmpiOp) and (sharper := self.sharpened(op)) is not None:
             return sharper
         form = self.analyzer.linear(result)
@@ -247,11 +247,11 @@ class Expressions:
         op = value.owner
         if depth == 0 or not isinstance(op, Operation) or not is_expression(op):
             if value.type == BOOLEAN and (truth := self.analyzer.prove(value)) is not None:
-                return Builder(self.analyzer, at).constant(truth, BOOLEAN)
+                return Builder(self.analyzer, at).constant(int(truth), BOOLEAN)
             return None
         if value.type == BOOLEAN and not isinstance(op, arith.ConstantOp):
             if (truth := self.analyzer.prove(value)) is not None:
-                return Builder(self.analyzer, at).constant(truth, BOOLEAN)
+                return Builder(self.analyzer, at).constant(int(truth), BOOLEAN)
         if (chosen := self.chosen(op)) is not None:
             return self.refined(chosen, at, depth - 1) or chosen
         if not value.has_one_use():
