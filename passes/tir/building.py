@@ -17,6 +17,8 @@ __all__ = ["Builder"]
 
 INDEX, BOOLEAN = IndexType(), IntegerType(1)
 
+MOST_COST = 1 << 30
+
 LEAVES = frozenset((Function.VALUE, Function.LOOP))
 
 BUILT: dict[Function, type[arith.SignlessIntegerBinaryOperation]] = {
@@ -135,8 +137,8 @@ class Builder:
         known = self.analyzer
         return known.is_non_negative(dividend) and known.can_prove("sgt", divisor, ZERO)
 
-    def cost(self, form: Linear) -> int:
-        """How many operations, constants apart, `build` makes for a form."""
+    def cost(self, form: Linear, most: int = MOST_COST) -> int:
+        """How many operations, constants apart, `build` makes for a form; or `most` or more."""
         if not form.terms or self._is_there(form):
             return 0
         total = len(form.terms) - 1 + bool(form.constant)
@@ -144,12 +146,17 @@ class Builder:
             total += 1
         for atom, count in form.terms:
             total += abs(count) != 1
+            if total >= most:
+                break
             if self._is_there(Linear.of(atom)):
                 continue
             total += atom.value is not None and atom.value.type != INDEX  # the cast
             if atom.function in LEAVES:
                 continue
-            total += 1 + sum(map(self.cost, atom.operands))
+            total += 1
+            for operand in atom.operands:
+                if total < most:
+                    total += self.cost(operand, most - total)
             if atom.function is Function.MUL:
                 total += len(atom.operands) - 2
             elif atom.function is Function.MOD and not self._is_rem(atom):

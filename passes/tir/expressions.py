@@ -8,10 +8,11 @@ from math import ceil, floor, log2
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType, IntegerType
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import NoMemoryEffect, Pure
 
+from ...passmanager.ir.access import read_step
 from .algebra import MIRRORED, Predicate
 from .arithmetic import Analyzer, is_integer
 from .booleans import (
@@ -29,7 +30,7 @@ __all__ = ["Expressions", "is_expression"]
 
 BOOLEAN, INDEX = IntegerType(1), IndexType()
 
-MOST_OPS = 16
+MOST_OPS = 12
 """So many operations at most are taken as one expression."""
 
 DEPTH = 4
@@ -120,7 +121,7 @@ class Expressions:
         if len(tree) < 2:
             return None
         builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
-        return builder.build(form) if builder.cost(form) < len(tree) else None
+        return builder.build(form) if builder.cost(form, len(tree)) < len(tree) else None
 
     # Comparisons
 
@@ -131,7 +132,7 @@ class Expressions:
             return None
         builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
         predicate, left, right = self.sides(*comparison)
-        if builder.cost(left) + builder.cost(right) + 1 >= len(tree):
+        if builder.cost(left, len(tree)) + builder.cost(right, len(tree)) + 1 >= len(tree):
             return None
         lhs, rhs = builder.build(left), builder.build(right)
         return _inserted(arith.CmpiOp(lhs, rhs, PREDICATES[predicate]), op)
@@ -293,18 +294,15 @@ def tree_of(op: Operation) -> list[SSAValue]:
     tree: list[SSAValue] = []
     pending = [op]
     while pending and len(tree) < MOST_OPS:
-        op = pending.pop()
-        tree.append(op.results[0])
-        for operand in op.operands:
-            made = operand.owner
-            if (
-                isinstance(made, Operation)
-                and not isinstance(made, arith.ConstantOp)
-                and is_expression(made)
-                and operand.has_one_use()
-                and is_integer(operand.type)
-            ):
-                pending.append(made)
+        operands, results, _, _ = read_step(pending.pop())
+        tree.append(results[0])
+        for operand in operands:
+            if not isinstance(operand, OpResult) or not operand.has_one_use():
+                continue
+            made = operand.op
+            if type(made) is not arith.ConstantOp and is_expression(made):
+                if is_integer(operand.type):
+                    pending.append(made)
     return tree
 
 
