@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -13,7 +13,7 @@ from .algebra import ZERO
 from .arithmetic import Analyzer, is_integer
 from .linear import Atom, Function, Linear
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "insert"]
 
 INDEX, BOOLEAN = IndexType(), IntegerType(1)
 
@@ -29,6 +29,15 @@ BUILT: dict[Function, type[arith.SignlessIntegerBinaryOperation]] = {
     Function.MIN: arith.MinSIOp,
     Function.MAX: arith.MaxSIOp,
 }
+
+
+def insert(op: Operation, at: InsertPoint) -> SSAValue:
+    """Put an operation there, with the location of what it stands before if it has none: its
+    result."""
+    if at.insert_before is not None and isinstance(op.location, UnknownLoc):
+        op.location = at.insert_before.location
+    Rewriter.insert_op(op, at)
+    return op.results[0]
 
 
 class Builder:
@@ -66,8 +75,7 @@ class Builder:
         return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
 
     def _insert(self, op: Operation) -> SSAValue:
-        Rewriter.insert_op(op, self.at)
-        return op.results[0]
+        return insert(op, self.at)
 
     def _build(self, form: Linear) -> SSAValue:
         if (value := self.analyzer.held_value(form, INDEX)) is not None:

@@ -9,7 +9,7 @@ from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType, IntegerType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import NoMemoryEffect, Pure
 
 from ...passmanager.ir.access import read_step
@@ -23,7 +23,7 @@ from .booleans import (
     without_implied,
     without_implied_clauses,
 )
-from .building import Builder
+from .building import Builder, insert
 from .linear import Linear, Range
 
 __all__ = ["Expressions", "is_expression"]
@@ -112,8 +112,7 @@ class Expressions:
             return value
         type = op.results[0].type
         made = arith.ConstantOp.create(result_types=[type], properties={"value": value})
-        Rewriter.insert_op(made, InsertPoint.before(op))
-        return made.result
+        return _inserted(made, op)
 
     def rebuilt(self, op: Operation, form: Linear) -> SSAValue | None:
         """The result by its normal form, if that takes fewer operations."""
@@ -264,8 +263,7 @@ class Expressions:
         for number, operand in enumerate(operands):
             if operand is not None:
                 made.operands[number] = operand
-        Rewriter.insert_op(made, at)
-        return made.results[0]
+        return insert(made, at)
 
     def chosen(self, op: Operation) -> SSAValue | None:
         """The operand that the result of an operation is known to be."""
@@ -315,8 +313,7 @@ def _written_clauses(op: arith.AndIOp | arith.OrIOp) -> list[list[SSAValue]]:
 
 
 def _inserted(op: Operation, before: Operation) -> SSAValue:
-    Rewriter.insert_op(op, InsertPoint.before(before))
-    return op.results[0]
+    return insert(op, InsertPoint.before(before))
 
 
 def _folded_float(op: Operation) -> Attribute | None:
