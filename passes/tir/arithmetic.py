@@ -47,6 +47,12 @@ MOST_TERMS = 16
 MOST_DEPTH = 16
 """A function of a function, and so on, is a value that nothing is known of below this depth."""
 
+PROOF_DEPTH = 16
+"""A condition that is made of others is gone into so deep."""
+
+ASSUMING_DEPTH = 2
+"""So deep one side is asked about with the other assumed: each level doubles the work."""
+
 INDEX = IndexType()
 
 
@@ -163,7 +169,7 @@ class Analyzer(Algebra):
         """The range of a value or a form, without adding up constraints."""
         return self.facts.range_of(of if isinstance(of, Linear) else self.linear(of))
 
-    def prove(self, condition: SSAValue, depth: int = 16) -> bool | None:
+    def prove(self, condition: SSAValue, depth: int = PROOF_DEPTH) -> bool | None:
         """Whether a condition, of type i1, is shown to hold or shown not to."""
         op = condition.owner
         form = self.linear(condition)
@@ -202,7 +208,7 @@ class Analyzer(Algebra):
             return not conjunction
         if sides[0] is not None and sides[0] is sides[1]:
             return conjunction
-        if sides == (None, None):  # nobody will ask for less than both
+        if sides == (None, None) and depth >= PROOF_DEPTH - ASSUMING_DEPTH:
             with self.assuming(op.lhs, conjunction):
                 if self.prove(op.rhs, depth) is (not conjunction):
                     return not conjunction

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import InsertPoint
 
 from .arithmetic import Analyzer
+from .building import insert
 
 __all__ = [
     "Clauses",
@@ -104,9 +105,7 @@ def build_connective(
     """The conjunction or disjunction of one or more conditions."""
     total, *others = members
     for other in others:
-        op = connective(total, other)
-        Rewriter.insert_op(op, at)
-        total = op.result
+        total = insert(connective(total, other), at)
     return total
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, UnknownLoc
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -13,9 +13,11 @@ from .algebra import ZERO
 from .arithmetic import Analyzer, is_integer
 from .linear import Atom, Function, Linear
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "insert"]
 
 INDEX, BOOLEAN = IndexType(), IntegerType(1)
+
+MOST_COST = 1 << 30
 
 LEAVES = frozenset((Function.VALUE, Function.LOOP))
 
@@ -27,6 +29,15 @@ BUILT: dict[Function, type[arith.SignlessIntegerBinaryOperation]] = {
     Function.MIN: arith.MinSIOp,
     Function.MAX: arith.MaxSIOp,
 }
+
+
+def insert(op: Operation, at: InsertPoint) -> SSAValue:
+    """Put an operation there, with the location of what it stands before if it has none: its
+    result."""
+    if at.insert_before is not None and isinstance(op.location, UnknownLoc):
+        op.location = at.insert_before.location
+    Rewriter.insert_op(op, at)
+    return op.results[0]
 
 
 class Builder:
@@ -64,8 +75,7 @@ class Builder:
         return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
 
     def _insert(self, op: Operation) -> SSAValue:
-        Rewriter.insert_op(op, self.at)
-        return op.results[0]
+        return insert(op, self.at)
 
     def _build(self, form: Linear) -> SSAValue:
         if (value := self.analyzer.held_value(form, INDEX)) is not None:
@@ -135,8 +145,8 @@ class Builder:
         known = self.analyzer
         return known.is_non_negative(dividend) and known.can_prove("sgt", divisor, ZERO)
 
-    def cost(self, form: Linear) -> int:
-        """How many operations, constants apart, `build` makes for a form."""
+    def cost(self, form: Linear, most: int = MOST_COST) -> int:
+        """How many operations, constants apart, `build` makes for a form; or `most` or more."""
         if not form.terms or self._is_there(form):
             return 0
         total = len(form.terms) - 1 + bool(form.constant)
@@ -144,12 +154,21 @@ class Builder:
             total += 1
         for atom, count in form.terms:
             total += abs(count) != 1
-            if atom.function not in LEAVES and not self._is_there(Linear.of(atom)):
-                total += 1 + sum(map(self.cost, atom.operands))
-                if atom.function is Function.MUL:
-                    total += len(atom.operands) - 2
-                elif atom.function is Function.MOD and not self._is_rem(atom):
-                    total += 2
+            if total >= most:
+                break
+            if self._is_there(Linear.of(atom)):
+                continue
+            total += atom.value is not None and atom.value.type != INDEX  # the cast
+            if atom.function in LEAVES:
+                continue
+            total += 1
+            for operand in atom.operands:
+                if total < most:
+                    total += self.cost(operand, most - total)
+            if atom.function is Function.MUL:
+                total += len(atom.operands) - 2
+            elif atom.function is Function.MOD and not self._is_rem(atom):
+                total += 2
         return total
 
     def _is_there(self, form: Linear) -> bool:

@@ -8,10 +8,11 @@ from math import ceil, floor, log2
 from xdsl.dialects import arith, math, memref
 from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType, IntegerType
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import NoMemoryEffect, Pure
 
+from ...passmanager.ir.access import read_step
 from .algebra import MIRRORED, Predicate
 from .arithmetic import Analyzer, is_integer
 from .booleans import (
@@ -22,14 +23,14 @@ from .booleans import (
     without_implied,
     without_implied_clauses,
 )
-from .building import Builder
+from .building import Builder, insert
 from .linear import Linear, Range
 
 __all__ = ["Expressions", "is_expression"]
 
 BOOLEAN, INDEX = IntegerType(1), IndexType()
 
-MOST_OPS = 16
+MOST_OPS = 12
 """So many operations at most are taken as one expression."""
 
 DEPTH = 4
@@ -72,7 +73,9 @@ class Expressions:
         if result.type == BOOLEAN:
             truth = self.analyzer.prove(result)
             if truth is not None:
-                return self.constant(truth, BOOLEAN, op)
+                return self.constant(int(truth), BOOLEAN, op)
+        if isinstance(op, arith.CmpiOp) and (sharper := self.sharpened(op)) is not None:
+            return sharper
         form = self.analyzer.linear(result)
         if is_integer(result.type):
             if (constant := self.analyzer.bounds(form).constant) is not None:
@@ -109,8 +112,7 @@ class Expressions:
             return value
         type = op.results[0].type
         made = arith.ConstantOp.create(result_types=[type], properties={"value": value})
-        Rewriter.insert_op(made, InsertPoint.before(op))
-        return made.result
+        return _inserted(made, op)
 
     def rebuilt(self, op: Operation, form: Linear) -> SSAValue | None:
         """The result by its normal form, if that takes fewer operations."""
@@ -118,26 +120,33 @@ class Expressions:
         if len(tree) < 2:
             return None
         builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
-        return builder.build(form) if builder.cost(form) < len(tree) else None
+        return builder.build(form) if builder.cost(form, len(tree)) < len(tree) else None
 
     # Comparisons
 
     def better_comparison(self, op: arith.CmpiOp) -> SSAValue | None:
+        """The comparison without what is on both sides, if that takes fewer operations."""
+        comparison, tree = self.analyzer.comparison(op), tree_of(op)
+        if comparison is None or len(tree) < 2 or op.lhs.type != INDEX:
+            return None
+        builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
+        predicate, left, right = self.sides(*comparison)
+        if builder.cost(left, len(tree)) + builder.cost(right, len(tree)) + 1 >= len(tree):
+            return None
+        lhs, rhs = builder.build(left), builder.build(right)
+        return _inserted(arith.CmpiOp(lhs, rhs, PREDICATES[predicate]), op)
+
+    def sharpened(self, op: arith.CmpiOp) -> SSAValue | None:
+        """The comparison as one that fewer integers hold of, by what is known of them."""
         if (comparison := self.analyzer.comparison(op)) is None:
             return None
-        predicate, difference = comparison
-        sharper = self.sharper(predicate, difference)
-        tree = tree_of(op)
-        if len(tree) > 1 and op.lhs.type == INDEX:
-            builder = Builder(self.analyzer, InsertPoint.before(op), {*tree})
-            chosen, left, right = self.sides(sharper, difference)
-            if builder.cost(left) + builder.cost(right) + 1 < len(tree):
-                return _inserted(
-                    arith.CmpiOp(builder.build(left), builder.build(right), PREDICATES[chosen]), op
-                )
-        if sharper == predicate:
+        predicate = self.sharper(*comparison)
+        if predicate == comparison[0]:
             return None
-        return _inserted(arith.CmpiOp(op.lhs, op.rhs, PREDICATES[sharper]), op)
+        lhs, rhs = op.operands
+        if isinstance(lhs.owner, arith.ConstantOp):
+            lhs, rhs, predicate = rhs, lhs, MIRRORED.get(predicate, predicate)
+        return _inserted(arith.CmpiOp(lhs, rhs, PREDICATES[predicate]), op)
 
     def sharper(self, predicate: Predicate, difference: Linear) -> Predicate:
         """A comparison of fewer integers with 0 that says the same, by what is known."""
@@ -238,11 +247,11 @@ class Expressions:
         op = value.owner
         if depth == 0 or not isinstance(op, Operation) or not is_expression(op):
             if value.type == BOOLEAN and (truth := self.analyzer.prove(value)) is not None:
-                return Builder(self.analyzer, at).constant(truth, BOOLEAN)
+                return Builder(self.analyzer, at).constant(int(truth), BOOLEAN)
             return None
         if value.type == BOOLEAN and not isinstance(op, arith.ConstantOp):
             if (truth := self.analyzer.prove(value)) is not None:
-                return Builder(self.analyzer, at).constant(truth, BOOLEAN)
+                return Builder(self.analyzer, at).constant(int(truth), BOOLEAN)
         if (chosen := self.chosen(op)) is not None:
             return self.refined(chosen, at, depth - 1) or chosen
         if not value.has_one_use():
@@ -254,8 +263,7 @@ class Expressions:
         for number, operand in enumerate(operands):
             if operand is not None:
                 made.operands[number] = operand
-        Rewriter.insert_op(made, at)
-        return made.results[0]
+        return insert(made, at)
 
     def chosen(self, op: Operation) -> SSAValue | None:
         """The operand that the result of an operation is known to be."""
@@ -284,18 +292,15 @@ def tree_of(op: Operation) -> list[SSAValue]:
     tree: list[SSAValue] = []
     pending = [op]
     while pending and len(tree) < MOST_OPS:
-        op = pending.pop()
-        tree.append(op.results[0])
-        for operand in op.operands:
-            made = operand.owner
-            if (
-                isinstance(made, Operation)
-                and not isinstance(made, arith.ConstantOp)
-                and is_expression(made)
-                and operand.has_one_use()
-                and is_integer(operand.type)
-            ):
-                pending.append(made)
+        operands, results, _, _ = read_step(pending.pop())
+        tree.append(results[0])
+        for operand in operands:
+            if not isinstance(operand, OpResult) or not operand.has_one_use():
+                continue
+            made = operand.op
+            if type(made) is not arith.ConstantOp and is_expression(made):
+                if is_integer(operand.type):
+                    pending.append(made)
     return tree
 
 
@@ -308,8 +313,7 @@ def _written_clauses(op: arith.AndIOp | arith.OrIOp) -> list[list[SSAValue]]:
 
 
 def _inserted(op: Operation, before: Operation) -> SSAValue:
-    Rewriter.insert_op(op, InsertPoint.before(before))
-    return op.results[0]
+    return insert(op, InsertPoint.before(before))
 
 
 def _folded_float(op: Operation) -> Attribute | None:

@@ -159,7 +159,11 @@ class Facts:
         return Range(low, high)
 
     def _upper(self, linear: Linear, depth: int, constrained: bool) -> int | None:
-        best = self.range_of(linear).high
+        if constrained and not self.transitive and len(linear.terms) > 1:
+            high = self._interval(linear.terms).high
+            best = None if high is None else high + linear.constant
+        else:
+            best = self.range_of(linear).high
         if depth == 0:
             return best
         for atom, count in linear.terms:
