@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.arith import (
-    AddiOp,
     CeilDivSIOp,
     ConstantOp,
     DivSIOp,
@@ -15,8 +14,10 @@ from xdsl.dialects.arith import (
     MinSIOp,
     RemSIOp,
     SignlessIntegerBinaryOperation,
+    SubiOp,
 )
 from xdsl.dialects.builtin import (
+    ContainerType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     FloatAttr,
@@ -28,7 +29,7 @@ from xdsl.traits import Commutative
 
 from ...dialects.tir.ops import PrimFuncOp
 
-__all__ = ["Constants", "copy_ops", "fold_binary", "integer_constant", "plus"]
+__all__ = ["BinaryOp", "Constants", "compute", "copy_ops", "fold_binary", "integer_constant"]
 
 ConstantValue: TypeAlias = IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
 
@@ -122,6 +123,8 @@ def fold_binary(
     kind: BinaryOp, lhs: SSAValue, rhs: SSAValue, constants: Constants
 ) -> SSAValue | None:
     """What the operation gives, if that is a constant or an operand; else None."""
+    if kind is SubiOp and lhs is rhs and not isinstance(lhs.type, ContainerType):
+        return constants.get(IntegerAttr(0, cast(IndexType, lhs.type)))
     a, b = _integer_attribute(lhs), _integer_attribute(rhs)
     if a is not None and b is not None and (value := _computed(kind, a, b)) is not None:
         return constants.get(IntegerAttr(value, a.type, truncate_bits=True))
@@ -134,14 +137,17 @@ def fold_binary(
     return rhs if kind.is_right_zero(b) else None
 
 
-def plus(
-    value: SSAValue, number: int, constants: Constants, insert: Callable[[Operation], object]
+def compute(
+    kind: BinaryOp,
+    lhs: SSAValue,
+    rhs: SSAValue,
+    constants: Constants,
+    insert: Callable[[Operation], object],
 ) -> SSAValue:
-    """The sum of an index and a number; an operation, if it takes one, is given to `insert`."""
-    rhs = constants.index(number)
-    if (known := fold_binary(AddiOp, value, rhs, constants)) is not None:
+    """What the operation gives; if that takes one, it is given to `insert`."""
+    if (known := fold_binary(kind, lhs, rhs, constants)) is not None:
         return known
-    insert(op := AddiOp(value, rhs))
+    insert(op := kind(lhs, rhs))
     return op.result
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xdsl.dialects import memref, scf
+from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind, get_effects
@@ -15,7 +16,7 @@ from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walking import walk
 from .base import PrimFuncPass
-from .copying import Constants, copy_ops, integer_constant, plus
+from .copying import Constants, compute, copy_ops, integer_constant
 
 __all__ = ["UnrollLoop", "constant_extent", "expand"]
 
@@ -36,7 +37,8 @@ def expand(loop: ForOp, extent: int, constants: Constants) -> None:
     *body, _ = loop.body.block.ops
     for number in range(extent):
         copies: list[Operation] = []
-        variable = plus(loop.min, number, constants, copies.append)
+        offset = constants.index(number)
+        variable = compute(AddiOp, loop.min, offset, constants, copies.append)
         copies += copy_ops(body, {loop.variable: variable}, constants)
         block.insert_ops_before(copies, loop)
     loop.detach()
