@@ -42,6 +42,7 @@ PASSES = {
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
+    "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
