@@ -43,6 +43,8 @@ PASSES = {
     "tir-flatten-buffer": "tir.flatten_buffer:FlattenBuffer",
     "tir-inject-double-buffer": "tir.inject_double_buffer:InjectDoubleBuffer",
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
+    "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
+    "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
     "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
