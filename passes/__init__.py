@@ -34,6 +34,7 @@ PASSES = {
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "plan-devices": "relax.plan_devices:PlanDevices",
+    "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",

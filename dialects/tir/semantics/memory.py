@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     MemRefType,
+    NoneAttr,
     VectorType,
 )
 from xdsl.ir import Attribute
@@ -114,20 +115,27 @@ def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
     return view.squeeze(tuple(axes)) if len(axes) + type.get_num_dims() == view.ndim else view
 
 
-def whole(buffer: Array) -> tuple[Array, int]:
-    """The elements of the allocation that a buffer is part of, in order, and where it begins."""
+def allocation(buffer: Array, type: Attribute) -> Array:
+    """The elements of the allocation that a buffer is part of, in order; a buffer without a layout,
+    such as a `memref.view`, is the beginning of one."""
     base = buffer
     while isinstance(base.base, np.ndarray):
         base = base.base
-    flat = base.reshape(-1).view(buffer.dtype)
-    begin = buffer.__array_interface__["data"][0] - flat.__array_interface__["data"][0]
-    return flat, begin // buffer.itemsize
+    data = base.reshape(-1).view(np.uint8)
+    if isinstance(type, MemRefType) and isinstance(type.layout, NoneAttr):
+        data = data[address(buffer) - address(base) :]
+    return data[: data.size // buffer.itemsize * buffer.itemsize].view(buffer.dtype)
+
+
+def address(array: Array) -> int:
+    """Where the first element is."""
+    return array.__array_interface__["data"][0]
 
 
 def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> Array:
-    """The elements of the allocation at an offset from where it begins, as MLIR says."""
+    """The elements at an offset from where the allocation begins, as MLIR says."""
     (offset,), sizes, strides = split(op, numbers)
-    flat, _ = whole(buffer)
+    flat = allocation(buffer, op.source.type)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
     if all(sizes) and not (0 <= offset and last < flat.size):
         raise InterpretationError(f"a view up to element {last} of a buffer of {flat.size}")
