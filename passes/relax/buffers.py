@@ -162,12 +162,8 @@ class Conversion:
         arguments = iter(block.args)
         for old, types in zip(self.source.args, inputs, strict=True):
             new = [next(arguments) for _ in types]
-            for number, argument in enumerate(new):
-                argument.location = old.location
-                is_element = isinstance(old.type, TupleType)
-                argument.name_hint = (
-                    f"{old.name_hint}_{number}" if is_element and old.name_hint else old.name_hint
-                )
+            for argument in new:
+                argument.location, argument.name_hint = old.location, old.name_hint
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
         for number, argument in enumerate(results):
@@ -242,7 +238,7 @@ class Conversion:
                 assert isinstance(buffer, Buffer)
                 load = memref.LoadOp.get(self.memref(buffer), [*map(self.number, op.indices)])
                 self.add(load, op)
-                self.values[op.result] = load.res
+                self.define(op, iter(load.results))
             case _:
                 copy = op.clone()
                 copy.operands = [*map(self.number, op.operands)]
@@ -373,6 +369,8 @@ class Conversion:
             self.values[result] = value = nested(result.type, leaves)
             if isinstance(value, Buffer):
                 value.storage.hint = result.name_hint
+            elif isinstance(value, SSAValue):
+                value.name_hint = result.name_hint
 
     def touch(self, storage: Storage) -> None:
         """Note that a buffer is used now."""
@@ -397,8 +395,6 @@ class Conversion:
     def add(self, new: Operation, old: Operation) -> None:
         """Add an operation to the present block, in the place of an old one."""
         new.location = old.location
-        for result, before in zip(new.results, old.results):
-            result.name_hint = before.name_hint
         self.blocks[-1].add_op(new)
 
     # Places

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import FixedBitwidthType, FunctionType, IndexType, MemRefType, ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.dialects.builtin import (
+    FixedBitwidthType,
+    FunctionType,
+    IndexType,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
+from xdsl.traits import IsTerminator
 
 from ...dialects.relax.base import RelaxOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
+from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
@@ -24,6 +32,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics import Where
+from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walking import walk
 from .buffers import Conversion, MemoryUse, leaves_of
 from .globals import Symbols
@@ -65,28 +74,27 @@ def is_on_tensors(op: FuncOp) -> bool:
     return any(is_tensor(leaf) for type in types for leaf in leaves_of(type))
 
 
-def unplannable(op: FuncOp) -> Iterator[tuple[Where, str]]:
-    """What keeps a function from being planned: where, and what to say."""
+def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[Where, str]]:
+    """What keeps a function of a module with these symbols from being planned: where, and what to
+    say."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaves_of(type)):
         if (reason := _unstorable(leaf)) is not None:
-            yield op, f"has parameter {number}, which is {leaf}: {reason}"
-    for number, leaf in ((i, leaf) for i, type in enumerate(outputs) for leaf in leaves_of(type)):
+            yield op, f"has parameter {number} of type {leaf}: {reason}"
+    for leaf in (leaf for type in outputs for leaf in leaves_of(type)):
         if not is_tensor(leaf):
-            yield op, f"returns {leaf}: a function on buffers returns tensors only"
-        elif (reason := _unstorable(leaf)) is not None:
-            yield op, f"returns {leaf}: {reason}"
+            yield op, f"returns {leaf}: functions on buffers give tensors only"
     if len(op.body.blocks) > 1:
         yield op, f"has {len(op.body.blocks)} blocks: plan-memory takes structured control flow"
     for inner in walk(op):
-        if inner is not op and (reason := _unsupported(inner)) is not None:
+        if inner is not op and (reason := _unsupported(inner, symbols)) is not None:
             yield inner, reason
 
 
 def _unstorable(type: Attribute) -> str | None:
     """Why a value of the type can be no buffer, nor be as it is."""
     if isinstance(type, FunctionType):
-        return "plan-memory takes no functions as values; lambda-lift and inline make calls of them"
+        return FUNCTIONS
     if not is_tensor(type):
         return None
     if static_shape(type) is None:
@@ -96,29 +104,48 @@ def _unstorable(type: Attribute) -> str | None:
     return None
 
 
-def _unsupported(op: Operation) -> str | None:
+FUNCTIONS = "functions are no values on buffers; lambda-lift and inline make calls of them"
+
+
+def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
     """Why an operation cannot be one on buffers."""
-    if isinstance(op, LambdaOp | InvokeOp | MakeClosureOp):
-        return _unstorable(FunctionType.from_lists([], []))
-    types = [leaf for type in (*op.operand_types, *op.result_types) for leaf in leaves_of(type)]
-    on_tensors = any(map(is_tensor, types))
     match op:
-        case ConstantOp() | FullOp() | CallTIROp() | View() | TupleOp() | TupleGetItemOp():
+        case LambdaOp() | InvokeOp() | MakeClosureOp():
+            return f"cannot be planned: {FUNCTIONS}"
+        case CallTIROp():
+            callee = symbols.get(op.callee.root_reference.data)
+            type = None if callee is None else callee.get_attr_or_prop("function_type")
+            inputs = type.inputs.data if isinstance(type, FunctionType) else ()
+            if special := next(filter(_is_special, inputs), None):
+                return f"calls a kernel on {special}: buffers have no layout or memory space here"
+        case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
-        case MatchCastOp() | GraphOp() | OutputOp() | IfOp() | ReturnOp() | tensor.ExtractOp():
+        case GraphOp() | IfOp() | func.CallOp() | tensor.ExtractOp():
             pass
-        case YieldOp() if isinstance(op.parent_op(), IfOp):
-            pass
-        case func.CallOp():
-            pass
+        case _ if op.has_trait(IsTerminator):
+            return None  # it is what is around that is supported or not
         case _ if op.regions:
             return "is control flow that plan-memory does not support yet: it takes scf.if"
-        case _ if on_tensors or isinstance(op, RelaxOp):
+        case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
             return "is on tensors, and not legalized: legalize-ops has to make a kernel of it first"
         case _:
             pass
-    found = ((leaf, _unstorable(leaf)) for leaf in types)
-    return next((f"is on {leaf}: {reason}" for leaf, reason in found if reason), None)
+    found = ((leaf, _unstorable(leaf)) for type in op.result_types for leaf in leaves_of(type))
+    return next((f"gives {leaf}: {reason}" for leaf, reason in found if reason), None)
+
+
+def _is_special(type: Attribute) -> bool:
+    return isinstance(type, MemRefType) and not (
+        isinstance(type.layout, NoneAttr) and isinstance(type.memory_space, NoneAttr)
+    )
+
+
+def _is_on_tensors(op: Operation) -> bool:
+    return any(
+        is_tensor(leaf)
+        for type in (*op.operand_types, *op.result_types)
+        for leaf in leaves_of(type)
+    )
 
 
 @dataclass(frozen=True)
@@ -132,8 +159,9 @@ class PlanMemory(ModulePass):
     name = "plan-memory"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        funcs = [op for op in module.ops if isinstance(op, FuncOp) and is_on_tensors(op)]
-        if errors := [error for op in funcs for error in unplannable(op)]:
+        symbols = {symbol_of(op): op for op in module.ops}
+        funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
+        if errors := [error for op in funcs for error in unplannable(op, symbols)]:
             for where, message in errors:
                 ctx.diagnostics.error(where, message)
             return
