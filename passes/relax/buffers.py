@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from math import prod
 from typing import NamedTuple, TypeAlias
@@ -466,7 +467,13 @@ def root_of(storage: Storage) -> Storage:
 def tensor_buffer(type: Attribute) -> Memref:
     """The type of the buffer of a tensor."""
     assert is_ranked(type)
-    return MemRefType(type.element_type, type.get_shape())
+    return _memref(type.element_type, type.get_shape())
+
+
+# Types do not change, and xDSL verifies each that is made.
+@lru_cache(1 << 12)
+def _memref(element: Attribute, shape: tuple[int, ...]) -> Memref:
+    return MemRefType(element, shape)
 
 
 def as_parameter(type: Attribute) -> Attribute:
@@ -502,9 +509,6 @@ def elements(value: Value) -> Iterator[Buffer | SSAValue]:
         return
     for element in value:
         yield from elements(element)
-
-
-# Types and values
 
 
 def leaves_of(type: Attribute) -> Iterator[Attribute]:

@@ -411,3 +411,33 @@ func.func @unused(%x : !t) -> !t {
   %0, %1 = relax.call_tir @kernel(%x) : (!t) -> (!t, !t)
   return %0 : !t
 }
+
+// -----
+
+// What is filled before a branch has its bytes for itself in all of the branch.
+// CHECK-LABEL: tir.prim_func @filled_before
+// CHECK-NEXT: memref.alloc() {alignment = 64 : i64} : memref<24000xi8>
+!t = tensor<2000xf32>
+!b = memref<2000xf32>
+tir.prim_func private @subtract(%x : !b, %y : !b, %z : !b) {
+  %c0 = arith.constant 0 : index
+  %c2000 = arith.constant 2000 : index
+  tir.for %i = %c0 extent %c2000 {
+    %a = memref.load %x[%i] : !b
+    %b = memref.load %y[%i] : !b
+    %s = arith.subf %a, %b : f32
+    memref.store %s, %z[%i] : !b
+  }
+}
+func.func @filled_before(%x : !t, %c : i1) -> !t {
+  %fill = relax.full 3.0 : !t
+  %0 = scf.if %c -> (!t) {
+    %1 = relax.call_tir @subtract(%x, %x) : (!t, !t) -> !t
+    %2 = relax.call_tir @subtract(%1, %x) : (!t, !t) -> !t
+    %3 = relax.call_tir @subtract(%2, %fill) : (!t, !t) -> !t
+    scf.yield %3 : !t
+  } else {
+    scf.yield %x : !t
+  }
+  return %0 : !t
+}
