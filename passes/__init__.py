@@ -40,6 +40,7 @@ PASSES = {
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "tir-common-subexpr-elim": "tir.common_subexpr_elim:CommonSubexprElim",
     "tir-remove-no-op": "tir.remove_no_op:RemoveNoOp",
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",

@@ -23,7 +23,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from .buffers import Allocation, View, uses_of
 from .linear import Scoped
 
-__all__ = ["Access", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
+__all__ = ["PURE", "Access", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
 
 Root: TypeAlias = SSAValue | SymbolRefAttr
 """Memory that does not overlap any other: an allocation, a parameter, a global."""
