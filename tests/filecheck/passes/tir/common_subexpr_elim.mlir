@@ -153,8 +153,8 @@ tir.prim_func @innermost(%n: index, %c: i1) {
 // Must not move: a division by what may be 0, a load, a view. A division by a constant may.
 // CHECK-LABEL: @not_speculated
 // CHECK-NEXT: [[C4:%.*]] = arith.constant 4 : index
-// CHECK-NEXT: [[Q:%.*]] = arith.divsi %n, [[C4]]
 // CHECK-NEXT: [[C1:%.*]] = arith.constant -1 : index
+// CHECK-NEXT: [[Q:%.*]] = arith.divsi %n, [[C4]]
 // CHECK-NEXT: scf.if %c {
 // CHECK-COUNT-2: arith.divsi
 // CHECK: memref.load
