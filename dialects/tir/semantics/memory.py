@@ -115,27 +115,21 @@ def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
     return view.squeeze(tuple(axes)) if len(axes) + type.get_num_dims() == view.ndim else view
 
 
-def allocation(buffer: Array, type: Attribute) -> Array:
-    """The elements of the allocation that a buffer is part of, in order; a buffer without a layout,
-    such as a `memref.view`, is the beginning of one."""
+def whole(buffer: Array) -> Array:
+    """The elements of the allocation that a buffer is part of, in order."""
     base = buffer
     while isinstance(base.base, np.ndarray):
         base = base.base
-    data = base.reshape(-1).view(np.uint8)
-    if isinstance(type, MemRefType) and isinstance(type.layout, NoneAttr):
-        data = data[address(buffer) - address(base) :]
-    return data[: data.size // buffer.itemsize * buffer.itemsize].view(buffer.dtype)
-
-
-def address(array: Array) -> int:
-    """Where the first element is."""
-    return array.__array_interface__["data"][0]
+    return base.reshape(-1).view(buffer.dtype)
 
 
 def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> Array:
-    """The elements at an offset from where the allocation begins, as MLIR says."""
+    """The elements at an offset from where the buffer begins, before its own offset, as MLIR
+    says."""
     (offset,), sizes, strides = split(op, numbers)
-    flat = allocation(buffer, op.source.type)
+    type = op.source.type
+    assert isinstance(type, MemRefType)
+    flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else whole(buffer)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
     if all(sizes) and not (0 <= offset and last < flat.size):
         raise InterpretationError(f"a view up to element {last} of a buffer of {flat.size}")
