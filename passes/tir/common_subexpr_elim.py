@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import copysign
 
 from xdsl.dialects import arith, math, memref, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import (
@@ -174,8 +173,6 @@ class Elimination:
             places.sort()
         all_of = self.numbers.of_all
         key = (*key, *places, None, *all_of(properties), None, *all_of(attributes))
-        if isinstance(value := properties.get("value"), FloatAttr):
-            key = (*key, copysign(1, value.value.data))  # to xDSL 0.0 and -0.0 are equal
         if isinstance(op, LOADS):
             reads = self.memory.of(op).reads
             if not reads:
