@@ -76,8 +76,8 @@ def eliminate_common_subexpressions(
     """Replace each operation by an equal one; returns how many, and how many moved for it.
 
     Equal are pure operations without regions on the same operands, and loads of memory that nothing
-    may have written in between. What is equal in several regions is computed once before the
-    innermost operation that they are all in, unless it is a load or could fail there. With
+    may have written in between. What is equal in several regions is computed once in the
+    innermost block that they are all in, unless it is a load or could fail there. With
     `identify_equiv_terms` the terms of sums and products are taken in any order, of floats if these
     are two. `gate`, if given, is asked before each replacement, and may keep it from being made.
     """
