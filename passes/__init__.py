@@ -39,6 +39,7 @@ PASSES = {
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
