@@ -40,6 +40,7 @@ PASSES = {
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
+    "tir-loop-partition": "tir.loop_partition:LoopPartition",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
