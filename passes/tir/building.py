@@ -52,6 +52,9 @@ class Builder:
 
     def constant(self, value: int, type: Attribute) -> SSAValue:
         """A constant of an integer type."""
+        held = self.analyzer.held.get(Linear((), value))
+        if held is not None and held.type == type:
+            return held
         width = type.bitwidth if isinstance(type, IntegerType) else INDEX
         return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
 
