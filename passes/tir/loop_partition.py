@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -109,6 +108,8 @@ class _Partition:
         self.changed = False
         self.settled: set[ForOp] = set()
         """Loops that are not to be split any more."""
+        self.built: set[Operation] = set()
+        """What computes the bounds of parts: used again where it is seen."""
 
     # Visiting
 
@@ -119,8 +120,11 @@ class _Partition:
             if isinstance(op, ForOp) and self.visit_loop(op):
                 continue  # with what is in its place
             before = op
+            if op in self.built or _is_constant(op):
+                self.hold(op.results[0])
             for inner in [block for region in op.regions for block in region.blocks]:
-                with self.analyzer.inside(op) if isinstance(op, ForOp) else nullcontext():
+                scope = self.analyzer.inside(op) if isinstance(op, ForOp) else self.analyzer.scope()
+                with scope:
                     self.visit_block(inner)
 
     def visit_loop(self, loop: ForOp) -> bool:
@@ -131,6 +135,8 @@ class _Partition:
         if not comparisons:
             return False
         with self.analyzer.scope():
+            for bound in (loop.min, loop.extent):
+                self.hold(bound)
             return self.partition(loop, comparisons)
 
     def is_candidate(self, loop: ForOp) -> bool:
@@ -416,8 +422,7 @@ class _Partition:
     ) -> None:
         """Put copies of a loop in its place, each without what is known in it."""
         constant = _are_constant(bound for part in parts for bound in (part.begin, part.end))
-        parent, before = loop.parent, loop.prev_op
-        assert parent is not None
+        before = loop.prev_op
         for part in parts:
             copies: dict[SSAValue, SSAValue] = {}
             new = self.copy(loop, part, copies)
@@ -427,21 +432,15 @@ class _Partition:
             elif not constant and not part.in_middle:
                 self.settled.add(new)
             _replace(known)
-        self.room += _size(loop)
-        op = parent.first_op if before is None else before.next_op
-        while op is not None and op is not loop:
-            self.room -= _size(op)
-            op = op.next_op
+        self.room += _size(loop) - sum(map(_size, _between(before, loop)))
         Rewriter.erase_op(loop)
 
     def copy(self, loop: ForOp, part: _Part, copies: dict[SSAValue, SSAValue]) -> ForOp | None:
         """Put a loop over a part, from 0, before a loop; None if it is one iteration, whose
         operations are put there themselves. `copies` is given what is copied to what.
         """
-        analyzer = self.analyzer
-        builder = Builder(analyzer, InsertPoint.before(loop))
-        begin = builder.build(part.begin)
-        extent = analyzer.add(part.end, part.begin, -1)
+        begin = self.value(part.begin, loop)
+        extent = self.analyzer.add(part.end, part.begin, -1)
         attributes = {key: value for key, value in loop.attributes.items() if key != HINT}
         statements = list(loop.body.block.ops)[:-1]
         if extent == ONE and not attributes and not self.options.no_unroll_loop_with_extent_one:
@@ -459,8 +458,8 @@ class _Partition:
         body.add_ops([op.clone(copies) for op in statements])
         body.add_op(YieldOp())
         new = ForOp(
-            builder.build(ZERO),
-            builder.build(extent),
+            self.value(ZERO, loop),
+            self.value(extent, loop),
             Region(body),
             loop.for_kind,
             attributes=loop.attributes,
@@ -469,16 +468,30 @@ class _Partition:
         Rewriter.insert_op(new, InsertPoint.before(loop))
         return new
 
+    def value(self, form: Linear, loop: ForOp) -> SSAValue:
+        """Compute a form before a loop, of what has been computed already as far as it has."""
+        before = loop.prev_op
+        value = Builder(self.analyzer, InsertPoint.before(loop)).build(form)
+        for op in _between(before, loop):
+            self.built.add(op)
+            self.hold(op.results[0])
+        return value
+
+    def hold(self, value: SSAValue) -> None:
+        """Use a value from here to the end of the scope, constants too."""
+        form = self.analyzer.linear(value)
+        if form not in self.analyzer.held:
+            self.analyzer.held.put(form, value)
+
     def guard(self, loop: ForOp, middle: _Part, whole: _Part) -> None:
         """Have the innermost threads in a loop over blocks choose between a copy without what is
         known in the middle and what they have."""
         self.settled.add(loop)
-        builder = Builder(self.analyzer, InsertPoint.before(loop))
         bounds: list[tuple[str, SSAValue]] = []
         if middle.begin != whole.begin:
-            bounds.append(("sge", builder.build(middle.begin)))
+            bounds.append(("sge", self.value(middle.begin, loop)))
         if middle.end != whole.end:
-            bounds.append(("slt", builder.build(middle.end)))
+            bounds.append(("slt", self.value(middle.end, loop)))
         for inner in _innermost_threads(loop):
             block = inner.body.block
             known = {op: truth for op, truth in middle.known.items() if _is_in(op.result, inner)}
@@ -573,6 +586,21 @@ def _mentions(form: Linear, atom: Atom) -> bool:
         one is atom or any(_mentions(operand, atom) for operand in one.operands)
         for one, _ in form.terms
     )
+
+
+def _is_constant(op: Operation) -> bool:
+    """Whether it is a constant index."""
+    return isinstance(op, arith.ConstantOp) and op.result.type == IndexType()
+
+
+def _between(before: Operation | None, after: Operation) -> Iterator[Operation]:
+    """The operations before one, from the first that is not before another."""
+    block = after.parent
+    assert block is not None
+    op = block.first_op if before is None else before.next_op
+    while op is not None and op is not after:
+        yield op
+        op = op.next_op
 
 
 def _are_constant(forms: Iterable[Linear]) -> bool:
