@@ -30,7 +30,8 @@ __all__ = ["LoopPartition", "partition_loops"]
 HINT = "pragma_loop_partition_hint"
 IGNORED = "ignore_loop_partition"
 
-BLOCK, THREAD = "blockIdx", "threadIdx"
+BLOCK = "blockIdx"
+"""The start of the tags of loops over blocks of threads; all others are over threads."""
 
 
 def partition_loops(
@@ -141,7 +142,7 @@ class _Partition:
 
     def is_candidate(self, loop: ForOp) -> bool:
         """Whether a loop may be split: it has a hint, or is not constant, or constant ones may."""
-        if loop.for_kind is ForKind.THREAD_BINDING and not _is_bound_to(loop, BLOCK):
+        if loop.for_kind is ForKind.THREAD_BINDING and not _is_of_blocks(loop):
             return False
         if _has_hint(loop) or self.options.partition_const_loop:
             return True
@@ -153,6 +154,10 @@ class _Partition:
         first = analyzer.linear(loop.min)
         end = analyzer.add(first, analyzer.linear(loop.extent))
         whole = _Part(first, end, [first], [end.shifted(-1)])
+        if analyzer.can_prove("sge", first, end) and loop.for_kind is not ForKind.THREAD_BINDING:
+            self.changed = True
+            Rewriter.erase_op(loop)
+            return True
         conditions = self.conditions(loop, comparisons)
         if known := self.known_in(whole, conditions) | self.proved(comparisons):
             self.changed = True
@@ -307,7 +312,7 @@ class _Partition:
             assert value is not None
             block = value.owner
             of = block.parent_op() if isinstance(block, Block) else None
-            if isinstance(of, ForOp) and _is_bound_to(of, THREAD):
+            if isinstance(of, ForOp) and of.thread_tag is not None and not _is_of_blocks(of):
                 return False
             return not _is_in(value, loop)
         if atom.function in DIVIDING:
@@ -560,8 +565,9 @@ def _has_hint(op: Operation) -> bool:
     return not (isa(hint, IntegerAttr[IntegerType | IndexType]) and hint.value.data == 0)
 
 
-def _is_bound_to(loop: ForOp, threads: str) -> bool:
-    return loop.thread_tag is not None and loop.thread_tag.data.startswith(threads)
+def _is_of_blocks(loop: ForOp) -> bool:
+    """Whether a loop is bound to blocks of threads."""
+    return loop.thread_tag is not None and loop.thread_tag.data.startswith(BLOCK)
 
 
 def _is_in(value: SSAValue, loop: ForOp) -> bool:
