@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
 
 from ...dialects.tir.ops import LikelyOp
 
@@ -59,9 +60,23 @@ def _replace_by_branch(op: scf.IfOp, truth: bool) -> None:
 
 
 def _erase(value: OpResult, truth: bool) -> None:
-    """Erase the operation that computes a value; other uses get a constant."""
+    """Erase the operation that computes a value, and in its block what only that needed; other
+    uses get a constant.
+    """
     if value.first_use is not None:
         constant = arith.ConstantOp.from_int_and_width(int(truth), 1)
         Rewriter.insert_op(constant, InsertPoint.before(value.op))
         value.replace_all_uses_with(constant.result)
-    Rewriter.erase_op(value.op)
+    block, pending = value.op.parent, [value.op]
+    while pending:
+        op = pending.pop()
+        owners = {operand.owner for operand in op.operands}
+        Rewriter.erase_op(op)
+        for owner in owners:
+            if isinstance(owner, Operation) and owner.parent is block and _is_dead(owner):
+                pending.append(owner)
+
+
+def _is_dead(op: Operation) -> bool:
+    unused = all(result.first_use is None for result in op.results)
+    return unused and not op.regions and is_side_effect_free(op)

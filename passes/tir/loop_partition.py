@@ -426,52 +426,55 @@ class _Partition:
         self, loop: ForOp, parts: Sequence[_Part], comparisons: Sequence[arith.CmpiOp]
     ) -> None:
         """Put copies of a loop in its place, each without what is known in it."""
-        constant = _are_constant(bound for part in parts for bound in (part.begin, part.end))
         before = loop.prev_op
+        constant = _are_constant(bound for part in parts for bound in (part.begin, part.end))
         for part in parts:
-            copies: dict[SSAValue, SSAValue] = {}
-            new = self.copy(loop, part, copies)
-            known = _copied(part.known, copies)
-            if new is None:
-                known |= self.proved(_copied(dict.fromkeys(comparisons, True), copies))
-            elif not constant and not part.in_middle:
-                self.settled.add(new)
-            _replace(known)
+            copy = self.put_copy(loop, part, comparisons)
+            if copy is not None and not constant and not part.in_middle:
+                self.settled.add(copy)
         self.room += _size(loop) - sum(map(_size, _between(before, loop)))
         Rewriter.erase_op(loop)
 
-    def copy(self, loop: ForOp, part: _Part, copies: dict[SSAValue, SSAValue]) -> ForOp | None:
-        """Put a loop over a part, from 0, before a loop; None if it is one iteration, whose
-        operations are put there themselves. `copies` is given what is copied to what.
+    def put_copy(
+        self, loop: ForOp, part: _Part, comparisons: Sequence[arith.CmpiOp]
+    ) -> ForOp | None:
+        """Put a copy of a loop over a part, counted from 0, before the loop; None if it is one
+        iteration, whose statements are put there themselves.
         """
+        copies: dict[SSAValue, SSAValue] = {}
         begin = self.value(part.begin, loop)
         extent = self.analyzer.add(part.end, part.begin, -1)
-        attributes = {key: value for key, value in loop.attributes.items() if key != HINT}
-        statements = list(loop.body.block.ops)[:-1]
-        if extent == ONE and not attributes and not self.options.no_unroll_loop_with_extent_one:
+        annotations = {key for key in loop.attributes if key != HINT}
+        keep_unit = annotations or self.options.no_unroll_loop_with_extent_one
+        if extent == ONE and not keep_unit:
+            body = Block()
             copies[loop.variable] = begin
-            Rewriter.insert_op([op.clone(copies) for op in statements], InsertPoint.before(loop))
+            body.add_ops([op.clone(copies) for op in _statements(loop)])
+            others = _copied(dict.fromkeys(comparisons, True), copies)
+            _replace(_copied(part.known, copies) | self.proved(others))
+            Rewriter.inline_block(body, InsertPoint.before(loop))
             return None
         body = Block(arg_types=[IndexType()])
-        (variable,) = body.args
+        variable: SSAValue = body.args[0]
         variable.name_hint = loop.variable.name_hint
-        copies[loop.variable] = variable
         if part.begin != ZERO:
             shifted = arith.AddiOp(variable, begin)
             body.add_op(shifted)
-            copies[loop.variable] = shifted.result
-        body.add_ops([op.clone(copies) for op in statements])
+            variable = shifted.result
+        copies[loop.variable] = variable
+        body.add_ops([op.clone(copies) for op in _statements(loop)])
+        _replace(_copied(part.known, copies))
         body.add_op(YieldOp())
-        new = ForOp(
+        copy = ForOp(
             self.value(ZERO, loop),
             self.value(extent, loop),
             Region(body),
             loop.for_kind,
             attributes=loop.attributes,
         )
-        new.location = loop.location
-        Rewriter.insert_op(new, InsertPoint.before(loop))
-        return new
+        copy.location = loop.location
+        Rewriter.insert_op(copy, InsertPoint.before(loop))
+        return copy
 
     def value(self, form: Linear, loop: ForOp) -> SSAValue:
         """Compute a form before a loop, of what has been computed already as far as it has."""
@@ -498,13 +501,14 @@ class _Partition:
         if middle.end != whole.end:
             bounds.append(("slt", self.value(middle.end, loop)))
         for inner in _innermost_threads(loop):
-            block = inner.body.block
             known = {op: truth for op, truth in middle.known.items() if _is_in(op.result, inner)}
             if not known:
                 continue
-            statements = list(block.ops)[:-1]
+            statements = _statements(inner)
             copies: dict[SSAValue, SSAValue] = {}
             then = Block([op.clone(copies) for op in statements])
+            _replace(_copied(known, copies))
+            self.room -= sum(map(_size, then.ops))
             then.add_op(scf.YieldOp())
             for op in statements:
                 op.detach()
@@ -512,11 +516,14 @@ class _Partition:
             conditions: list[Operation] = [*tests]
             if len(tests) == 2:
                 conditions.append(arith.AndIOp(tests[0], tests[1]))
-            self.room -= sum(map(_size, statements))
             choice = scf.IfOp(conditions[-1], (), [then], [Block([*statements, scf.YieldOp()])])
             choice.location = loop.location
-            Rewriter.insert_op([*conditions, choice], InsertPoint.at_start(block))
-            _replace(_copied(known, copies))
+            Rewriter.insert_op([*conditions, choice], InsertPoint.at_start(inner.body.block))
+
+
+def _statements(loop: ForOp) -> list[Operation]:
+    """What is done in each iteration."""
+    return list(loop.body.block.ops)[:-1]
 
 
 def _comparisons(loop: ForOp) -> list[arith.CmpiOp]:
