@@ -42,6 +42,7 @@ PASSES = {
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
     "tir-loop-partition": "tir.loop_partition:LoopPartition",
+    "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 

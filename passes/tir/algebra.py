@@ -63,10 +63,12 @@ class Algebra:
     def compared(self, predicate: Predicate, difference: Linear) -> bool | None:
         """Whether a comparison of a form with 0 is shown to hold or not to."""
         if predicate in ("eq", "ne"):
-            difference = self._even(difference)
+            difference = self.even(difference)
+            if difference.terms and difference.constant % difference.primitive()[1]:
+                return predicate == "ne"
         return self.facts.decide(difference, ANSWERS[predicate])
 
-    def _even(self, difference: Linear) -> Linear:
+    def even(self, difference: Linear) -> Linear:
         """A form that is 0 where another one is: `x mod y` for `-x mod y`."""
         if difference.constant or len(difference.terms) != 1:
             return difference
@@ -155,12 +157,14 @@ class Algebra:
                 return flooring(a, b)
             if self.can_prove("sle", a, ZERO):
                 return flooring(a.scaled(-1), b).scaled(-1)
-        if function is Function.REM and (inner := a.atom) is not None:
-            match inner.function, inner.operands:
-                case Function.REM, (dividend, divisor) if self._exact(divisor, b) is not None:
-                    return self.rem(dividend, b)
-                case _:
-                    pass
+        inner = a.atom
+        if function is Function.REM and inner is not None and inner.divides:
+            dividend, divisor = inner.operands[0], inner.operands[-1]
+            same = inner.function is Function.REM or (
+                inner.function is Function.MOD and self.is_non_negative(dividend)
+            )
+            if same and self._exact(divisor, b) is not None:
+                return self.rem(dividend, b)
         if a.primitive()[1] < 0:
             return self._function(function, a.scaled(-1), b).scaled(-1)
         return self._function(function, a, b)

@@ -47,6 +47,12 @@ MOST_TERMS = 16
 MOST_DEPTH = 16
 """A function of a function, and so on, is a value that nothing is known of below this depth."""
 
+PROOF_DEPTH = 16
+"""A condition that is made of others is gone into so deep."""
+
+ASSUMING_DEPTH = 2
+"""So deep one side is asked about with the other assumed: each level doubles the work."""
+
 INDEX = IndexType()
 
 
@@ -69,15 +75,14 @@ class Analyzer(Algebra):
     def __init__(self, *, transitive: bool = False) -> None:
         super().__init__(transitive)
         self.forms: Scoped[SSAValue, Linear] = Scoped()
-        self.held: Scoped[Linear, SSAValue] = Scoped()
-        """Values that may be used at the place where somebody asks, by their forms."""
+        self._held: Scoped[tuple[Linear, int], SSAValue] = Scoped()
 
     # Scopes
 
     @contextmanager
     def scope(self) -> Generator[None]:
         """What is learned and held within is forgotten after."""
-        tables = (self.forms, self.atoms, self.held)
+        tables = (self.forms, self.atoms, self._held)
         marks = [table.mark() for table in tables]
         with self.facts.scope():
             try:
@@ -129,7 +134,7 @@ class Analyzer(Algebra):
     def assume_compared(self, predicate: Predicate, difference: Linear) -> None:
         """Take it until the end of the scope how a form compares with 0; signed."""
         if predicate in ("eq", "ne"):
-            difference = self._even(difference)
+            difference = self.even(difference)
         within = {
             "eq": Range(0, 0),
             "ne": Range(holes=frozenset([0])),
@@ -146,9 +151,13 @@ class Analyzer(Algebra):
 
     def hold(self, value: SSAValue) -> None:
         """Say that a value may be used from here to the end of the scope."""
-        form = self.linear(value)
-        if form.terms and form not in self.held:
-            self.held.put(form, value)
+        key = self.linear(value), _width(value.type)
+        if key not in self._held:
+            self._held.put(key, value)
+
+    def held_value(self, form: Linear, type: Attribute) -> SSAValue | None:
+        """The first value of a form and type that is held."""
+        return self._held.get((form, _width(type)))
 
     # Questions
 
@@ -160,7 +169,7 @@ class Analyzer(Algebra):
         """The range of a value or a form, without adding up constraints."""
         return self.facts.range_of(of if isinstance(of, Linear) else self.linear(of))
 
-    def prove(self, condition: SSAValue, depth: int = 16) -> bool | None:
+    def prove(self, condition: SSAValue, depth: int = PROOF_DEPTH) -> bool | None:
         """Whether a condition, of type i1, is shown to hold or shown not to."""
         op = condition.owner
         form = self.linear(condition)
@@ -199,7 +208,7 @@ class Analyzer(Algebra):
             return not conjunction
         if sides[0] is not None and sides[0] is sides[1]:
             return conjunction
-        if sides == (None, None):  # nobody will ask for less than both
+        if sides == (None, None) and depth >= PROOF_DEPTH - ASSUMING_DEPTH:
             with self.assuming(op.lhs, conjunction):
                 if self.prove(op.rhs, depth) is (not conjunction):
                     return not conjunction
@@ -414,7 +423,8 @@ class Analyzer(Algebra):
 
     def _read_shift(self, op: arith.SignlessIntegerBinaryOperation) -> Linear | None:
         a, b = self.linear(op.lhs), self.linear(op.rhs)
-        if b.terms or not 0 <= b.constant < _width(op.result.type):
+        width = _width(op.result.type)
+        if b.terms or not 0 <= b.constant < (64 if width < 0 else width):
             return None
         power = 1 << b.constant
         if isinstance(op, arith.ShRSIOp):
@@ -543,9 +553,9 @@ def _range_of_type(type: Attribute) -> Range:
 
 
 def _width(type: Attribute) -> int:
-    """The bits of an integer; 0 for what is none."""
+    """The bits of an integer, those of an index being -1; 0 for what is none."""
     if isinstance(type, IndexType):
-        return 64
+        return -1
     return type.bitwidth if isinstance(type, IntegerType) else 0
 
 

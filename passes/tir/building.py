@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -33,15 +35,19 @@ class Builder:
     It takes what the analyzer holds and the values that atoms are, which must dominate the place.
     """
 
-    def __init__(self, analyzer: Analyzer, at: InsertPoint) -> None:
+    def __init__(
+        self, analyzer: Analyzer, at: InsertPoint, replaced: Set[SSAValue] = frozenset()
+    ) -> None:
         self.analyzer = analyzer
         self.at = at
+        self.replaced = replaced
+        """Values that are held, but are to have no use any more: `cost` does not count on them."""
 
     def build(self, form: Linear, type: Attribute = INDEX, name: str | None = None) -> SSAValue:
         """A value of the form and type; an `iN` is computed as an index and cast."""
         if not form.terms:
             return self.constant(form.constant, type)
-        if (value := self.analyzer.held.get(form)) is not None and value.type == type:
+        if (value := self.analyzer.held_value(form, type)) is not None:
             return value
         value = self._build(form)
         if type != INDEX:
@@ -52,8 +58,7 @@ class Builder:
 
     def constant(self, value: int, type: Attribute) -> SSAValue:
         """A constant of an integer type."""
-        held = self.analyzer.held.get(Linear((), value))
-        if held is not None and held.type == type:
+        if (held := self.analyzer.held_value(Linear((), value), type)) is not None:
             return held
         width = type.bitwidth if isinstance(type, IntegerType) else INDEX
         return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
@@ -63,8 +68,7 @@ class Builder:
         return op.results[0]
 
     def _build(self, form: Linear) -> SSAValue:
-        value = self.analyzer.held.get(form)
-        if value is not None and value.type == INDEX:
+        if (value := self.analyzer.held_value(form, INDEX)) is not None:
             return value
         constant = form.constant
         if not form.terms:
@@ -87,7 +91,7 @@ class Builder:
         return total
 
     def _build_atom(self, atom: Atom) -> SSAValue:
-        value = self.analyzer.held.get(Linear.of(atom))
+        value = self.analyzer.held_value(Linear.of(atom), INDEX)
         if value is None and atom.function in LEAVES:
             value = atom.value
         if value is None and atom.function is Function.OP:
@@ -118,7 +122,7 @@ class Builder:
     def _build_operand(self, form: Linear, old: SSAValue) -> SSAValue:
         if old.type != BOOLEAN and is_integer(old.type):
             return self.build(form, old.type)
-        if (value := self.analyzer.held.get(form)) is not None:
+        if (value := self.analyzer.held_value(form, old.type)) is not None:
             return value
         atom = form.atom
         if atom is None or atom.value is None:
@@ -133,17 +137,25 @@ class Builder:
 
     def cost(self, form: Linear) -> int:
         """How many operations, constants apart, `build` makes for a form."""
-        if not form.terms or form in self.analyzer.held:
+        if not form.terms or self._is_there(form):
             return 0
         total = len(form.terms) - 1 + bool(form.constant)
         if not form.constant and all(count < 0 for _, count in form.terms):
             total += 1
         for atom, count in form.terms:
             total += abs(count) != 1
-            if atom.function not in LEAVES and Linear.of(atom) not in self.analyzer.held:
-                total += 1 + sum(map(self.cost, atom.operands))
-                if atom.function is Function.MUL:
-                    total += len(atom.operands) - 2
-                elif atom.function is Function.MOD and not self._is_rem(atom):
-                    total += 2
+            if self._is_there(Linear.of(atom)):
+                continue
+            total += atom.value is not None and atom.value.type != INDEX  # the cast
+            if atom.function in LEAVES:
+                continue
+            total += 1 + sum(map(self.cost, atom.operands))
+            if atom.function is Function.MUL:
+                total += len(atom.operands) - 2
+            elif atom.function is Function.MOD and not self._is_rem(atom):
+                total += 2
         return total
+
+    def _is_there(self, form: Linear) -> bool:
+        value = self.analyzer.held_value(form, INDEX)
+        return value is not None and value not in self.replaced

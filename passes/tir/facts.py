@@ -102,6 +102,10 @@ class Facts:
             case Function.MAX, operands if within.high is not None:
                 for operand in operands:
                     self.learn(operand, Range(None, within.high))
+            case Function.MUL, operands if within.low is not None and within.low > 0:
+                for operand in operands:
+                    if self.range_of(operand).low == 0:
+                        self.learn(operand, Range(1))
             case _:
                 pass
 
@@ -155,7 +159,11 @@ class Facts:
         return Range(low, high)
 
     def _upper(self, linear: Linear, depth: int, constrained: bool) -> int | None:
-        best = self.range_of(linear).high
+        if constrained and not self.transitive and len(linear.terms) > 1:
+            high = self._interval(linear.terms).high
+            best = None if high is None else high + linear.constant
+        else:
+            best = self.range_of(linear).high
         if depth == 0:
             return best
         for atom, count in linear.terms:

@@ -122,7 +122,7 @@ class _Partition:
                 continue  # with what is in its place
             before = op
             if op in self.built or _is_constant(op):
-                self.hold(op.results[0])
+                self.analyzer.hold(op.results[0])
             for inner in [block for region in op.regions for block in region.blocks]:
                 scope = self.analyzer.inside(op) if isinstance(op, ForOp) else self.analyzer.scope()
                 with scope:
@@ -137,7 +137,7 @@ class _Partition:
             return False
         with self.analyzer.scope():
             for bound in (loop.min, loop.extent):
-                self.hold(bound)
+                self.analyzer.hold(bound)
             return self.partition(loop, comparisons)
 
     def is_candidate(self, loop: ForOp) -> bool:
@@ -482,14 +482,8 @@ class _Partition:
         value = Builder(self.analyzer, InsertPoint.before(loop)).build(form)
         for op in _between(before, loop):
             self.built.add(op)
-            self.hold(op.results[0])
+            self.analyzer.hold(op.results[0])
         return value
-
-    def hold(self, value: SSAValue) -> None:
-        """Use a value from here to the end of the scope, constants too."""
-        form = self.analyzer.linear(value)
-        if form not in self.analyzer.held:
-            self.analyzer.held.put(form, value)
 
     def guard(self, loop: ForOp, middle: _Part, whole: _Part) -> None:
         """Have the innermost threads in a loop over blocks choose between a copy without what is
