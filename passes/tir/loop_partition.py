@@ -494,6 +494,9 @@ class _Partition:
             bounds.append(("sge", self.value(middle.begin, loop)))
         if middle.end != whole.end:
             bounds.append(("slt", self.value(middle.end, loop)))
+        if not bounds:  # it is all of the loop
+            _replace(middle.known)
+            return
         for inner in _innermost_threads(loop):
             known = {op: truth for op, truth in middle.known.items() if _is_in(op.result, inner)}
             if not known:

@@ -847,6 +847,57 @@ tir.prim_func @threads(%a: memref<?xf32>, %m: index, %f: f32) {
 
 // -----
 
+// Both ends of the middle are asked for, in the thread.
+// CONST-LABEL: @between
+tir.prim_func @between(%a: memref<26xf32>, %f: f32) {
+  // CONST:      [[C1:%.*]] = arith.constant 1 : index
+  // CONST-NEXT: tir.for thread_binding "blockIdx.x" %bx = %c0 extent %c4 {
+  // CONST-NEXT:   tir.for thread_binding "threadIdx.x" %tx = %c0 extent %c8 {
+  // CONST-NEXT:     [[V1:%.*]] = arith.cmpi sge, %bx, [[C1]]
+  // CONST-NEXT:     [[V2:%.*]] = arith.cmpi slt, %bx, %c3
+  // CONST-NEXT:     [[V3:%.*]] = arith.andi [[V1]], [[V2]] : i1
+  // CONST-NEXT:     scf.if [[V3]] {
+  // CONST-NEXT:       %b = arith.muli %bx, %c8
+  // CONST-NEXT:       %x = arith.addi %b, %tx
+  // CONST-NEXT:       %i = arith.subi %x, %c3
+  // CONST-NEXT:       memref.store %f, %a[%i]
+  // CONST-NEXT:     } else {
+  // CONST-NEXT:       %b_1 = arith.muli %bx, %c8
+  // CONST-NEXT:       %x_1 = arith.addi %b_1, %tx
+  // CONST-NEXT:       %p = arith.cmpi sge, %x_1, %c3
+  // CONST-NEXT:       %q = arith.cmpi slt, %x_1, %c29
+  // CONST-NEXT:       %pq = arith.andi %p, %q : i1
+  // CONST-NEXT:       scf.if %pq {
+  // CONST-NEXT:         %i_1 = arith.subi %x_1, %c3
+  // CONST-NEXT:         memref.store %f, %a[%i_1]
+  // CONST-NEXT:       }
+  // CONST-NEXT:     }
+  // CONST-NEXT:   }
+  // CONST-NEXT: }
+  // CONST-NEXT: }
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c29 = arith.constant 29 : index
+  tir.for thread_binding "blockIdx.x" %bx = %c0 extent %c4 {
+    tir.for thread_binding "threadIdx.x" %tx = %c0 extent %c8 {
+      %b = arith.muli %bx, %c8 : index
+      %x = arith.addi %b, %tx : index
+      %p = arith.cmpi sge, %x, %c3 : index
+      %q = arith.cmpi slt, %x, %c29 : index
+      %pq = arith.andi %p, %q : i1
+      %l = tir.likely %pq
+      scf.if %l {
+        %i = arith.subi %x, %c3 : index
+        memref.store %f, %a[%i] : memref<26xf32>
+      }
+    }
+  }
+}
+
+// -----
+
 // The bounds of the parts are the same for all threads.
 // CHECK-LABEL: @inner_of_threads
 tir.prim_func @inner_of_threads(%a: memref<32xf32>, %m: index, %f: f32) {
