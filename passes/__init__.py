@@ -48,6 +48,8 @@ PASSES = {
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
+    "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
+    "tir-loop-partition": "tir.loop_partition:LoopPartition",
     "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
