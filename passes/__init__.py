@@ -33,6 +33,7 @@ PASSES = {
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
+    "lower-tir": "tir.lower_tir:LowerTIR",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
