@@ -115,14 +115,22 @@ def place_buffers(func: PrimFuncOp, stack_bytes: int, on_heap: Callable[[Operati
 
 def _byte_size(type: MemRefType[Attribute]) -> int | None:
     """The bytes of a buffer, None if they are not known."""
-    element, count = type.element_type, prod(type.get_shape())
-    if isinstance(element, VectorType):
-        element, count = element.element_type, count * prod(element.get_shape())
-    width = 64 if isinstance(element, IndexType) else None
-    if isinstance(element, FixedBitwidthType):
-        width = element.bitwidth
-    known = width is not None and DYNAMIC_INDEX not in type.get_shape()
-    return count * -(-width // 8) if known else None
+    element, shape = type.element_type, type.get_shape()
+    if _is_vector(element):
+        element, shape = element.element_type, (*shape, *element.get_shape())
+    if DYNAMIC_INDEX in shape:
+        return None
+    match element:
+        case IndexType():
+            return 8 * prod(shape)
+        case FixedBitwidthType():
+            return -(-element.bitwidth // 8) * prod(shape)
+        case _:
+            return None
+
+
+def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+    return isinstance(type, VectorType)
 
 
 def _move_to_stack(op: memref.AllocOp | memref.AllocaOp) -> None:
@@ -183,7 +191,8 @@ def lower_loop(op: ForOp, one: SSAValue) -> None:
     body = op.detach_region(op.body)
     bounds = (op.min, SSAValue.get(end), one)
     if op.for_kind is ForKind.PARALLEL:
-        new: Operation = scf.ParallelOp(*([bound] for bound in bounds), body)
+        start, end, step = ([bound] for bound in bounds)
+        new: Operation = scf.ParallelOp(start, end, step, body)
         _end_with(body.block, scf.ReduceOp())
     else:
         new = scf.ForOp(*bounds, [], body)
