@@ -33,6 +33,7 @@ from .calling import (
     new_buffer,
     number_type,
 )
+from .expansion import expand_math
 from .jit import Code, link, optimize
 from .preparation import (
     check_dialects,
@@ -74,6 +75,7 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
     prefix_symbols(lowered, PREFIX)
     hoist_allocas(lowered)
     expand_copies(lowered)
+    expand_math(lowered)
     constants = without_values(lowered)
     ir = tools.llvm_ir(mlir_text(lowered), to_llvm(by_pointer))
     symbols = {name: address(array) for name, array in constants.items()}
