@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -28,7 +29,7 @@ from ...passmanager.ir.walking import walk
 
 __all__ = ["expand_math"]
 
-CONTRACT = arith.FastMathFlagsAttr([arith.FastMathFlag.ALLOW_CONTRACT])
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 class Arithmetic:
@@ -197,8 +198,8 @@ EXPANSIONS: dict[type[Operation], Callable[[SSAValue, Arithmetic], SSAValue]] = 
 
 
 def expand_math(module: ModuleOp) -> int:
-    """Replace `math.exp`, `log`, `tanh` and `erf` of f32 and of vectors of it by arithmetic, correct
-    to 1 to 6 ulp; how many there were.
+    """Replace `math.exp`, `log`, `tanh` and `erf` of f32 and of vectors of it by arithmetic; how
+    many there were.
 
     The result is for MLIR: xDSL 0.74 has no comparisons of vectors, and does not verify it.
     """

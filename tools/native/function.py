@@ -138,8 +138,9 @@ class NativeFunction:
         ]
         self._call = ctypes.CFUNCTYPE(None, *kinds)(code.address)
 
-    def __call__(self, *arguments: Value) -> tuple[Array, ...]:
-        given = cast("tuple[Array, ...]", checked_arguments(self._function, arguments))
+    def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
+        values = checked_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        given = cast("tuple[Array, ...]", values)
         in_place = not self._outputs
         inputs = [
             in_memory(value, type, writable=in_place) if is_buffer(type) else value

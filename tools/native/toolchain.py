@@ -75,9 +75,9 @@ def to_llvm(by_pointer: bool) -> list[str]:
         "convert-scf-to-cf",
         "expand-strided-metadata",
         "lower-affine",  # of the line before
-        "convert-vector-to-llvm",
         "convert-math-to-llvm",
-        "convert-math-to-libm",  # what LLVM has no intrinsic for
+        "convert-math-to-libm",  # what LLVM has no intrinsic for, vectors one element at a time
+        "convert-vector-to-llvm",
         "finalize-memref-to-llvm",
         f"convert-func-to-llvm{{use-bare-ptr-memref-call-conv={str(by_pointer).lower()}}}",
         "convert-arith-to-llvm",
