@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -52,12 +53,12 @@ def link(module: llvm.ModuleRef, entry: str, symbols: Mapping[str, int]) -> Code
     PasslineError for a declared function that neither they nor this process have.
     """
     binding = load_llvm()
+    process = ctypes.CDLL(None)
     for function in module.functions:
-        name = function.name
-        if not function.is_declaration or name.startswith("llvm.") or name in symbols:
+        if not function.is_declaration or function.name.startswith("llvm."):
             continue
-        if binding.address_of_symbol(name) is None:
-            raise PasslineError(f"function @{name} is called, but has no body")
+        if not hasattr(process, function.name):
+            raise PasslineError(f"function @{function.name} is called, but has no body")
     machine = host_machine()
     builder = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module))
     builder.add_current_process().export_symbol(entry)
