@@ -19,7 +19,7 @@ from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.remarks import Remarks
 from .outlining import Outliner, erase, fusible_functions
 
-__all__ = ["FuseOps", "fuse_operations"]
+__all__ = ["FuseOps", "fuse_operations", "is_scalar_constant"]
 
 _PRIMITIVE = {"relax.primitive": UnitAttr()}
 

@@ -50,8 +50,7 @@ def unsigned(function: Callable[..., object]) -> Compute:
 
 def as_unsigned(value: Array, width: int) -> Array:
     """The integer modulo 2 to the width, as a Python integer or an array of them."""
-    array = np.asarray(value).astype(object)
-    return (array & ((1 << width) - 1))[()]
+    return np.asarray(value).astype(object) & ((1 << width) - 1)
 
 
 def _width(type: Attribute) -> int:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     MemRefType,
+    NoneAttr,
     VectorType,
 )
 from xdsl.ir import Attribute
@@ -114,20 +115,21 @@ def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
     return view.squeeze(tuple(axes)) if len(axes) + type.get_num_dims() == view.ndim else view
 
 
-def whole(buffer: Array) -> tuple[Array, int]:
-    """The elements of the allocation that a buffer is part of, in order, and where it begins."""
+def whole(buffer: Array) -> Array:
+    """The elements of the allocation that a buffer is part of, in order."""
     base = buffer
     while isinstance(base.base, np.ndarray):
         base = base.base
-    flat = base.reshape(-1).view(buffer.dtype)
-    begin = buffer.__array_interface__["data"][0] - flat.__array_interface__["data"][0]
-    return flat, begin // buffer.itemsize
+    return base.reshape(-1).view(buffer.dtype)
 
 
 def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> Array:
-    """The elements of the allocation at an offset from where it begins, as MLIR says."""
+    """The elements at an offset from where the buffer begins, before its own offset, as MLIR
+    says."""
     (offset,), sizes, strides = split(op, numbers)
-    flat, _ = whole(buffer)
+    type = op.source.type
+    assert isinstance(type, MemRefType)
+    flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else whole(buffer)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
     if all(sizes) and not (0 <= offset and last < flat.size):
         raise InterpretationError(f"a view up to element {last} of a buffer of {flat.size}")

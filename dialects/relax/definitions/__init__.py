@@ -1,0 +1,22 @@
+"""What the elements of results are computed of: how operations become kernels.
+
+A table for each family: operation -> function of the operation, a writer, and the operands as
+tensors. `legalize-ops` makes kernels of them.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from .contraction import CONTRACTION
+from .elementwise import ELEMENTWISE
+from .manipulation import MANIPULATION
+from .tensors import Definition
+
+__all__ = ["DEFINITIONS"]
+
+DEFINITIONS: dict[type[Operation], Definition] = {
+    **CONTRACTION,
+    **ELEMENTWISE,
+    **MANIPULATION,
+}
