@@ -194,6 +194,24 @@ def test_other_functions_of_vectors(op: str):
     np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
+def test_buffers_on_the_heap():
+    module = parse(f"""
+      tir.prim_func @main(%n: index, %y: memref<8xindex>) {OUTPUTS} {{
+        %c0 = arith.constant 0 : index
+        %c8 = arith.constant 8 : index
+        tir.for %i = %c0 extent %c8 {{
+          %t = memref.alloc(%n) : memref<?xindex>
+          memref.store %i, %t[%i] : memref<?xindex>
+          tir.call @move(%t, %i, %y) : memref<?xindex>, index, memref<8xindex>
+        }}
+      }}
+      tir.prim_func private @move(%t: memref<?xindex>, %i: index, %y: memref<8xindex>) {{
+        %v = memref.load %t[%i] : memref<?xindex>
+        memref.store %v, %y[%i] : memref<8xindex>
+      }}""")
+    np.testing.assert_array_equal(compile_module(module)(8)[0], np.arange(8))
+
+
 def test_copies_of_views():
     module = parse("""
       tir.prim_func @main(%x: memref<4x4xf32>, %n: index, %y: memref<4x4xf32>) {
