@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -22,16 +23,7 @@ from .preparation import is_plain
 if TYPE_CHECKING:
     from ...dialects.relax.semantics.arrays import Array
 
-__all__ = [
-    "Number",
-    "address",
-    "check_buffer",
-    "descriptor",
-    "from_memory",
-    "in_memory",
-    "new_buffer",
-    "number_type",
-]
+__all__ = ["Buffer", "Number", "address", "descriptor", "number_type"]
 
 Number: TypeAlias = "type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]"  # pyright: ignore[reportPrivateUsage]
 """A type of C."""
@@ -61,52 +53,65 @@ def number_type(name: str, type: Attribute) -> Number:
             raise PasslineError(f"parameter '{name}' is {type}: expected a buffer or a C number")
 
 
-def check_buffer(name: str, type: MemRefType[Attribute], is_output: bool) -> None:
-    """PasslineError if no array can be the buffer."""
-    from ...dialects.tir.semantics.table import buffer_dtype
+class Buffer:
+    """A parameter that is a buffer, and the arrays that it may be; PasslineError if there are none,
+    or if it is to be allocated and its size is not known."""
 
-    buffer_dtype(type)
-    element = type.element_type
-    if isinstance(element, IntegerType) and element.bitwidth not in INTEGERS:
-        widths = ", ".join(map(str, INTEGERS))
-        raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
-    if not is_plain(type):
-        raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
-    if is_output and DYNAMIC_INDEX in type.get_shape():
-        raise PasslineError(f"result '{name}' is {type}, whose size is not known")
+    def __init__(self, name: str, type: MemRefType[Attribute], *, is_output: bool) -> None:
+        import numpy as np
 
+        from ...dialects.tir.semantics.table import buffer_dtype
 
-def new_buffer(type: MemRefType[Attribute]) -> Array:
-    """Memory for a buffer of known shape."""
-    import numpy as np
+        element = type.element_type
+        if isinstance(element, IntegerType) and element.bitwidth not in INTEGERS:
+            widths = ", ".join(map(str, INTEGERS))
+            raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
+        if not is_plain(type):
+            raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
+        self.shape = type.get_shape()
+        if is_output and DYNAMIC_INDEX in self.shape:
+            raise PasslineError(f"result '{name}' is {type}, whose size is not known")
+        self.dtype = buffer_dtype(type)
+        """Of the arrays of a caller."""
+        self.is_bf16 = isinstance(element, BFloat16Type)
+        self.stored = np.dtype(np.uint16) if self.is_bf16 else self.dtype
+        """Of what is in memory."""
 
-    from ...dialects.tir.semantics.table import buffer_dtype
+    def new(self) -> Array:
+        """Memory for it."""
+        import numpy as np
 
-    shape = type.get_shape()
-    is_bf16 = isinstance(type.element_type, BFloat16Type)
-    dtype = np.dtype(np.uint16) if is_bf16 else buffer_dtype(type)
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -address(memory) % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)
+        size = prod(self.shape) * self.stored.itemsize
+        memory = np.empty(size + ALIGNMENT, np.uint8)
+        start = -address(memory) % ALIGNMENT
+        return memory[start : start + size].view(self.stored).reshape(self.shape)
 
+    def is_in_memory(self, value: object) -> bool:
+        """Whether a value is an array that can be passed as it is, which is soon found out."""
+        import numpy as np
 
-def in_memory(array: Array, type: MemRefType[Attribute], *, writable: bool) -> Array:
-    """The elements as machine code has them, one after the other: the array itself if it does."""
-    import numpy as np
+        if not isinstance(value, np.ndarray):
+            return False
+        array = cast("Array", value)
+        fits = array.dtype == self.stored == self.dtype and array.shape == self.shape
+        return fits and array.flags.carray
 
-    from ...dialects.relax.semantics.arrays import round_bf16
+    def in_memory(self, array: Array, *, writable: bool) -> Array:
+        """The elements one after the other, as machine code has them: the array itself if it
+        does."""
+        import numpy as np
 
-    if isinstance(type.element_type, BFloat16Type):
-        return np.ascontiguousarray(round_bf16(array)).reshape(array.shape)
-    return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
+        from ...dialects.relax.semantics.arrays import round_bf16
 
+        if self.is_bf16:
+            return np.ascontiguousarray(round_bf16(array)).reshape(array.shape)
+        return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
 
-def from_memory(memory: Array, type: MemRefType[Attribute]) -> Array:
-    """The elements as an array of the type's dtype."""
-    from ...dialects.relax.semantics.arrays import widen_bf16
+    def from_memory(self, memory: Array) -> Array:
+        """The elements as an array for the caller."""
+        from ...dialects.relax.semantics.arrays import widen_bf16
 
-    return widen_bf16(memory) if isinstance(type.element_type, BFloat16Type) else memory
+        return widen_bf16(memory) if self.is_bf16 else memory
 
 
 def address(array: Array) -> int:

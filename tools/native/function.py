@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
@@ -24,15 +24,7 @@ from ..interpret import (
     output_count,
     result_names,
 )
-from .calling import (
-    address,
-    check_buffer,
-    descriptor,
-    from_memory,
-    in_memory,
-    new_buffer,
-    number_type,
-)
+from .calling import Buffer, Number, address, descriptor, number_type
 from .expansion import expand_math
 from .jit import Code, link, optimize
 from .preparation import (
@@ -63,7 +55,7 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
     """
     start = perf_counter()
     function = entry_function(module, entry)
-    check_entry(function)
+    parameters = parameters_of(function)
     tools = find_tools()
     lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
     check_dialects(lowered)
@@ -81,11 +73,15 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
     symbols = {name: address(array) for name, array in constants.items()}
     code = link(optimize(ir, entry_symbol), entry_symbol, symbols)
     seconds = perf_counter() - start
-    return NativeFunction(function.clone(), code, by_pointer, [*constants.values()], seconds)
+    return NativeFunction(
+        function.clone(), parameters, code, by_pointer, [*constants.values()], seconds
+    )
 
 
-def check_entry(function: Function) -> None:
-    """PasslineError if a function cannot be called with arrays in memory."""
+def parameters_of(function: Function) -> list[Buffer | Number]:
+    """How the parameters of a function are passed; PasslineError if it cannot be called with arrays
+    in memory.
+    """
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
@@ -95,18 +91,13 @@ def check_entry(function: Function) -> None:
         )
     if types.outputs.data:
         raise PasslineError(f"{name} returns values: expected one that writes them into buffers")
-    inputs = len(types.inputs) - output_count(function)
-    for i, (parameter, type) in enumerate(zip(_names(function), types.inputs, strict=True)):
-        if is_buffer(type):
-            check_buffer(parameter, type, is_output=i >= inputs)
-        else:
-            number_type(parameter, type)
-
-
-def _names(function: Function) -> list[str]:
-    """The names of all parameters."""
-    outputs = result_names(function) if output_count(function) else []
-    return [*argument_names(function), *outputs]
+    outputs = output_count(function)
+    inputs = len(types.inputs) - outputs
+    names = [*argument_names(function), *(result_names(function) if outputs else [])]
+    return [
+        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else number_type(name, type)
+        for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
+    ]
 
 
 class NativeFunction:
@@ -120,6 +111,7 @@ class NativeFunction:
     def __init__(
         self,
         function: Function,
+        parameters: list[Buffer | Number],
         code: Code,
         by_pointer: bool,
         constants: list[Array],
@@ -129,37 +121,41 @@ class NativeFunction:
         """How long it took to compile."""
         self._function = function
         self._keeps = code, constants
-        self._by_pointer = by_pointer
-        self._types = function.function_type.inputs.data
-        self._outputs = self._types[len(self._types) - output_count(function) :]
-        kinds = [
-            ctypes.c_void_p if is_buffer(type) else number_type(name, type)
-            for name, type in zip(_names(function), self._types, strict=True)
-        ]
-        self._call = ctypes.CFUNCTYPE(None, *kinds)(code.address)
+        self._passed: Callable[[Array], object] = address if by_pointer else descriptor
+        inputs = len(parameters) - output_count(function)
+        self._inputs = parameters[:inputs]
+        self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
+        types = (ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters)
+        self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
-        values = checked_arguments(self._function, cast("tuple[Value, ...]", arguments))
-        given = cast("tuple[Array, ...]", values)
+        if len(arguments) == len(self._inputs) and all(
+            p.is_in_memory(a) if isinstance(p, Buffer) else isinstance(a, int | float)
+            for p, a in zip(self._inputs, arguments, strict=True)
+        ):
+            return self._run(arguments)
+        given = checked_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self._outputs
         inputs = [
-            in_memory(value, type, writable=in_place) if is_buffer(type) else value
-            for value, type in zip(given, self._types, strict=False)
+            p.in_memory(value, writable=in_place) if isinstance(p, Buffer) else value
+            for p, value in pairs
         ]
-        outputs = [new_buffer(type) for type in self._outputs if is_buffer(type)]
-        self._run([*inputs, *outputs])
-        if in_place:
-            for value, memory, type in zip(given, inputs, self._types, strict=True):
-                if is_buffer(type) and memory is not value and value.flags.writeable:
-                    value[...] = from_memory(memory, type)
-        results = zip(outputs, self._outputs, strict=True)
-        return tuple(from_memory(memory, type) for memory, type in results if is_buffer(type))
+        results = self._run(inputs)
+        for (p, value), memory in zip(pairs, inputs, strict=True) if in_place else ():
+            if isinstance(p, Buffer) and memory is not value and value.flags.writeable:
+                value[...] = p.from_memory(memory)
+        return results
 
-    def _run(self, values: list[Array]) -> None:
+    def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
         """Call the code with what is in memory, and with numbers."""
-        passed: Callable[[Array], object] = address if self._by_pointer else descriptor
-        pairs = zip(values, self._types, strict=True)
+        outputs = [p.new() for p in self._outputs]
+        passed = [
+            self._passed(cast("Array", value)) if isinstance(p, Buffer) else value
+            for p, value in zip(self._inputs, inputs, strict=True)
+        ]
         try:
-            self._call(*(passed(value) if is_buffer(type) else value for value, type in pairs))
+            self._call(*passed, *map(self._passed, outputs))
         except ctypes.ArgumentError as error:
             raise PasslineError(f"@{self._function.sym_name.data}: {error}") from error
+        return tuple(p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True))

@@ -132,6 +132,10 @@ def test_arrays_of_any_strides(attributes: str):
     np.testing.assert_array_equal(results[0] if attributes else y, Y)
 
 
+def test_numbers_may_be_arrays():
+    np.testing.assert_array_equal(compile_module(rows())(X, np.array(3))[0], Y)
+
+
 def test_what_is_lowered_already_is_compiled():
     from passline.passes.tir.lower_tir import LowerTIR
 
