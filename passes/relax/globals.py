@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     MemRefType,
     ModuleOp,
-    NameLoc,
     StringAttr,
     TensorType,
     UnitAttr,
@@ -62,9 +61,8 @@ class Symbols:
         return known
 
     def name_of(self, op: ConstantOp | FullOp) -> str:
-        """A name that is not taken: what a frontend or the text calls the value."""
-        named = op.location.desc.data if isinstance(op.location, NameLoc) else None
-        name = stem = named or op.result.name_hint or "constant"
+        """A name that is not taken: what the value is called, which a text keeps."""
+        name = stem = op.result.name_hint or "constant"
         while name in self.by_name:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
             name = f"{stem}_{suffix}"
