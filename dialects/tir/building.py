@@ -312,6 +312,20 @@ class TirBuilder:
             with self.when(conditions):
                 yield [*index, place]
 
+    def accumulate(
+        self,
+        extents: Sequence[int],
+        start: SSAValue,
+        combine: Callable[[SSAValue, list[Index]], SSAValue],
+    ) -> SSAValue:
+        """Write loops in which a number becomes what `combine` makes of it, for one index after
+        the other; the last one."""
+        number = self.alloc((1,), start.type, "local")
+        self.store(start, number, [0])
+        with self.loops(extents) as index:
+            self.store(combine(self.load(number, [0]), index), number, [0])
+        return self.load(number, [0])
+
     @contextmanager
     def when(self, conditions: Sequence[SSAValue]) -> Generator[None]:
         """Write what is done only if all conditions hold."""

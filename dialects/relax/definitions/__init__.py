@@ -11,6 +11,8 @@ from xdsl.ir import Operation
 from .contraction import CONTRACTION
 from .elementwise import ELEMENTWISE
 from .manipulation import MANIPULATION
+from .nn import NN
+from .normalization import NORMALIZATION
 from .tensors import Definition
 
 __all__ = ["DEFINITIONS"]
@@ -19,4 +21,6 @@ DEFINITIONS: dict[type[Operation], Definition] = {
     **CONTRACTION,
     **ELEMENTWISE,
     **MANIPULATION,
+    **NN,
+    **NORMALIZATION,
 }
