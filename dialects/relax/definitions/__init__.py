@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from .contraction import CONTRACTION
 from .elementwise import ELEMENTWISE
 from .manipulation import MANIPULATION
+from .pooling import POOLING
 from .tensors import Definition
 
 __all__ = ["DEFINITIONS"]
@@ -19,4 +20,5 @@ DEFINITIONS: dict[type[Operation], Definition] = {
     **CONTRACTION,
     **ELEMENTWISE,
     **MANIPULATION,
+    **POOLING,
 }
