@@ -18,7 +18,7 @@ from .layouts import relayout
 from .numbers import add, convert, divide, least, maximum, multiply, wide_type
 from .tensors import Buffer, Definition, Elements, Tensor, Writer
 
-__all__ = ["POOLING"]
+__all__ = ["POOLING", "takes_neighbours"]
 
 FEW = 32
 """Of so many elements, what a window makes of them is one expression; of more, a loop."""
@@ -60,6 +60,18 @@ def avg_pool(op: ops.AvgPoolOp, w: Writer, data: Tensor) -> Tensor:
         return convert(w, value, data.element)
 
     return relayout(Elements(sums.shape, data.element, mean), layout, out_layout)
+
+
+def takes_neighbours(op: Operation) -> bool:
+    """Whether it is pooling that makes neighbours in the result of neighbours in the data, in one
+    expression each."""
+    if not isinstance(op, ops.PoolOp):
+        return False
+    layout, out_layout = op.layouts()
+    windows = {window.axis: window for window in op.pool_windows()}
+    last = windows.get(layout.axes[-1])
+    few = prod(window.size for window in windows.values()) <= FEW
+    return layout == out_layout and few and (last is None or last.stride == 1)
 
 
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
