@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -26,7 +26,7 @@ from ...dialects.relax.definitions.tensors import (
     Tensor,
     Writer,
 )
-from ...dialects.relax.interfaces import Elementwise
+from ...dialects.relax.interfaces import Elementwise, FusionPattern
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.shapes import Shape
@@ -151,6 +151,15 @@ def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
     return Elements(shape, type.element_type, lambda w, _: w.number(value, type.element_type))
 
 
+def outline_others(func: FuncOp, outliner: Outliner) -> None:
+    """Move operations that nothing is computed together with, but that have a definition, into
+    functions of their own."""
+    for op in [*walk(func)]:
+        if type(op) in DEFINITIONS and not isinstance(op, FusionPattern):
+            if any(result.first_use is not None for result in op.results):
+                outliner.outline([op], {"relax.primitive": UnitAttr()})
+
+
 # Dimensions that are one dimension for a kernel
 
 
@@ -243,6 +252,7 @@ class LegalizeOps(ModulePass):
         outliner = Outliner(module, is_scalar_constant)
         for func in functions:
             fuse_operations(func, outliner, fuse_opt_level=0)
+            outline_others(func, outliner)
         outliner.finish()
         kernels: dict[str, PrimFuncOp] = {}
         for func in module.body.block.ops:
