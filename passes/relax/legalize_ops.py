@@ -15,6 +15,7 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.convolution import ForwardConvolutionOp
 from ...dialects.relax.definitions import DEFINITIONS
 from ...dialects.relax.definitions.contraction import is_trivial
+from ...dialects.relax.definitions.pooling import takes_neighbours
 from ...dialects.relax.definitions.tensors import (
     At,
     Buffer,
@@ -88,7 +89,8 @@ def is_outside(value: SSAValue) -> bool:
 
 def vectorized(ops: Sequence[Operation]) -> bool:
     """Whether neighbours in the result are computed of neighbours."""
-    return all(isinstance(op, Elementwise | FullOp | ConstantOp | ConcatenateOp) for op in ops)
+    plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
+    return all(isinstance(op, plain) or takes_neighbours(op) for op in ops)
 
 
 def write(

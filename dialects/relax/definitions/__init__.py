@@ -13,6 +13,7 @@ from .elementwise import ELEMENTWISE
 from .manipulation import MANIPULATION
 from .nn import NN
 from .normalization import NORMALIZATION
+from .pooling import POOLING
 from .tensors import Definition
 
 __all__ = ["DEFINITIONS"]
@@ -23,4 +24,5 @@ DEFINITIONS: dict[type[Operation], Definition] = {
     **MANIPULATION,
     **NN,
     **NORMALIZATION,
+    **POOLING,
 }

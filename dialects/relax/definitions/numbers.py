@@ -1,0 +1,106 @@
+"""Numbers in kernels: the types that sums have, and what depends on the type of an element."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from .tensors import Writer
+
+__all__ = [
+    "add",
+    "convert",
+    "divide",
+    "least",
+    "maximum",
+    "minimum",
+    "multiply",
+    "signless",
+    "wide_type",
+]
+
+
+def signless(type: Attribute) -> Attribute:
+    """An element type that can be computed with; NotImplementedError if it is no such number."""
+    if isinstance(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+        raise NotImplementedError(f"numbers of type {type}: kernels know integers without a sign")
+    return type
+
+
+def wide_type(type: Attribute) -> Attribute:
+    """The type in which elements are added up: f32 for f16, i64 for integers."""
+    if isinstance(signless(type), Float16Type | BFloat16Type):
+        return f32
+    return i64 if isinstance(type, IntegerType) else type
+
+
+def convert(w: Writer, value: SSAValue, type: Attribute) -> SSAValue:
+    """The number in a type of the same kind, or an index as a number: rounded, or wrapped around;
+    i1 is 0 or 1."""
+    source = value.type
+    if source == type:
+        return value
+    if isinstance(source, IndexType):
+        integer = type if isinstance(type, IntegerType) else i64
+        value = w.pure(arith.IndexCastOp, value, target_type=integer)
+        if integer == type:
+            return value
+        return w.pure(arith.SIToFPOp, value, target_type=type)
+    if isinstance(source, IntegerType) and isinstance(type, IntegerType):
+        if source.bitwidth > type.bitwidth:
+            return w.pure(arith.TruncIOp, value, target_type=type)
+        extend = arith.ExtUIOp if source == i1 else arith.ExtSIOp
+        return w.pure(extend, value, target_type=type)
+    assert isinstance(source, AnyFloat) and isinstance(type, AnyFloat)
+    if source.bitwidth < type.bitwidth:
+        return w.pure(arith.ExtFOp, value, target_type=type)
+    if source.bitwidth == type.bitwidth:  # f16 and bf16
+        value = w.pure(arith.ExtFOp, value, target_type=f32)
+    return w.pure(arith.TruncFOp, value, target_type=type)
+
+
+def least(type: Attribute) -> float | int:
+    """The least number of a type."""
+    if not isinstance(type, IntegerType):
+        return -math.inf
+    return 0 if type == i1 else -1 << type.bitwidth - 1
+
+
+def maximum(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The greater of two numbers, NaN if one is."""
+    if not isinstance(signless(lhs.type), IntegerType):
+        return w.pure(arith.MaximumfOp, lhs, rhs)
+    return w.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
+
+
+def minimum(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The smaller of two numbers, NaN if one is."""
+    if not isinstance(signless(lhs.type), IntegerType):
+        return w.pure(arith.MinimumfOp, lhs, rhs)
+    return w.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
+
+
+def add(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return w.sum(lhs, rhs)
+
+
+def multiply(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return w.pure(arith.MuliOp if isinstance(lhs.type, IntegerType) else arith.MulfOp, lhs, rhs)
+
+
+def divide(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """The quotient; of integers, truncated toward zero."""
+    return w.pure(arith.DivSIOp if isinstance(lhs.type, IntegerType) else arith.DivfOp, lhs, rhs)
