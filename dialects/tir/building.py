@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from ctypes import c_float
 from math import prod
 from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
+    Float32Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -86,7 +88,9 @@ class TirBuilder:
     # Numbers
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """A constant of that type."""
+        """A constant of that type: infinite if it is too great for f32."""
+        if isinstance(type, Float32Type):
+            value = c_float(value).value
         key = (str(value), type)  # 0.0 is not -0.0
         if key not in self._constants:
             match type:

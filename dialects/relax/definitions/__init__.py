@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from .activation import ACTIVATION
+from .binary import BINARY
 from .contraction import CONTRACTION
 from .elementwise import ELEMENTWISE
 from .manipulation import MANIPULATION
@@ -15,14 +17,18 @@ from .nn import NN
 from .normalization import NORMALIZATION
 from .pooling import POOLING
 from .tensors import Definition
+from .unary import UNARY
 
 __all__ = ["DEFINITIONS"]
 
 DEFINITIONS: dict[type[Operation], Definition] = {
+    **ACTIVATION,
+    **BINARY,
     **CONTRACTION,
     **ELEMENTWISE,
     **MANIPULATION,
     **NN,
     **NORMALIZATION,
     **POOLING,
+    **UNARY,
 }

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...tir.building import Index
 from .. import nn
-from .scalars import narrow, wide_type, widen
+from .numbers import convert, step_type, widen
 from .tensors import Definition, Elements, Tensor, Writer
 
 __all__ = ["NN"]
@@ -28,25 +28,25 @@ def softmax(op: nn.SoftmaxOp, w: Writer, data: Tensor) -> Tensor:
         def add(total: SSAValue, index: Sequence[Index]) -> SSAValue:
             at = [*place[:axis], *index, *place[axis:]]
             less = w.pure(arith.SubfOp, widen(w, w.read(data, at)), greatest)
-            exponent = widen(w, narrow(w, less, element))
-            result = narrow(w, w.pure(math.ExpOp, exponent), element)
+            exponent = widen(w, convert(w, less, element))
+            result = convert(w, w.pure(math.ExpOp, exponent), element)
             w.store(result, powers, at)
             return w.pure(arith.AddfOp, total, widen(w, result))
 
         total = w.accumulate(shape[axis : axis + 1], w.number(0, greatest.type), add)
-        w.store(narrow(w, total, element), totals, place)
+        w.store(convert(w, total, element), totals, place)
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
         total = w.load(totals, [*index[:axis], *index[axis + 1 :]])
         quotient = w.pure(arith.DivfOp, widen(w, w.load(powers, index)), widen(w, total))
-        return narrow(w, quotient, element)
+        return convert(w, quotient, element)
 
     return Elements(shape, element, compute)
 
 
 def log_softmax(op: nn.LogSoftmaxOp, w: Writer, data: Tensor) -> Tensor:
     """What is subtracted from the elements is in buffers."""
-    data, shape, wide = w.buffered(data), data.shape, wide_type(data.element)
+    data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
     axis = op.axis.value.data % len(shape)
     outer = shape[:axis] + shape[axis + 1 :]
     maxima, logarithms = w.alloc(outer, wide), w.alloc(outer, wide)
@@ -65,7 +65,7 @@ def log_softmax(op: nn.LogSoftmaxOp, w: Writer, data: Tensor) -> Tensor:
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
         place = [*index[:axis], *index[axis + 1 :]]
         less = w.pure(arith.SubfOp, widen(w, w.read(data, index)), w.load(maxima, place))
-        return narrow(w, w.pure(arith.SubfOp, less, w.load(logarithms, place)), data.element)
+        return convert(w, w.pure(arith.SubfOp, less, w.load(logarithms, place)), data.element)
 
     return Elements(shape, data.element, compute)
 
@@ -77,7 +77,7 @@ def greatest_along(w: Writer, data: Tensor, axis: int, place: Sequence[Index]) -
         element = w.read(data, [*place[:axis], *index, *place[axis:]])
         return w.pure(arith.MaximumfOp, value, widen(w, element))
 
-    start = w.number(-inf, wide_type(data.element))
+    start = w.number(-inf, step_type(data.element))
     return w.accumulate(data.shape[axis : axis + 1], start, greater)
 
 

@@ -9,7 +9,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...tir.building import Index
 from .. import normalization
-from .scalars import narrow, power, wide_type, widen
+from .binary import power_of
+from .numbers import convert, step_type, widen
 from .tensors import Definition, Elements, Tensor, Writer
 
 __all__ = ["NORMALIZATION"]
@@ -18,7 +19,7 @@ __all__ = ["NORMALIZATION"]
 def lrn(op: normalization.LRNOp, w: Writer, data: Tensor) -> Tensor:
     """The sums of squares are in a buffer: each is added to for all places behind the axis, which
     are next to each other."""
-    data, shape, wide = w.buffered(data), data.shape, wide_type(data.element)
+    data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
     axis, size = op.axis.value.data % len(shape), op.size.value.data
     before = (size - 1) // 2
     inner = shape[axis + 1 :]
@@ -40,8 +41,8 @@ def lrn(op: normalization.LRNOp, w: Writer, data: Tensor) -> Tensor:
         factor = w.number(op.alpha.value.data / size, wide)
         scaled = w.pure(arith.MulfOp, w.load(sums, index), factor)
         base = w.pure(arith.AddfOp, scaled, w.number(op.bias.value.data, wide))
-        root = power(w, base, op.beta.value.data)
-        return narrow(w, w.pure(arith.DivfOp, widen(w, w.read(data, index)), root), data.element)
+        root = power_of(w, base, op.beta.value.data)
+        return convert(w, w.pure(arith.DivfOp, widen(w, w.read(data, index)), root), data.element)
 
     return Elements(shape, data.element, compute)
 
