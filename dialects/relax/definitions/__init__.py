@@ -11,11 +11,15 @@ from xdsl.ir import Operation
 from .activation import ACTIVATION
 from .binary import BINARY
 from .contraction import CONTRACTION
+from .einsum import EINSUM
 from .elementwise import ELEMENTWISE
 from .manipulation import MANIPULATION
 from .nn import NN
 from .normalization import NORMALIZATION
 from .pooling import POOLING
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
 from .tensors import Definition
 from .unary import UNARY
 
@@ -25,10 +29,14 @@ DEFINITIONS: dict[type[Operation], Definition] = {
     **ACTIVATION,
     **BINARY,
     **CONTRACTION,
+    **EINSUM,
     **ELEMENTWISE,
     **MANIPULATION,
     **NN,
     **NORMALIZATION,
     **POOLING,
+    **REDUCTION,
+    **SCAN,
+    **SORTING,
     **UNARY,
 }
