@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
+    Signedness,
     StringAttr,
     i1,
 )
@@ -86,7 +87,9 @@ class TirBuilder:
     # Numbers
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """A constant of that type."""
+        """A constant of that type; NotImplementedError for integers that arith does not have."""
+        if isa(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+            raise NotImplementedError(f"a number of type {type}: arith has signless integers only")
         key = (str(value), type)  # 0.0 is not -0.0
         if key not in self._constants:
             match type:

@@ -9,8 +9,12 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from .contraction import CONTRACTION
+from .creation import CREATION
 from .elementwise import ELEMENTWISE
+from .image import IMAGE
+from .indexing import INDEXING
 from .manipulation import MANIPULATION
+from .padding import PADDING
 from .pooling import POOLING
 from .tensors import Definition
 
@@ -18,7 +22,11 @@ __all__ = ["DEFINITIONS"]
 
 DEFINITIONS: dict[type[Operation], Definition] = {
     **CONTRACTION,
+    **CREATION,
     **ELEMENTWISE,
+    **IMAGE,
+    **INDEXING,
     **MANIPULATION,
+    **PADDING,
     **POOLING,
 }
