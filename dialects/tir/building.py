@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     NoneAttr,
+    Signedness,
     StringAttr,
     i1,
 )
@@ -88,7 +89,10 @@ class TirBuilder:
     # Numbers
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """A constant of that type: infinite if it is too great for f32."""
+        """A constant of that type, infinite if it is too great for f32; NotImplementedError for
+        integers that arith does not have."""
+        if isa(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+            raise NotImplementedError(f"a number of type {type}: arith has signless integers only")
         if isinstance(type, Float32Type):
             value = c_float(value).value
         key = (str(value), type)  # 0.0 is not -0.0

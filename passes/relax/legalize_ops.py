@@ -73,7 +73,7 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
             outside = [is_outside(operand) for operand in op.operands]
             pairs = zip(operands, outside, strict=True)
             operands = [merge(w, tensor, merged) if o else tensor for tensor, o in pairs]
-        tensors[op.results[0]] = define(op, w, operands)
+        tensors |= zip(op.results, define(op, w, operands), strict=True)
     for value, buffer in zip(end.operands, kernel.args[len(types) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, w.view(buffer, tensor.shape))
@@ -131,16 +131,17 @@ def buffer_type(type: Attribute) -> MemRefType[Attribute]:
     return MemRefType(type.element_type, shape)
 
 
-def define(op: Operation, w: Writer, operands: Sequence[Tensor]) -> Tensor:
-    """The result of an operation as a tensor; NotImplementedError if it has no definition."""
+def define(op: Operation, w: Writer, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The results of an operation as tensors; NotImplementedError if it has no definition."""
     if isinstance(op, FullOp):
-        return filled(op, op.value.value.data)
+        return (filled(op, op.value.value.data),)
     if isinstance(op, ConstantOp) and op.value.is_splat():
-        return filled(op, op.value.get_values()[0])  # pyright: ignore[reportArgumentType]
+        return (filled(op, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
     definition = DEFINITIONS.get(type(op))
     if definition is None:
         raise NotImplementedError(f"'{op.name}', which has no definition for kernels")
-    return definition(op, w, *operands)
+    results = definition(op, w, *operands)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def filled(op: FullOp | ConstantOp, value: float) -> Tensor:

@@ -12,7 +12,7 @@ from ...tir.building import Index
 from .. import activation as ops
 from .elementwise import in_steps, on_numbers
 from .numbers import convert, maximum, multiply, signless, widen
-from .tensors import Definition, Elements, Tensor, Writer
+from .tensors import Definition, Elements, Tensor, Writer, broadcast_index
 from .unary import sigmoid
 
 __all__ = ["ACTIVATION"]
@@ -36,7 +36,7 @@ def prelu(op: ops.PReluOp, _: Writer, data: Tensor, alpha: Tensor) -> Tensor:
     axis = op.axis.value.data % len(data.shape)
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
-        place = [0 if alpha.shape == (1,) else index[axis]]
+        place = broadcast_index(w, [index[axis]], alpha.shape)
         x, factor = widen(w, w.read(data, index)), widen(w, w.read(alpha, place))
         return convert(w, scaled_below_zero(w, x, factor), data.element)
 

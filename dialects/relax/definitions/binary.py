@@ -10,10 +10,11 @@ from collections.abc import Callable
 from math import log
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IntegerType, f32, f64
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from .. import binary as ops
+from ..constant import is_integer
 from .elementwise import as_operation, on_numbers
 from .numbers import convert, is_float, known, multiply
 from .tensors import Definition, Writer
@@ -198,7 +199,7 @@ def integer_power(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """By squares, one for each bit of the exponent; the inverse truncated toward zero if that is
     negative."""
     type = lhs.type
-    assert isinstance(type, IntegerType)
+    assert is_integer(type)
     zero, one = w.number(0, type), w.number(1, type)
     exponent = known(rhs)
     if exponent is not None and exponent >= 0:
@@ -248,8 +249,9 @@ def log_add_exp(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 def fits(w: Writer, lhs: SSAValue, rhs: SSAValue) -> tuple[int, SSAValue]:
     """The number of bits, and whether a shift is by less."""
-    assert isinstance(lhs.type, IntegerType)
-    width = lhs.type.bitwidth
+    type = lhs.type
+    assert is_integer(type)
+    width = type.bitwidth
     return width, w.pure(arith.CmpiOp, rhs, w.number(width, rhs.type), arg="ult")
 
 

@@ -8,11 +8,12 @@ from math import inf
 from typing import TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, IntegerType, f32, f64, i1
+from xdsl.dialects.builtin import BFloat16Type, f32, f64, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...tir.building import Index
 from .. import elementwise as ops
+from ..constant import is_integer
 from ..shapes import broadcast
 from ..types import tensor_type
 from .numbers import (
@@ -128,7 +129,7 @@ def astype(op: ops.AstypeOp, w: Writer, x: SSAValue) -> SSAValue:
 def to_integer(w: Writer, x: SSAValue, target: Attribute) -> SSAValue:
     """The integer next toward zero, at most the bounds of its type; 0 for NaN. What is out of them
     must not reach arith.fptosi."""
-    assert isinstance(target, IntegerType)
+    assert is_integer(target)
     if target == i1:
         return w.pure(arith.CmpfOp, x, w.number(0.0, x.type), arg="une")
     low, high = least(target), greatest(target)

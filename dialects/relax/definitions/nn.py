@@ -10,8 +10,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...tir.building import Index
 from .. import nn
-from .numbers import convert, step_type, widen
-from .tensors import Definition, Elements, Tensor, Writer
+from .numbers import add, convert, signless, step_type, widen
+from .tensors import Definition, Elements, Tensor, Writer, broadcast_index
 
 __all__ = ["NN"]
 
@@ -81,7 +81,24 @@ def greatest_along(w: Writer, data: Tensor, axis: int, place: Sequence[Index]) -
     return w.accumulate(data.shape[axis : axis + 1], start, greater)
 
 
+def dropout(_: nn.DropoutOp, __: Writer, data: Tensor) -> Tensor:
+    return data
+
+
+def bias_add(op: nn.BiasAddOp, _: Writer, data: Tensor, bias: Tensor) -> Tensor:
+    axis = op.axis.value.data % len(data.shape)
+
+    def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
+        summand = w.read(bias, broadcast_index(w, [index[axis]], bias.shape))
+        total = add(w, widen(w, w.read(data, index)), widen(w, summand))
+        return convert(w, total, data.element)
+
+    return Elements(data.shape, signless(data.element), compute)
+
+
 NN: dict[type[Operation], Definition] = {
+    nn.BiasAddOp: bias_add,
+    nn.DropoutOp: dropout,
     nn.LogSoftmaxOp: log_softmax,
     nn.SoftmaxOp: softmax,
 }

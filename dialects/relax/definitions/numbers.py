@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     Signedness,
     f32,
     i1,
@@ -21,10 +20,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from .tensors import Writer
+from ...tir.building import Index, TirBuilder
+from ..constant import is_integer
 
 __all__ = [
     "add",
+    "as_index",
     "convert",
     "divide",
     "greatest",
@@ -34,6 +35,7 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
+    "select",
     "signless",
     "step_type",
     "wide_type",
@@ -43,7 +45,7 @@ __all__ = [
 
 def signless(type: Attribute) -> Attribute:
     """An element type that can be computed with; NotImplementedError if it is no such number."""
-    if isinstance(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+    if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
         raise NotImplementedError(f"numbers of type {type}: kernels know integers without a sign")
     return type
 
@@ -52,7 +54,7 @@ def wide_type(type: Attribute) -> Attribute:
     """The type in which elements are added up: f32 for f16, i64 for integers."""
     if isinstance(signless(type), Float16Type | BFloat16Type):
         return f32
-    return i64 if isinstance(type, IntegerType) else type
+    return i64 if is_integer(type) else type
 
 
 def step_type(type: Attribute) -> Attribute:
@@ -61,10 +63,10 @@ def step_type(type: Attribute) -> Attribute:
 
 
 def is_float(type: Attribute) -> bool:
-    return not isinstance(signless(type), IntegerType)
+    return not is_integer(signless(type))
 
 
-def widen(w: Writer, value: SSAValue) -> SSAValue:
+def widen(w: TirBuilder, value: SSAValue) -> SSAValue:
     """The number in the type in which it is computed."""
     return convert(w, value, step_type(value.type))
 
@@ -79,19 +81,18 @@ def known(value: SSAValue) -> float | int | None:
     return None
 
 
-def convert(w: Writer, value: SSAValue, type: Attribute) -> SSAValue:
+def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     """The number in a type of the same kind, or an index as a number: rounded, or wrapped around;
     i1 is 0 or 1."""
     source = value.type
     if source == type:
         return value
     if isinstance(source, IndexType):
-        integer = type if isinstance(type, IntegerType) else i64
-        value = w.pure(arith.IndexCastOp, value, target_type=integer)
-        if integer == type:
-            return value
+        if is_integer(type):
+            return w.pure(arith.IndexCastOp, value, target_type=type)
+        value = w.pure(arith.IndexCastOp, value, target_type=i64)
         return w.pure(arith.SIToFPOp, value, target_type=type)
-    if isinstance(source, IntegerType) and isinstance(type, IntegerType):
+    if is_integer(source) and is_integer(type):
         if source.bitwidth > type.bitwidth:
             return w.pure(arith.TruncIOp, value, target_type=type)
         extend = arith.ExtUIOp if source == i1 else arith.ExtSIOp
@@ -104,42 +105,53 @@ def convert(w: Writer, value: SSAValue, type: Attribute) -> SSAValue:
     return w.pure(arith.TruncFOp, value, target_type=type)
 
 
+def as_index(w: TirBuilder, value: SSAValue) -> SSAValue:
+    """The integer as an index."""
+    signless(value.type)
+    return w.pure(arith.IndexCastOp, value, target_type=IndexType())
+
+
+def select(w: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
+    """One of two indices, both of which are computed, or numbers."""
+    return w.pure(arith.SelectOp, condition, w.index(then), w.index(otherwise))
+
+
 def least(type: Attribute) -> float | int:
     """The least number of a type."""
-    if not isinstance(type, IntegerType):
+    if not is_integer(type):
         return -math.inf
     return 0 if type == i1 else -1 << type.bitwidth - 1
 
 
 def greatest(type: Attribute) -> float | int:
     """The greatest number of a type."""
-    if not isinstance(type, IntegerType):
+    if not is_integer(type):
         return math.inf
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
-def maximum(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def maximum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The greater of two numbers, NaN if one is."""
-    if not isinstance(signless(lhs.type), IntegerType):
+    if not is_integer(signless(lhs.type)):
         return w.pure(arith.MaximumfOp, lhs, rhs)
     return w.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
 
 
-def minimum(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def minimum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The smaller of two numbers, NaN if one is."""
-    if not isinstance(signless(lhs.type), IntegerType):
+    if not is_integer(signless(lhs.type)):
         return w.pure(arith.MinimumfOp, lhs, rhs)
     return w.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
 
 
-def add(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def add(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     return w.sum(lhs, rhs)
 
 
-def multiply(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return w.pure(arith.MuliOp if isinstance(lhs.type, IntegerType) else arith.MulfOp, lhs, rhs)
+def multiply(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return w.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
 
 
-def divide(w: Writer, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def divide(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The quotient; of integers, truncated toward zero."""
-    return w.pure(arith.DivSIOp if isinstance(lhs.type, IntegerType) else arith.DivfOp, lhs, rhs)
+    return w.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)

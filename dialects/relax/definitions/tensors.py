@@ -229,8 +229,8 @@ class Contraction(Tensor):
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
-Definition: TypeAlias = Callable[..., Tensor]
-"""A function of an operation, a writer and the operands: the result."""
+Definition: TypeAlias = Callable[..., Tensor | tuple[Tensor, ...]]
+"""A function of an operation, a writer and the operands: the result, or the results."""
 
 
 def broadcast_index(w: Writer, index: Sequence[Index], shape: Shape) -> list[Index]:
