@@ -35,18 +35,21 @@ def einsum(op: linear_algebra.EinsumOp, w: Writer, *operands: Tensor) -> Tensor:
     summed = [name for name in sizes if name not in kept]
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
-        def step(total: SSAValue, inner: Sequence[Index]) -> SSAValue:
+        def product(inner: Sequence[Index]) -> SSAValue:
             at = dict(zip((*kept, *summed), (*index, *inner), strict=True))
-            product: SSAValue | None = None
+            value: SSAValue | None = None
             for term, factor in zip(names, factors, strict=True):
                 place = broadcast_index(w, [at[name] for name in term], factor.shape)
                 x = widen(w, w.read(factor, place))
-                product = x if product is None else multiply(w, product, x)
-            assert product is not None
-            return add(w, total, product)
+                value = x if value is None else multiply(w, value, x)
+            assert value is not None
+            return value
 
-        extents = [sizes[name] for name in summed]
-        return convert(w, w.accumulate(extents, w.number(0, type), step), element)
+        if not summed:
+            return convert(w, product([]), element)
+        extents, zero = [sizes[name] for name in summed], w.number(0, type)
+        total = w.accumulate(extents, zero, lambda total, inner: add(w, total, product(inner)))
+        return convert(w, total, element)
 
     return Elements(shape, element, compute)
 

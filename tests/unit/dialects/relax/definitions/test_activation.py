@@ -14,7 +14,7 @@ from passline.dialects.relax import activation as ops
 from passline.dialects.relax.definitions.activation import ACTIVATION
 from passline.dialects.relax.types import Element
 
-CLOSE = {f16: 1e-3, bf16: 8e-3, f32: 1e-5, f64: 1e-10}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-5, f64: 1e-10}
 VALUES = [0.0, 0.25, -0.5, 1.5, -2.5, 3.75, -1e-3, 11.0, -3.0, 30.0, math.nan, math.inf]
 PLAIN = (ops.ReluOp, ops.GeluOp, ops.GeluTanhOp, ops.SiluOp, ops.LeakyReluOp, ops.SoftplusOp)
 

@@ -21,7 +21,7 @@ ONLY_FLOAT = (ops.Atan2Op, ops.LogAddExpOp)
 NUMBERS = [op for op in BINARY if op not in (*BITS, *LOGIC, *ONLY_FLOAT)]
 REMAINDERS = (ops.ModOp, ops.FloorModOp, ops.FloorDivideOp)
 
-CLOSE = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
 VALUES = [0.0, -0.0, 0.75, -1.0, 2.0, 3.25, -7.5, 100.0, math.nan, math.inf, -math.inf]
 
 

@@ -27,7 +27,7 @@ affine = pytest.mark.parametrize(
 
 @every_float
 @affine
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, -1])
 def test_batch_norm(axis: int, center: bool, scale: bool, element: Element, close: float):
     x = constant(numbers(2, 4, 3), element)
     size = (2, 4, 3)[axis]
@@ -39,7 +39,7 @@ def test_batch_norm(axis: int, center: bool, scale: bool, element: Element, clos
 
 @every_float
 @affine
-@pytest.mark.parametrize("axes", [[-1], [1, 2], [2, 0], [0, 1, 2], []], ids=str)
+@pytest.mark.parametrize("axes", [[-1], [2, 0], []], ids=str)
 def test_layer_norm(axes: list[int], center: bool, scale: bool, element: Element, close: float):
     x = constant(numbers(2, 4, 3), element)
     sizes = [(2, 4, 3)[axis] for axis in axes]
@@ -50,7 +50,7 @@ def test_layer_norm(axes: list[int], center: bool, scale: bool, element: Element
 
 @every_float
 @affine
-@pytest.mark.parametrize("axis", [1, 2, -1])
+@pytest.mark.parametrize("axis", [1, -1])
 def test_instance_norm(axis: int, center: bool, scale: bool, element: Element, close: float):
     x = constant(numbers(2, 3, 2, 4), element)
     size = (2, 3, 2, 4)[axis]
@@ -114,16 +114,16 @@ def test_l2_normalize(axes: list[int], element: Element, close: float):
 
 
 def test_of_no_elements():
-    none, empty = constant(np.zeros((2, 0)), f32), constant(np.zeros(0), f32)
-    check_kernel(ops.LayerNormOp(none, empty, empty, axes=[1]))
+    none = constant(np.zeros((2, 0)), f32)
     check_kernel(ops.L2NormalizeOp(none, eps=0.5, axis=[1]))
     check_kernel(ops.LRNOp(none, axis=1))
 
 
 @every_float
-@pytest.mark.parametrize("beta", [0.5, 0.75, 1.0, 2.5])
-@pytest.mark.parametrize("size", [1, 2, 5, 9])
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(
+    ("axis", "size", "beta"),
+    [(0, 1, 0.5), (1, 2, 0.75), (-1, 5, 1.0), (1, 9, 2.5), (0, 3, 0.75), (-2, 3, 0.6)],
+)
 def test_lrn(axis: int, size: int, beta: float, element: Element, close: float):
     x = constant(numbers(2, 4, 3), element)
     check_kernel(ops.LRNOp(x, size=size, axis=axis, alpha=0.3, beta=beta, bias=1.5), close)

@@ -12,20 +12,25 @@ from passline.dialects.relax import scan as ops
 from passline.dialects.relax.definitions.scan import SCAN
 from passline.dialects.relax.types import Element
 
-CLOSE = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
 ELEMENTS: list[Element] = [*CLOSE, i1, i4, i8, i64]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("op", SCAN)
+def test_axes(op: type[ops.ScanOp], axis: int | None, exclusive: bool, reverse: bool):
+    x = constant(np.arange(12).reshape(2, 3, 2) % 5 - 2, f32)
+    check_kernel(op(x, axis=axis, exclusive=exclusive, reverse=reverse), 1e-6)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize("element", ELEMENTS, ids=str)
 @pytest.mark.parametrize("op", SCAN)
-def test_scan(
-    op: type[ops.ScanOp], element: Element, axis: int | None, exclusive: bool, reverse: bool
-):
-    x = constant(np.arange(12).reshape(2, 3, 2) % 5 - 2, element)
-    check_kernel(op(x, axis=axis, exclusive=exclusive, reverse=reverse), CLOSE.get(element, 0))
+def test_elements(op: type[ops.ScanOp], element: Element, exclusive: bool):
+    x = constant(np.arange(12).reshape(2, 6) % 5 - 2, element)
+    check_kernel(op(x, axis=1, exclusive=exclusive), CLOSE.get(element, 0))
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2), (1,), (3, 1)], ids=str)

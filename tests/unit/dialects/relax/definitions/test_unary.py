@@ -27,7 +27,7 @@ NUMBERS = (
 BITS = (ops.BitwiseNotOp, ops.LogicalNotOp)
 FLOAT = [op for op in UNARY if op not in (*NUMBERS, *BITS)]
 
-CLOSE = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 2e-6, f64: 1e-12}
 VALUES = [0.0, -0.0, 0.25, -0.5, 0.5, 1.5, 2.5, -2.5, 3.75, -1e-3, 1.0, -1.0, 11.0, -60.0]
 SPECIAL = [math.nan, math.inf, -math.inf]
 
