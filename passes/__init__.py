@@ -40,6 +40,9 @@ PASSES = {
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
+    "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
+    "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
