@@ -95,7 +95,7 @@ def write_tiles(w: Writer, t: Contraction, finish: Finish) -> None:
         shape = (tile.m, tile.rows, tile.columns)
         panel = None
         if t.m >= FEW:
-            panel = w.alloc((places, tile.rows, tile.columns), t.element)
+            panel = w.alloc((places, tile.rows, tile.columns), t.total)
             with (
                 w.loops(t.terms) as terms,
                 w.loop(tile.rows) as r,
@@ -108,10 +108,10 @@ def write_tiles(w: Writer, t: Contraction, finish: Finish) -> None:
         with w.loop(-(-t.m // tile.m)) as m_tile:
             first_m = w.mul(m_tile, tile.m)
             m_fits = t.m % tile.m == 0
-            sums = w.alloc(shape, t.element, "local")
+            sums = w.alloc(shape, t.total, "local")
             unrolled = [ForKind.UNROLLED, ForKind.UNROLLED, ForKind.VECTORIZED]
             with w.nest(shape, unrolled) as index:
-                w.store(w.number(0, t.element), sums, index)
+                w.store(w.number(0, t.total), sums, index)
             # The terms are one loop where nothing needs their indices
             extents = t.terms if panel is None else (places,)
             with w.loops(extents) as terms:
@@ -128,7 +128,7 @@ def write_tiles(w: Writer, t: Contraction, finish: Finish) -> None:
                         total = t.multiply_add(w, w.load(sums, [i, r, v]), left, right)
                         w.store(total, sums, [i, r, v])
             # What follows indexes its tile by variables, which would keep the sums in memory
-            tile_of_sums = w.alloc(shape, t.element, "local")
+            tile_of_sums = w.alloc(shape, t.total, "local")
             with w.nest(shape, unrolled) as index:
                 w.store(w.load(sums, index), tile_of_sums, index)
             serial = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
@@ -138,7 +138,7 @@ def write_tiles(w: Writer, t: Contraction, finish: Finish) -> None:
                 fits = [] if m_fits else [w.less(m, t.m)]
                 with w.when(fits), where_there_is(row, column):
                     value = w.load(tile_of_sums, [i, r, v])
-                    finish(t.place(w, batch, m, row, column), value)
+                    finish(t.place(w, batch, m, row, column), t.element_of(w, value))
 
 
 def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:
@@ -154,10 +154,10 @@ def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:
         w.loop(t.m) as m,
     ):
         first = w.mul(column_tile, at_once)
-        sums = w.alloc(shape, t.element, "local")
+        sums = w.alloc(shape, t.total, "local")
         unrolled = [ForKind.UNROLLED, ForKind.VECTORIZED]
         with w.nest(shape, unrolled) as index:
-            w.store(w.number(0, t.element), sums, index)
+            w.store(w.number(0, t.total), sums, index)
 
         def add_term(j: Index, v: Index, k: Index) -> None:
             left = t.lhs(w, batch, m, k)
@@ -170,12 +170,13 @@ def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:
             rest = terms - terms % lanes
             with w.nest((at_once, terms % lanes), unrolled) as (j, v):
                 add_term(j, v, w.add(rest, v))
-        tile_of_sums = w.alloc(shape, t.element, "local")
+        tile_of_sums = w.alloc(shape, t.total, "local")
         with w.nest(shape, unrolled) as index:
             w.store(w.load(sums, index), tile_of_sums, index)
         with w.loop(at_once) as j:
-            total = w.alloc((1,), t.element, "local")
-            w.store(w.number(0, t.element), total, [0])
+            total = w.alloc((1,), t.total, "local")
+            w.store(w.number(0, t.total), total, [0])
             with w.loop(lanes) as v:
                 w.store(w.sum(w.load(total, [0]), w.load(tile_of_sums, [j, v])), total, [0])
-            finish(t.place(w, batch, m, [], w.add(first, j)), w.load(total, [0]))
+            value = t.element_of(w, w.load(total, [0]))
+            finish(t.place(w, batch, m, [], w.add(first, j)), value)
