@@ -14,7 +14,7 @@ from ..dialects import DIALECTS
 from ..passmanager.config import register_config_option
 from .relax.device_types import DeviceType
 
-__all__ = ["OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
+__all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
@@ -57,13 +57,44 @@ OPTIMIZE = (
     "dead-code-elimination",  # the passes before it leave what they replaced
     "fuse-ops",  # last: what is in a kernel is not seen by the others
 )
-"""The pipeline of `-O0` to `-O3`: the level decides which of these run."""
+"""The pipeline `optimize`, that of `-O0` to `-O3`: the level decides which of these run."""
+
+LOWER_TO_TIR = (
+    "legalize-ops",
+    "plan-memory",
+)
+"""The pipeline `lower-to-tir`."""
+
+LOWER_TO_MLIR = (
+    "tir-unroll-loop",
+    "tir-vectorize-loop{enable-buffer-level-predication=true}",
+    "lower-tir",
+)
+"""The pipeline `lower-to-mlir`: what loops say of themselves is done, then they are lowered."""
+
+PIPELINES = {
+    "lower-to-mlir": LOWER_TO_MLIR,
+    "lower-to-tir": LOWER_TO_TIR,
+    "optimize": OPTIMIZE,
+}
+"""What stands for several passes, by name."""
 
 
 def _factory(place: str) -> Callable[[], type[ModulePass]]:
     """A function that imports a pass class."""
     module, _, name = place.partition(":")
     return lambda: getattr(import_module(f".{module}", __package__), name)
+
+
+def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
+    """A function that makes the class of a named pipeline."""
+
+    def make() -> type[ModulePass]:
+        from .pipelines import named_pipeline
+
+        return named_pipeline(name, PIPELINES[name])
+
+    return make
 
 
 REPLACEMENTS = {
@@ -73,7 +104,11 @@ REPLACEMENTS = {
 """What passline-opt runs in the place of xDSL's passes of these names, which do the same."""
 
 UNIVERSE = Universe(
-    all_dialects=DIALECTS, all_passes={name: _factory(place) for name, place in PASSES.items()}
+    all_dialects=DIALECTS,
+    all_passes={
+        **{name: _factory(place) for name, place in PASSES.items()},
+        **{name: _pipeline(name) for name in PIPELINES},
+    },
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)

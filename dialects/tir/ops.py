@@ -242,12 +242,15 @@ def is_parameter(type: Attribute) -> bool:
 
 def print_body(printer: Printer, body: Region) -> None:
     """Print the body of a function or loop, whose arguments stand before it."""
-    end = body.blocks[0].last_op
+    block = body.blocks[0]
+    end = block.last_op
+    # Without arguments, and empty, it would be read as no body
+    told = end is None or bool(end.attributes) or not block.args and block.first_op is end
     printer.print_region(
         body,
         print_entry_block_args=False,
         print_empty_block=False,
-        print_block_terminators=end is None or bool(end.attributes),
+        print_block_terminators=told,
     )
 
 

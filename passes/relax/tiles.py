@@ -8,9 +8,10 @@ Anatomy of High-Performance Matrix Multiplication, 2008.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
@@ -33,7 +34,8 @@ FEW = 4
 
 @dataclass(frozen=True)
 class Tile:
-    """The part of a matrix product that is computed at once."""
+    """The part of a matrix product that is computed at once: elements of lhs, and columns of rhs in
+    several rows."""
 
     m: int
     rows: int
@@ -43,102 +45,161 @@ class Tile:
     def of(t: Contraction, lanes: int) -> Tile:
         """Two vectors of columns for many rows; more for fewer, as many sums have to be under
         way."""
-        m = next((m for m in ROWS if t.m % m == 0), 8) if t.m >= FEW else t.m
+        m = _divisor(t.m, ROWS) if t.m >= FEW else t.m
         width = lanes * (2 if m >= FEW else 4 if m > 1 else 8)
-        columns = min(width, -(-t.columns // lanes) * lanes)
+        columns = min(width, round_up(t.columns, lanes))
         rows = min(width // columns, t.rows[-1]) if t.rows else 1
         return Tile(m, rows, columns)
+
+    @staticmethod
+    def of_image(t: Contraction, lanes: int) -> Tile | None:
+        """All columns of a small image, row after row, if rows are so narrow that vectors of each
+        would be half empty; None if there is no such tile."""
+        if t.pitch is None or len(t.rows) != 1 or t.columns >= lanes or t.m < FEW:
+            return None
+        columns = round_up((t.rows[0] - 1) * t.pitch + t.columns, lanes)
+        if columns > 4 * lanes:
+            return None
+        return Tile(_divisor(t.m, ROWS[2:] if columns > 2 * lanes else ROWS), 1, columns)
+
+
+def _divisor(n: int, candidates: Sequence[int]) -> int:
+    """The first that divides a number; if none does, one of which most tiles are full."""
+    return next((c for c in candidates if n % c == 0), candidates[1])
+
+
+def round_up(n: int, multiple: int) -> int:
+    """The least multiple that is not less."""
+    return -(-n // multiple) * multiple
 
 
 def write_contraction(w: Writer, t: Contraction, finish: Finish) -> None:
     """Write loops that compute all elements of a contraction, `finish` for each."""
     if t.rhs_along_terms and t.m < FEW:
         write_dot_products(w, t, finish)
+    elif (tile := Tile.of_image(t, w.lanes)) is not None:
+        write_images(w, t, tile, finish)
     else:
-        write_tiles(w, t, finish)
+        write_tiles(w, t, Tile.of(t, w.lanes), finish)
 
 
-def write_tiles(w: Writer, t: Contraction, finish: Finish) -> None:
-    """Tiles: all terms are added to sums in registers, one after the other."""
-    tile = Tile.of(t, w.lanes)
+def write_tiles(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
+    """Tiles of rows and columns, those at the edges as large as the others."""
     *outer_rows, last_rows = t.rows or (1,)
-    places = prod(t.terms)
     with (
         w.loops(t.batch, ForKind.PARALLEL) as batch,
         w.loops(outer_rows, ForKind.PARALLEL) as outer,
         w.loop(-(-last_rows // tile.rows), ForKind.PARALLEL) as row_tile,
         w.loop(-(-t.columns // tile.columns), ForKind.PARALLEL) as column_tile,
     ):
-        first_row, first_column = (
-            w.mul(row_tile, tile.rows),
-            w.mul(column_tile, tile.columns),
-        )
-        rows_fit = last_rows % tile.rows == 0
-        columns_fit = t.columns % tile.columns == 0
-
-        def at(r: Index, v: Index) -> tuple[list[Index], Index]:
-            """The row and the column at a place in the tile."""
-            return [*outer, w.add(first_row, r)] if t.rows else [], w.add(first_column, v)
+        first_row, first_column = w.mul(row_tile, tile.rows), w.mul(column_tile, tile.columns)
+        rows_fit, columns_fit = last_rows % tile.rows == 0, t.columns % tile.columns == 0
 
         @contextmanager
-        def where_there_is(row: Sequence[Index], column: Index) -> Generator[None]:
-            """Write what is done only with rows and columns that there are."""
+        def place(r: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
+            """The row and the column at a place in the tile; what is written is done if they are
+            there."""
+            row, column = w.add(first_row, r), w.add(first_column, v)
             with (
-                w.when([] if rows_fit else [w.less(row[-1], last_rows)]),
+                w.when([] if rows_fit else [w.less(row, last_rows)]),
                 w.when([] if columns_fit else [w.likely(w.less(column, t.columns))]),
             ):
-                yield
+                yield [*outer, row] if t.rows else [], column
 
-        def rhs(terms: Sequence[Index], row: Sequence[Index], column: Index) -> SSAValue:
-            return t.rhs(w, batch, terms, row, column)
-
-        shape = (tile.m, tile.rows, tile.columns)
-        panel = None
-        if t.m >= FEW:
-            panel = w.alloc((places, tile.rows, tile.columns), t.total)
-            with (
-                w.loops(t.terms) as terms,
-                w.loop(tile.rows) as r,
-                w.loop(tile.columns, ForKind.VECTORIZED) as v,
-            ):
-                row, column = at(r, v)
-                with where_there_is(row, column):
-                    place = w.flat(terms, t.terms)
-                    w.store(rhs(terms, row, column), panel, [place, r, v])
-        with w.loop(-(-t.m // tile.m)) as m_tile:
-            first_m = w.mul(m_tile, tile.m)
-            m_fits = t.m % tile.m == 0
-            sums = w.alloc(shape, t.total, "local")
-            unrolled = [ForKind.UNROLLED, ForKind.UNROLLED, ForKind.VECTORIZED]
-            with w.nest(shape, unrolled) as index:
-                w.store(w.number(0, t.total), sums, index)
-            # The terms are one loop where nothing needs their indices
-            extents = t.terms if panel is None else (places,)
-            with w.loops(extents) as terms:
-                k = w.flat(terms, extents)
-                with w.nest(shape, unrolled) as (i, r, v):
-                    m = w.add(first_m, i)
-                    row, column = at(r, v)
-                    with where_there_is(row, column) if panel is None else nullcontext():
-                        left = t.lhs(w, batch, m if m_fits else w.min(m, t.m - 1), k)
-                        if panel is None:
-                            right = rhs(terms, row, column)
-                        else:
-                            right = w.load(panel, [k, r, v])
-                        total = t.multiply_add(w, w.load(sums, [i, r, v]), left, right)
-                        w.store(total, sums, [i, r, v])
-            # What follows indexes its tile by variables, which would keep the sums in memory
-            tile_of_sums = w.alloc(shape, t.total, "local")
-            with w.nest(shape, unrolled) as index:
-                w.store(w.load(sums, index), tile_of_sums, index)
-            serial = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
-            with w.nest(shape, serial) as (i, r, v):
+        with sum_products(w, t, batch, tile, place) as (first_m, sums):
+            kinds = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
+            with w.nest((tile.m, tile.rows, tile.columns), kinds) as (i, r, v):
                 m = w.add(first_m, i)
-                row, column = at(r, v)
-                fits = [] if m_fits else [w.less(m, t.m)]
-                with w.when(fits), where_there_is(row, column):
-                    value = w.load(tile_of_sums, [i, r, v])
-                    finish(t.place(w, batch, m, row, column), t.element_of(w, value))
+                with w.when(in_bounds(w, t, tile, m)), place(r, v) as (row, column):
+                    value = t.element_of(w, w.load(sums, [i, r, v]))
+                    finish(t.place(w, batch, m, row, column), value)
+
+
+def write_images(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
+    """A tile for all columns of all rows, and of what lies between the rows in memory."""
+    assert t.pitch is not None
+    columns = (t.rows[0] - 1) * t.pitch + t.columns
+    with w.loops(t.batch, ForKind.PARALLEL) as batch:
+
+        @contextmanager
+        def place(_: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
+            with w.when([] if columns == tile.columns else [w.likely(w.less(v, columns))]):
+                yield [], v
+
+        with sum_products(w, t, batch, tile, place) as (first_m, sums):
+            kinds = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
+            with w.nest((tile.m, t.rows[0], w.lanes), kinds) as (i, r, v):
+                m = w.add(first_m, i)
+                with (
+                    w.when(in_bounds(w, t, tile, m)),
+                    w.when([w.likely(w.less(v, t.columns))]),
+                ):
+                    value = w.load(sums, [i, 0, w.add(w.mul(r, t.pitch), v)])
+                    finish(t.place(w, batch, m, [r], v), t.element_of(w, value))
+
+
+def in_bounds(w: Writer, t: Contraction, tile: Tile, m: Index) -> list[SSAValue]:
+    """What must hold for there to be an m."""
+    return [] if t.m % tile.m == 0 else [w.less(m, t.m)]
+
+
+Place: TypeAlias = Callable[[Index, Index], AbstractContextManager[tuple[list[Index], Index]]]
+
+
+@contextmanager
+def sum_products(
+    w: Writer, t: Contraction, batch: Sequence[Index], tile: Tile, place: Place
+) -> Generator[tuple[Index, SSAValue]]:
+    """Write a loop over tiles of m that computes each, and go on there with the first m and a
+    buffer of the sums.
+
+    All terms are added to sums in registers, one after the other. The columns are copied first,
+    term by term, if each is used often.
+    """
+    shape = (tile.m, tile.rows, tile.columns)
+    panel = copy_columns(w, t, batch, tile, place) if t.m >= FEW else None
+    with w.loop(-(-t.m // tile.m)) as m_tile:
+        first_m = w.mul(m_tile, tile.m)
+        sums = w.alloc(shape, t.total, "local")
+        unrolled = [ForKind.UNROLLED, ForKind.UNROLLED, ForKind.VECTORIZED]
+        with w.nest(shape, unrolled) as index:
+            w.store(w.number(0, t.total), sums, index)
+
+        def add_product(i: Index, r: Index, v: Index, k: Index, right: SSAValue) -> None:
+            m = w.add(first_m, i)
+            left = t.lhs(w, batch, m if t.m % tile.m == 0 else w.min(m, t.m - 1), k)
+            total = t.multiply_add(w, w.load(sums, [i, r, v]), left, right)
+            w.store(total, sums, [i, r, v])
+
+        if panel is None:
+            with w.loops(t.terms) as terms, w.nest(shape, unrolled) as (i, r, v):
+                with place(r, v) as (row, column):
+                    right = t.rhs(w, batch, terms, row, column)
+                    add_product(i, r, v, w.flat(terms, t.terms), right)
+        else:
+            with w.loop(prod(t.terms)) as k, w.nest(shape, unrolled) as (i, r, v):
+                add_product(i, r, v, k, w.load(panel, [k, r, v]))
+        # What follows indexes its tile by variables, which would keep the sums in memory
+        result = w.alloc(shape, t.total, "local")
+        with w.nest(shape, unrolled) as index:
+            w.store(w.load(sums, index), result, index)
+        yield first_m, result
+
+
+def copy_columns(
+    w: Writer, t: Contraction, batch: Sequence[Index], tile: Tile, place: Place
+) -> SSAValue:
+    """Write loops that copy the columns of a tile: a buffer of terms, rows and columns."""
+    panel = w.alloc((prod(t.terms), tile.rows, tile.columns), t.total)
+    with (
+        w.loops(t.terms) as terms,
+        w.loop(tile.rows) as r,
+        w.loop(tile.columns, ForKind.VECTORIZED) as v,
+        place(r, v) as (row, column),
+    ):
+        k = w.flat(terms, t.terms)
+        w.store(t.rhs(w, batch, terms, row, column), panel, [k, r, v])
+    return panel
 
 
 def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:

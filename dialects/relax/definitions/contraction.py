@@ -149,6 +149,10 @@ def convolve(
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = out_layout.shape(sizes_of_axes)
+    pitch = data.shape[-1] if not flat and len(rows) == 1 else None
+    as_rows = data
+    if pitch is not None:  # two dimensions as one
+        as_rows = w.reshaped(data, (*data.shape[:-2], data.shape[-2] * pitch))
 
     def lhs(w: Writer, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         value = w.read(kernel, [w.add(w.mul(batch[1], per_group), m), k])
@@ -165,12 +169,13 @@ def convolve(
         channel = w.add(w.mul(group, inputs), terms[0])
         if flat:
             return convert(w, w.read(data, [image, channel, column]), total)
-        phases: list[Index] = []
-        places: list[Index] = []
-        for window, tap, place in zip(windows, terms[1:], [*row, column], strict=True):
-            offset = w.mul(tap, window.dilation)
-            phases.append(w.mod(offset, window.stride))
-            places.append(w.add(place, w.floordiv(offset, window.stride)))
+        offsets = [w.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
+        phases = [w.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+        shifts = [w.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+        if pitch is not None and not row:
+            place = w.add(column, w.add(w.mul(shifts[0], pitch), shifts[1]))
+            return convert(w, w.read(as_rows, [image, channel, *phases, place]), total)
+        places = [w.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
         return convert(w, w.read(data, [image, channel, *phases, *places]), total)
 
     def place(
@@ -201,6 +206,7 @@ def convolve(
         rhs,
         place,
         batch_of,
+        pitch=pitch,
     )
 
 

@@ -206,6 +206,9 @@ class Contraction(Tensor):
     """The other way round."""
     rhs_along_terms: bool = False
     """Whether terms of `rhs` are next to each other in memory, and not columns."""
+    pitch: int | None = None
+    """How many columns are from one row to the next, if `rhs` takes all rows as one: it is called
+    without a row then."""
 
     def multiply_add(self, w: Writer, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """One term more; a product of floats may be rounded or not."""

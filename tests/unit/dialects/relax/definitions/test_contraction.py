@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evaluation import Array, constant, i4, ui8
-from legalized import check_kernel, legalized
+from evaluation import Array, constant, i4, run, ui8
+from laws import run as run_on_kernels
+from legalized import legalized, module_of
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from xdsl.ir import Operation
 
 from passline.dialects.relax import convolution as convs
 from passline.dialects.relax import linear_algebra as products
 from passline.dialects.relax.definitions import DEFINITIONS
 from passline.dialects.relax.semantics.convolution import CONVOLUTION
 from passline.dialects.relax.types import Element
+from passline.passes.relax.legalize_ops import LegalizeOps
+from passline.passmanager import PassContext
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.registry import make_ir_context
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
 ELEMENTS: list[Element] = [*CLOSE, i1, i4, i8, i32, i64]
@@ -27,6 +33,17 @@ def numbers(*shape: int, seed: int = 0) -> Array:
 def tensor(*shape: int, element: Element = f32, seed: int = 0):
     array = numbers(*shape, seed=seed)
     return constant(array if element in CLOSE else np.rint(10 * array).astype(int), element)
+
+
+def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, lanes: int = 4):
+    """Vectors are short here, so that tiny tensors have several tiles."""
+    arguments = tuple(run(v.owner) for v in op.operands if isinstance(v.owner, Operation))
+    module = module_of([op])
+    with PassContext():
+        LegalizeOps(lanes=lanes).apply(make_ir_context(), module)
+    verify(module)
+    (actual,) = run_on_kernels(module, "f0", arguments)
+    np.testing.assert_allclose(np.asarray(actual), run(op), rtol=rtol, atol=atol, strict=True)
 
 
 # Convolutions: data, weight, properties
@@ -199,7 +216,8 @@ def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
 @pytest.mark.parametrize("outputs", [1, 2, 7])
 def test_dense(rows: int, outputs: int):
     weight = tensor(outputs, 19, seed=1)
-    check_kernel(products.DenseOp(tensor(rows, 19), weight), 1e-5, 1e-4)
+    for lanes in (4, 8):
+        check_kernel(products.DenseOp(tensor(rows, 19), weight), 1e-5, 1e-4, lanes)
 
 
 def test_dense_of_other_ranks():

@@ -1,0 +1,29 @@
+"""Named pipelines, which stand where a pass may."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import ClassVar
+
+from ..passmanager.pipeline import parse_pipeline
+from ..passmanager.sequential import Sequential
+
+__all__ = ["NamedPipeline", "named_pipeline"]
+
+
+class NamedPipeline(Sequential):
+    """A Sequential of given passes."""
+
+    passes_text: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__(parse_pipeline(self.passes_text).passes, name=self.name)
+
+
+@cache
+def named_pipeline(name: str, passes: Sequence[str]) -> type[NamedPipeline]:
+    """The class of the pipeline with that name and these passes, as text."""
+    text = ",".join(passes)
+    doc = f"Run {', '.join(passes)}."
+    return type(name, (NamedPipeline,), {"name": name, "passes_text": text, "__doc__": doc})

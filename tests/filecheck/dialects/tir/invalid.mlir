@@ -1,0 +1,97 @@
+// RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
+
+// CHECK: a tir.prim_func returns no results: it writes them into buffers
+tir.prim_func @result(%A: memref<4xf32>) -> f32 {
+}
+
+// -----
+
+// CHECK: returns results: a tir.prim_func writes them into buffers, its last parameters
+"tir.prim_func"() <{sym_name = "result", function_type = () -> f32}> ({}) : () -> ()
+
+// -----
+
+// CHECK: the parameters of a tir.prim_func have no attributes
+tir.prim_func @attributes(%A: memref<4xf32> {a}) {
+}
+
+// -----
+
+// CHECK: parameter 1 is tensor<4xf32>: expected a memref, an index or a number
+tir.prim_func @tensor(%A: memref<4xf32>, %B: tensor<4xf32>) {
+}
+
+// -----
+
+// CHECK: the block has parameters (index), but the type says (f32)
+"tir.prim_func"() <{sym_name = "types", function_type = (f32) -> ()}> ({
+^bb0(%a: index):
+  "tir.yield"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: has 2 blocks: its control flow is structured, in one block
+"tir.prim_func"() <{sym_name = "blocks", function_type = () -> ()}> ({
+^bb0:
+  "cf.br"() [^bb1] : () -> ()
+^bb1:
+  "tir.yield"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: the body does not end with tir.yield
+"tir.prim_func"() <{sym_name = "end", function_type = () -> ()}> ({
+^bb0:
+  "cf.br"() [^bb0] : () -> ()
+}) : () -> ()
+
+// -----
+
+// CHECK: is bound to no thread: expected a tag such as "threadIdx.x"
+tir.prim_func @thread(%n: index) {
+  tir.for thread_binding %i = %n extent %n {
+  }
+}
+
+// -----
+
+// CHECK: a serial loop has no thread, but "threadIdx.x"
+tir.prim_func @no_thread(%n: index) {
+  tir.for "threadIdx.x" %i = %n extent %n {
+  }
+}
+
+// -----
+
+// CHECK: the block has parameters (i32): expected one index
+tir.prim_func @variable(%n: index) {
+  "tir.for"(%n, %n) <{kind = #tir<for_kind serial>}> ({
+  ^bb0(%i: i32):
+    "tir.yield"() : () -> ()
+  }) : (index, index) -> ()
+}
+
+// -----
+
+// CHECK: calls @missing, which is no symbol of the module
+tir.prim_func @call_missing() {
+  tir.call @missing()
+}
+
+// -----
+
+// CHECK: calls @f, which is a 'func.func'
+tir.prim_func @call_func() {
+  tir.call @f()
+}
+func.func private @f()
+
+// -----
+
+// CHECK: gives @f (index), but it takes (f32)
+tir.prim_func @call_types(%n: index) {
+  tir.call @f(%n) : index
+}
+tir.prim_func private @f(f32)

@@ -1,0 +1,47 @@
+// RUN: passline-opt %s | passline-opt | filecheck %s
+// RUN: passline-opt %s --print-op-generic | passline-opt | filecheck %s
+
+// CHECK-LABEL: tir.prim_func @loops(%A: memref<4x8xf32>, %B: memref<?x8xf32, "local">, %n: index, %x: f32) attributes {tir.outputs = 1 : i64} {
+tir.prim_func @loops(%A: memref<4x8xf32>, %B: memref<?x8xf32, "local">, %n: index, %x: f32) attributes {tir.outputs = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  // CHECK: tir.for %i = %c0 extent %n {
+  tir.for %i = %c0 extent %n {
+  // CHECK-NEXT: }
+  }
+  // CHECK-NEXT: tir.for parallel %j = %n extent %n attributes {pragma_auto_unroll_max_step = 16 : i64} {
+  tir.for parallel %j = %n extent %n attributes {pragma_auto_unroll_max_step = 16 : i64} {
+    // CHECK-NEXT: tir.for vectorized %k = %c0 extent %n {
+    tir.for vectorized %k = %c0 extent %n {
+      // CHECK-NEXT: %c = arith.cmpi slt, %k, %n : index
+      %c = arith.cmpi slt, %k, %n : index
+      // CHECK-NEXT: %l = tir.likely %c
+      %l = tir.likely %c
+      // CHECK-NEXT: scf.if %l {
+      scf.if %l {
+        // CHECK-NEXT: memref.store %x, %A[%j, %k] : memref<4x8xf32>
+        memref.store %x, %A[%j, %k] : memref<4x8xf32>
+      }
+    }
+  }
+  // CHECK: tir.for unrolled %{{.*}} = %c0 extent %n {
+  tir.for unrolled %i = %c0 extent %n {
+  }
+  // CHECK: tir.for thread_binding "threadIdx.x" %{{.*}} = %c0 extent %n attributes {hint} {
+  tir.for thread_binding "threadIdx.x" %i = %c0 extent %n attributes {hint} {
+  }
+  // CHECK: tir.call @extern(%A) : memref<4x8xf32>
+  tir.call @extern(%A) : memref<4x8xf32>
+  // CHECK-NEXT: tir.call @nothing(){{$}}
+  tir.call @nothing()
+  // CHECK-NEXT: {{^  }}}
+}
+
+// CHECK: tir.prim_func private @extern(memref<4x8xf32>){{$}}
+tir.prim_func private @extern(memref<4x8xf32>)
+
+// CHECK-NEXT: tir.prim_func @nothing() {
+// CHECK-NEXT:   tir.yield
+// CHECK-NEXT: }
+tir.prim_func @nothing() {
+  tir.yield
+}
