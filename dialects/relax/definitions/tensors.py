@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 from ...tir.building import Index, TirBuilder
 from ...tir.ops import PrimFuncOp
 from ..shapes import Shape
+from .numbers import convert
 
 __all__ = [
     "At",
@@ -187,9 +188,11 @@ class Contraction(Tensor):
 
     The element for m, a row and a column is the sum over k of `lhs(batch, m, k)` and
     `rhs(batch, ks, row, column)`, `k` being the place of the indices `ks` among the `terms`, in
-    row-major order. A plain matrix product has one row: `rows` is empty.
+    row-major order. A plain matrix product has one row: `rows` is empty. Products and sums are of
+    the type `total`.
     """
 
+    total: Attribute
     batch: Shape
     m: int
     rows: Shape
@@ -209,7 +212,7 @@ class Contraction(Tensor):
 
     def multiply_add(self, w: Writer, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """One term more; a product of floats may be rounded or not."""
-        if isinstance(self.element, IntegerType):
+        if isinstance(self.total, IntegerType):
             return w.pure(arith.AddiOp, acc, w.pure(arith.MuliOp, lhs, rhs))
         product = w.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
         return w.pure(arith.AddfOp, acc, product, flags=CONTRACT)
@@ -217,13 +220,17 @@ class Contraction(Tensor):
     def read(self, w: Writer, index: Sequence[Index]) -> SSAValue:
         """Write a loop for one element; a kernel of all of them is in tiles instead."""
         batch, m, rows, column = self.batch_of(w, index)
-        acc = w.alloc((1,), self.element, "local")
-        w.store(w.number(0, self.element), acc, [0])
+        acc = w.alloc((1,), self.total, "local")
+        w.store(w.number(0, self.total), acc, [0])
         with w.loops(self.terms) as terms:
             lhs = self.lhs(w, batch, m, w.flat(terms, self.terms))
             rhs = self.rhs(w, batch, terms, rows, column)
             w.store(self.multiply_add(w, w.load(acc, [0]), lhs, rhs), acc, [0])
-        return w.load(acc, [0])
+        return self.element_of(w, w.load(acc, [0]))
+
+    def element_of(self, w: Writer, total: SSAValue) -> SSAValue:
+        """The element that a sum is."""
+        return convert(w, total, self.element)
 
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
