@@ -18,7 +18,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ...tir.building import Index, TirBuilder
-from ...tir.ops import PrimFuncOp
+from ...tir.ops import ForKind, PrimFuncOp
 from ..shapes import Shape
 from .numbers import convert
 
@@ -56,6 +56,46 @@ class Writer(TirBuilder):
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
         """Write what computes an element."""
         return self.bound.get(tensor, tensor).read(self, index)
+
+    def fold(
+        self,
+        extents: Sequence[int],
+        start: SSAValue,
+        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
+        element: Callable[[Sequence[Index]], SSAValue],
+        *,
+        neighbours: bool,
+    ) -> SSAValue:
+        """Write loops that make one number of many: `function`, which is associative and for which
+        `start` is neutral, of those so far and the next one.
+
+        If those along the last dimension are neighbours in memory, each lane of a vector has a
+        number of its own before.
+        """
+        if not neighbours or not extents or extents[-1] < 2 * self.lanes:
+            return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
+        *outer, last = extents
+        rest = last % self.lanes
+        numbers = self.alloc((self.lanes,), start.type, "local")
+
+        def step(lane: Index, index: Sequence[Index]) -> None:
+            number = function(self, self.load(numbers, [lane]), element(index))
+            self.store(number, numbers, [lane])
+
+        with self.loop(self.lanes, ForKind.VECTORIZED) as lane:
+            self.store(start, numbers, [lane])
+        with self.loops(outer) as index:
+            with (
+                self.loop(last // self.lanes) as chunk,
+                self.loop(self.lanes, ForKind.VECTORIZED) as lane,
+            ):
+                step(lane, [*index, self.add(self.mul(chunk, self.lanes), lane)])
+            if rest:
+                with self.loop(rest, ForKind.VECTORIZED) as lane:
+                    step(lane, [*index, self.add(last - rest, lane)])
+        return self.accumulate(
+            (self.lanes,), start, lambda x, lane: function(self, x, self.load(numbers, lane))
+        )
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that compute all elements, into a buffer of that shape."""
