@@ -1,1 +1,0 @@
-"""Passes on tir: on loops over buffers."""

@@ -1,0 +1,77 @@
+"""The nine real models as machine code, with seeded weights, against onnxruntime; and every stage
+on the way there as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from inprocess import capture, passline_opt
+from machine import needs_native
+from ort import run_onnxruntime
+from seeded import NAMES, light_path, random_input, seeded
+
+from passline.tools.run import PasslineRunMain, save_arrays
+
+QUICK = ("squeezenet",)
+TOLERANCE = 1e-4  # of the standard deviation of the logits
+
+
+@needs_native
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
+)
+def test_machine_code_agrees_with_onnxruntime(name: str, level: str, tmp_path: Path):
+    model = seeded(name, 5)
+    (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
+    inputs = random_input(model, 5)
+    save_arrays(str(tmp_path / "x.npz"), inputs)
+    pipeline = "optimize,lower-to-tir,lower-to-mlir"
+    files = ["--inputs", str(tmp_path / "x.npz"), "--outputs", str(tmp_path / "y.npz")]
+    args = [str(file), level, "-p", pipeline, "--engine=native", *files]
+    result = capture(lambda: PasslineRunMain(args=args).run())
+    assert result.status == 0, result.stderr
+
+    expected = run_onnxruntime(file, inputs)
+    with np.load(tmp_path / "y.npz") as outputs:
+        actual = [outputs[key] for key in outputs.files]
+    assert len(actual) == len(expected)
+    logits = expected[-1]
+    assert logits.std() > 1e-3  # else nothing is compared
+    error = np.abs(actual[-1] - logits).max() / logits.std()
+    print(f"{name:14} {level} {error:.1e}")
+    assert error < TOLERANCE
+
+
+STAGES = ["fuse-ops", "legalize-ops", "plan-memory", "tir-unroll-loop", "lower-tir"]
+"""Passes after each of which a module is written as text and read again."""
+
+
+def test_a_module_from_any_stage_goes_on_from_there(tmp_path: Path):
+    file = str(light_path("squeezenet"))
+    whole = "optimize,lower-to-tir,lower-to-mlir"
+    at_once = passline_opt(file, "-O3", "-p", whole)
+    assert at_once.status == 0, at_once.stderr
+
+    left = plain_passes(whole)
+    text = Path(file)
+    for i, stage in enumerate(STAGES):
+        end = next(n for n, p in enumerate(left) if p.startswith(stage)) + 1
+        step, left = left[:end], left[end:]
+        result = passline_opt(str(text), "-O3", "-p", ",".join(step))
+        assert result.status == 0, result.stderr
+        text = tmp_path / f"{i}.mlir"
+        text.write_text(result.stdout)
+        again = passline_opt(str(text))
+        assert again.status == 0 and again.stdout == result.stdout
+    assert not left
+    assert text.read_text() == at_once.stdout
+
+
+def plain_passes(pipeline: str) -> list[str]:
+    """The passes of named pipelines, in order."""
+    from passline.passes import PIPELINES
+
+    return [pass_ for name in pipeline.split(",") for pass_ in PIPELINES[name]]

@@ -1,0 +1,139 @@
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16}' --split-input-file | filecheck %s --check-prefix=STEP16
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=15}' --split-input-file | filecheck %s --check-prefix=STEP15
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-step=16 explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=MARK
+// RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-extent=1 explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=UNIT
+
+// 2 * 8 steps.
+// STEP16-LABEL: @steps(
+// STEP16-NOT: tir.for
+// STEP16-COUNT-16: memref.store
+// STEP16-NOT: memref.store
+// STEP15-LABEL: @steps(
+// STEP15: tir.for %i =
+// STEP15-COUNT-8: memref.store
+// STEP15-NOT: memref.store
+// MARK-LABEL: @steps(
+// MARK: tir.for unrolled %i =
+// MARK-NEXT: tir.for unrolled %j =
+// UNIT-LABEL: @steps(
+// UNIT: tir.for %i =
+// UNIT-NEXT: tir.for unrolled %j =
+tir.prim_func @steps(%a : memref<16xi32>, %n : index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1 : i32
+  tir.for %i = %n extent %c2 {
+    tir.for unrolled %j = %c0 extent %c8 {
+      %x = memref.load %a[%i] : memref<16xi32>
+      %y = arith.addi %x, %one : i32
+      %j1 = arith.addi %j, %c1 : index
+      memref.store %y, %a[%j1] : memref<16xi32>
+    }
+  }
+}
+
+// -----
+
+// A unit loop goes even where there are to be no copies, and what it holds stays.
+// STEP15-LABEL: @unit(
+// UNIT-LABEL: @unit(
+// UNIT-NOT: tir.for
+// UNIT: memref.store
+// UNIT-NEXT: tir.for %j =
+// STEP16-LABEL: @unit(
+// STEP16-NOT: tir.for
+// STEP16-COUNT-11: memref.store
+// MARK-LABEL: @unit(
+// MARK: tir.for unrolled %i =
+// MARK: memref.store
+// MARK: tir.for unrolled %j =
+tir.prim_func @unit(%a : memref<16xi32>, %x : i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c10 = arith.constant 10 : index
+  tir.for %i = %c0 extent %c1 {
+    %i2 = arith.muli %i, %c2 : index
+    memref.store %x, %a[%i2] : memref<16xi32>
+    tir.for %j = %c0 extent %c10 {
+      memref.store %x, %a[%j] : memref<16xi32>
+    }
+  }
+}
+
+// -----
+
+// Loops that follow each other are looked at each for itself, and then added up.
+// STEP16-LABEL: @siblings(
+// STEP16: tir.for %i =
+// STEP16-COUNT-18: memref.store
+// STEP16-NOT: memref.store
+// STEP15-LABEL: @siblings(
+// STEP15: tir.for %i =
+// STEP15-COUNT-18: memref.store
+// MARK-LABEL: @siblings(
+// MARK: tir.for %i =
+// MARK-NEXT: tir.for unrolled %j =
+// MARK: tir.for unrolled %k =
+tir.prim_func @siblings(%a : memref<16xi32>, %x : i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  tir.for %i = %c0 extent %c1 {
+    tir.for %j = %c0 extent %c9 {
+      memref.store %x, %a[%j] : memref<16xi32>
+    }
+    tir.for %k = %c0 extent %c9 {
+      memref.store %x, %a[%k] : memref<16xi32>
+    }
+  }
+}
+
+// -----
+
+// Must not fire: a symbolic extent, and a loop with another that is not unrolled in it.
+// STEP16-LABEL: @symbolic(
+// STEP16: tir.for %i = %c0 extent %c1 {
+// STEP16-NEXT: tir.for %j = %c0 extent %n {
+// MARK-LABEL: @symbolic(
+// MARK: tir.for %i =
+// MARK-NEXT: tir.for %j =
+// UNIT-LABEL: @symbolic(
+// UNIT-NOT: %i =
+// UNIT: tir.for %j =
+tir.prim_func @symbolic(%a : memref<16xi32>, %x : i32, %n : index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tir.for %i = %c0 extent %c1 {
+    tir.for %j = %c0 extent %n {
+      memref.store %x, %a[%j] : memref<16xi32>
+    }
+  }
+}
+
+// -----
+
+// Must not fire: kinds that say how the loop is run (TVM dissolves those of extent 1).
+// UNIT-LABEL: @kinds(
+// UNIT: tir.for parallel %i =
+// UNIT: tir.for vectorized %j =
+// UNIT: tir.for thread_binding "threadIdx.x" %k =
+// STEP16-LABEL: @kinds(
+// STEP16: tir.for parallel %i =
+// STEP16: tir.for vectorized %j =
+// STEP16: tir.for thread_binding "threadIdx.x" %k =
+tir.prim_func @kinds(%a : memref<16xi32>, %x : i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tir.for parallel %i = %c0 extent %c1 {
+    memref.store %x, %a[%i] : memref<16xi32>
+  }
+  tir.for vectorized %j = %c0 extent %c1 {
+    memref.store %x, %a[%j] : memref<16xi32>
+  }
+  tir.for thread_binding "threadIdx.x" %k = %c0 extent %c1 {
+    memref.store %x, %a[%k] : memref<16xi32>
+  }
+}
