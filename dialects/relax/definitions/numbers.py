@@ -9,10 +9,13 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
     Float16Type,
+    FloatAttr,
     IndexType,
+    IntegerAttr,
     Signedness,
     f32,
     i1,
+    i8,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -25,13 +28,18 @@ __all__ = [
     "as_index",
     "convert",
     "divide",
+    "greatest",
+    "is_float",
+    "known",
     "least",
     "maximum",
     "minimum",
     "multiply",
     "select",
     "signless",
+    "step_type",
     "wide_type",
+    "widen",
 ]
 
 
@@ -47,6 +55,30 @@ def wide_type(type: Attribute) -> Attribute:
     if isinstance(signless(type), Float16Type | BFloat16Type):
         return f32
     return i64 if is_integer(type) else type
+
+
+def step_type(type: Attribute) -> Attribute:
+    """The type in which elements are computed: f32 for f16, and i8, where it is 0 or 1, for i1."""
+    return i8 if type == i1 else wide_type(type) if is_float(type) else type
+
+
+def is_float(type: Attribute) -> bool:
+    return not is_integer(signless(type))
+
+
+def widen(w: TirBuilder, value: SSAValue) -> SSAValue:
+    """The number in the type in which it is computed."""
+    return convert(w, value, step_type(value.type))
+
+
+def known(value: SSAValue) -> float | int | None:
+    """The number, if it is a constant."""
+    op = value.owner
+    if isinstance(op, arith.ExtFOp):
+        return known(op.input)
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr | FloatAttr):
+        return op.value.value.data
+    return None
 
 
 def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
@@ -92,6 +124,13 @@ def least(type: Attribute) -> float | int:
     if not is_integer(type):
         return -math.inf
     return 0 if type == i1 else -1 << type.bitwidth - 1
+
+
+def greatest(type: Attribute) -> float | int:
+    """The greatest number of a type."""
+    if not is_integer(type):
+        return math.inf
+    return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
 def maximum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
