@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -38,6 +39,7 @@ __all__ = [
     "Resize2dOp",
     "Resize3dOp",
     "ResizeOp",
+    "Sampling",
     "SpaceToDepthOp",
     "UpsamplingOp",
 ]
@@ -53,6 +55,19 @@ COORDINATES = (
     "tf_crop_and_resize",
 )
 ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How new elements are made of old ones: the properties of `ResampleOp`."""
+
+    method: str
+    mode: str
+    rounding: str
+    alpha: float = -0.75
+    exclude: bool = False
+    antialias: bool = False
+    extrapolation: float = 0.0
 
 
 class ResampleOp(TensorOp, ABC):
@@ -76,6 +91,17 @@ class ResampleOp(TensorOp, ABC):
     antialias = bool_prop(False)
     extrapolation_value = float_prop(0.0)
     result = result_def(TENSOR)
+
+    def sampling(self) -> Sampling:
+        return Sampling(
+            self.method.data,
+            self.coordinate_transformation_mode.data,
+            self.rounding_method.data,
+            self.cubic_alpha.value.data,
+            bool(self.cubic_exclude.value.data),
+            bool(self.antialias.value.data),
+            self.extrapolation_value.value.data,
+        )
 
     def check_sampling(self, count: int) -> None:
         """VerifyException unless the properties make sense for that many dimensions to resize."""
@@ -203,11 +229,21 @@ class UpsamplingOp(ImageOp):
             if not 0 < scale < float("inf"):
                 raise VerifyException(f"scale_{axis.lower()} is {scale}, expected more than 0")
         extents = self.extents()
-        for axis, scale in scales.items():
+        for axis in "HW":
             _check_pixels(axis, extents[axis])
-            if extents[axis] != DYNAMIC_INDEX:
-                extents[axis] = round(extents[axis] * scale)
+        extents["H"], extents["W"] = self.sizes((extents["H"], extents["W"]))
         return (self.image_type(**extents),)
+
+    def sizes(self, extents: Sequence[int]) -> list[int]:
+        """The height and width of the result of an image of this height and width."""
+        scales = self.scale_h.value.data, self.scale_w.value.data
+        pairs = zip(extents, scales, strict=True)
+        return [n if n == DYNAMIC_INDEX else round(n * scale) for n, scale in pairs]
+
+    def sampling(self) -> Sampling:
+        corners = bool(self.align_corners.value.data)
+        mode, rounding = ("align_corners", "round") if corners else ("asymmetric", "floor")
+        return Sampling(self.METHODS[self.method.data], mode, rounding, alpha=-0.5)
 
 
 class BlockOp(ImageOp, ABC):

@@ -74,6 +74,18 @@ class Subscripts:
         known = {letter: (size,) for letter, size in sizes.items()} | {_ELLIPSIS: rest or ()}
         return tuple(size for letter in self.output for size in known[letter])
 
+    @staticmethod
+    def dimensions(term: str, rank: int) -> list[str]:
+        """A name for each dimension of a tensor with that term: its letter, or, of those that an
+        ellipsis stands for, its place from the last one."""
+        spare = rank - len(term) + 1
+        names: list[str] = []
+        for letter in term:
+            names += (
+                [f"{letter}{i}" for i in reversed(range(spare))] if letter == _ELLIPSIS else letter
+            )
+        return names
+
 
 def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
     """Each letter of a term with the dimensions that it stands for."""

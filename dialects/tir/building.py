@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from ctypes import c_float
 from math import prod
 from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
+    Float32Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
     MemRefType,
     NoneAttr,
+    Signedness,
     StringAttr,
     i1,
 )
@@ -86,7 +89,12 @@ class TirBuilder:
     # Numbers
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """A constant of that type."""
+        """A constant of that type, infinite if it is too great for f32; NotImplementedError for
+        integers that arith does not have."""
+        if isa(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+            raise NotImplementedError(f"a number of type {type}: arith has signless integers only")
+        if isinstance(type, Float32Type):
+            value = c_float(value).value
         key = (str(value), type)  # 0.0 is not -0.0
         if key not in self._constants:
             match type:
@@ -311,6 +319,20 @@ class TirBuilder:
             conditions = [] if last % lanes == 0 else [self.likely(self.less(place, last))]
             with self.when(conditions):
                 yield [*index, place]
+
+    def accumulate(
+        self,
+        extents: Sequence[int],
+        start: SSAValue,
+        combine: Callable[[SSAValue, list[Index]], SSAValue],
+    ) -> SSAValue:
+        """Write loops in which a number becomes what `combine` makes of it, for one index after
+        the other; the last one."""
+        number = self.alloc((1,), start.type, "local")
+        self.store(start, number, [0])
+        with self.loops(extents) as index:
+            self.store(combine(self.load(number, [0]), index), number, [0])
+        return self.load(number, [0])
 
     @contextmanager
     def when(self, conditions: Sequence[SSAValue]) -> Generator[None]:

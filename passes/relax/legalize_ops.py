@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -14,7 +14,8 @@ from xdsl.rewriter import Rewriter
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.convolution import ForwardConvolutionOp
 from ...dialects.relax.definitions import DEFINITIONS
-from ...dialects.relax.definitions.contraction import is_trivial
+from ...dialects.relax.definitions.contraction import is_plain, is_trivial, windows_of
+from ...dialects.relax.definitions.pooling import takes_neighbours
 from ...dialects.relax.definitions.tensors import (
     At,
     Buffer,
@@ -25,12 +26,11 @@ from ...dialects.relax.definitions.tensors import (
     Tensor,
     Writer,
 )
-from ...dialects.relax.interfaces import Elementwise
+from ...dialects.relax.interfaces import Elementwise, FusionPattern
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import is_ranked, static_shape, tensor_type
-from ...dialects.relax.windows import Window
 from ...dialects.tir.building import Index
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
@@ -72,7 +72,7 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
             outside = [is_outside(operand) for operand in op.operands]
             pairs = zip(operands, outside, strict=True)
             operands = [merge(w, tensor, merged) if o else tensor for tensor, o in pairs]
-        tensors[op.results[0]] = define(op, w, operands)
+        tensors |= zip(op.results, define(op, w, operands), strict=True)
     for value, buffer in zip(end.operands, kernel.args[len(types) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, w.view(buffer, tensor.shape))
@@ -88,7 +88,8 @@ def is_outside(value: SSAValue) -> bool:
 
 def vectorized(ops: Sequence[Operation]) -> bool:
     """Whether neighbours in the result are computed of neighbours."""
-    return all(isinstance(op, Elementwise | FullOp | ConstantOp | ConcatenateOp) for op in ops)
+    plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
+    return all(isinstance(op, plain) or takes_neighbours(op) for op in ops)
 
 
 def write(
@@ -129,16 +130,17 @@ def buffer_type(type: Attribute) -> MemRefType[Attribute]:
     return MemRefType(type.element_type, shape)
 
 
-def define(op: Operation, w: Writer, operands: Sequence[Tensor]) -> Tensor:
-    """The result of an operation as a tensor; NotImplementedError if it has no definition."""
+def define(op: Operation, w: Writer, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The results of an operation as tensors; NotImplementedError if it has no definition."""
     if isinstance(op, FullOp):
-        return filled(op, op.value.value.data)
+        return (filled(op, op.value.value.data),)
     if isinstance(op, ConstantOp) and op.value.is_splat():
-        return filled(op, op.value.get_values()[0])  # pyright: ignore[reportArgumentType]
+        return (filled(op, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
     definition = DEFINITIONS.get(type(op))
     if definition is None:
         raise NotImplementedError(f"'{op.name}', which has no definition for kernels")
-    return definition(op, w, *operands)
+    results = definition(op, w, *operands)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
@@ -147,6 +149,15 @@ def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
     shape = static_shape(type)
     assert shape is not None
     return Elements(shape, type.element_type, lambda w, _: w.number(value, type.element_type))
+
+
+def outline_others(func: FuncOp, outliner: Outliner) -> None:
+    """Move operations that nothing is computed together with, but that have a definition, into
+    functions of their own."""
+    for op in [*walk(func)]:
+        if type(op) in DEFINITIONS and not isinstance(op, FusionPattern):
+            if any(result.first_use is not None for result in op.results):
+                outliner.outline([op], {"relax.primitive": UnitAttr()})
 
 
 # Dimensions that are one dimension for a kernel
@@ -162,19 +173,20 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     shapes = {static_shape(value.type) for value in end.operands}
     if len(shapes) != 1 or (frame := shapes.pop()) is None or len(frame) < 2:
         return None
+    known = Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp
+    if not all(isinstance(op, known) for op in ops):
+        return None
     together = [True] * (len(frame) - 1)  # of dimensions i and i + 1
     rows: list[list[bool | None]] = []
     for op in ops:
         if isinstance(op, Elementwise | FullOp | ConstantOp):
             rows += [extents(value, frame) for value in (*op.operands, *op.results)]
         elif isinstance(op, ForwardConvolutionOp):
-            trivial = all(is_trivial(window) for window in windows_of(op))
+            trivial = is_plain(op) and all(map(is_trivial, windows_of(op)))
             together = [i > 1 and trivial and ok for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
             axis = op.axis.value.data % len(frame)
             together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
-        else:
-            return None
     if not any(together):
         return None
     groups = [[0]]
@@ -187,13 +199,6 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     if len(groups) == len(frame) or (convolves and len(groups) != 3):
         return None
     return [[i - len(frame) for i in group] for group in groups]
-
-
-def windows_of(op: ForwardConvolutionOp) -> Sequence[Window]:
-    """The windows of a convolution in the usual layout."""
-    shape = static_shape(op.weight.type)
-    assert shape is not None
-    return op.windows(shape[2:])
 
 
 def extents(value: SSAValue, frame: Shape) -> list[bool | None]:
@@ -241,6 +246,7 @@ class LegalizeOps(ModulePass):
         outliner = Outliner(module, is_scalar_constant)
         for func in functions:
             fuse_operations(func, outliner, fuse_opt_level=0)
+            outline_others(func, outliner)
         outliner.finish()
         kernels: dict[str, PrimFuncOp] = {}
         for func in module.body.block.ops:

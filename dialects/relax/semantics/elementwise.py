@@ -19,7 +19,7 @@ from .arrays import (
 )
 from .table import Semantics, as_numbers, on_arrays
 
-__all__ = ["ELEMENTWISE"]
+__all__ = ["ELEMENTWISE", "with_bits"]
 
 
 def clip(op: ops.ClipOp, x: Array) -> Array:
@@ -48,16 +48,20 @@ def saturate(x: Array, element: IntegerType) -> Array:
     """The integers next toward zero, at most the bounds of the element type; 0 for NaN."""
     (low, high), dtype = bounds(element), dtype_of(element)
     below, above = x < low, x >= high + 1  # powers of 2, which high is not: exact in f64
-    whole = np.where(below | above | np.isnan(x), 0, x).astype(dtype)
+    whole = np.trunc(np.where(below | above | np.isnan(x), 0, x)).astype(dtype)
     whole = np.where(above, np.asarray(high, dtype), whole)
     return np.where(below, np.asarray(low, dtype), whole)
 
 
 def reinterpret(op: ops.ReinterpretOp, x: Array) -> Array:
-    """Of integers, fitting to the other signedness is all."""
     source, target = element_of(tensor_type(op.input)), element_of(op.result.type)
+    return with_bits(x, source, target)
+
+
+def with_bits(x: Array, source: Element, target: Element) -> Array:
+    """The elements of type `target` that have the bits of those of type `source`."""
     if isinstance(source, IntegerType) and isinstance(target, IntegerType):
-        return as_numbers(x)
+        return as_numbers(x)  # fitting to the other signedness is all
     bits = round_bf16(x) if isinstance(source, BFloat16Type) else x
     if isinstance(target, BFloat16Type):
         return widen_bf16(bits.view(np.uint16))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -16,34 +15,9 @@ from .arrays import Array, bounds, element_of
 from .manipulation import relayout
 from .table import Semantics
 
-__all__ = ["IMAGE", "Sampling", "resample", "sampling_of"]
+__all__ = ["IMAGE", "resample"]
 
 Coordinates = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How new elements are made of old ones: the properties of `ops.ResampleOp`."""
-
-    method: str
-    mode: str
-    rounding: str
-    alpha: float = -0.75
-    exclude: bool = False
-    antialias: bool = False
-    extrapolation: float = 0.0
-
-
-def sampling_of(op: ops.ResampleOp) -> Sampling:
-    return Sampling(
-        op.method.data,
-        op.coordinate_transformation_mode.data,
-        op.rounding_method.data,
-        op.cubic_alpha.value.data,
-        bool(op.cubic_exclude.value.data),
-        bool(op.antialias.value.data),
-        op.extrapolation_value.value.data,
-    )
 
 
 def resize(op: ops.ResizeOp, data: Array) -> Array:
@@ -51,19 +25,15 @@ def resize(op: ops.ResizeOp, data: Array) -> Array:
     data = relayout(data, layout, plain)
     axes = range(2, data.ndim)
     sizes = [*op.size.iter_values()]
-    result = resample(data, axes, sizes, sampling_of(op), _list(op.scales), _list(op.roi))
+    result = resample(data, axes, sizes, op.sampling(), _list(op.scales), _list(op.roi))
     return relayout(_as_elements(op, result, data), plain, layout)
 
 
 def upsampling(op: ops.UpsamplingOp, data: Array) -> Array:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
     data = relayout(data, layout, plain)
-    scales = op.scale_h.value.data, op.scale_w.value.data
-    sizes = [round(n * scale) for n, scale in zip(data.shape[2:], scales, strict=True)]
-    corners = bool(op.align_corners.value.data)
-    mode, rounding = ("align_corners", "round") if corners else ("asymmetric", "floor")
-    sampling = Sampling(op.METHODS[op.method.data], mode, rounding, alpha=-0.5)
-    result = resample(data, (2, 3), sizes, sampling)
+    sizes = op.sizes(data.shape[2:])
+    result = resample(data, (2, 3), sizes, op.sampling())
     return relayout(_as_elements(op, result, data), plain, layout)
 
 
@@ -83,7 +53,7 @@ def resample(
     data: Array,
     axes: Sequence[int],
     sizes: Sequence[int],
-    sampling: Sampling,
+    sampling: ops.Sampling,
     scales: Sequence[float] | None = None,
     roi: Sequence[float] | None = None,
 ) -> Array:
@@ -161,7 +131,7 @@ def nearest(places: Coordinates, rounding: str, extent: int) -> NDArray[np.intp]
 
 
 def _interpolate(
-    data: Array, axis: int, places: Coordinates, scale: float, sampling: Sampling
+    data: Array, axis: int, places: Coordinates, scale: float, sampling: ops.Sampling
 ) -> Array:
     """The sums of the elements around each place, weighted by their distance from it."""
     extent = data.shape[axis]

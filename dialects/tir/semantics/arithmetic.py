@@ -17,8 +17,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ...relax.semantics.arrays import array_of, bounds, dtype_of
+from ...relax.semantics.elementwise import with_bits
 from ...relax.semantics.unary import erf
-from .table import Array, Compute, Semantics, buffer_dtype, element_type
+from .table import Array, Compute, Semantics, element_type
 
 __all__ = ["ARITHMETIC", "fma"]
 
@@ -156,10 +157,10 @@ def from_unsigned(op: Operation, value: Array) -> object:
 
 
 def bitcast(op: Operation, value: Array) -> object:
-    result = element_type(op.results[0].type)
-    if result is None:
+    source, target = element_type(op.operands[0].type), element_type(op.results[0].type)
+    if source is None or target is None:
         raise InterpretationError("bits of an index have no numpy semantics")
-    return np.asarray(value, buffer_dtype(op.operands[0].type)).view(dtype_of(result))
+    return with_bits(np.asarray(value, dtype_of(source)), source, target)
 
 
 def keep(_: Operation, value: Array) -> object:

@@ -1,0 +1,75 @@
+"""Single operations computed by the kernels that `legalize-ops` makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from evaluation import Array
+from evaluation import run_all as run_on_numpy
+from laws import run
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from passline.dialects.relax.kernels import CallTIROp
+from passline.passes.relax.legalize_ops import LegalizeOps
+from passline.passmanager import PassContext
+from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.walking import walk
+from passline.passmanager.registry import make_ir_context
+
+__all__ = ["check_kernel", "legalize", "legalized", "module_of"]
+
+
+def module_of(ops: Sequence[Operation]) -> ModuleOp:
+    """For each operation a function `@f0`, `@f1`, ... that computes it of parameters."""
+    return ModuleOp([function_of(op, f"f{i}") for i, op in enumerate(ops)])
+
+
+def function_of(op: Operation, name: str) -> FuncOp:
+    func = FuncOp(name, ([v.type for v in op.operands], [v.type for v in op.results]))
+    mapper: dict[SSAValue, SSAValue] = dict(zip(op.operands, func.args))
+    builder = Builder(InsertPoint.at_end(func.body.block))
+    copy = builder.insert(op.clone(mapper))
+    builder.insert(ReturnOp(*copy.results))
+    return func
+
+
+def legalize(module: ModuleOp) -> None:
+    """Run the pass; the module stays valid."""
+    with PassContext():
+        LegalizeOps().apply(make_ir_context(), module)
+    verify(module)
+
+
+def legalized(op: Operation) -> ModuleOp:
+    """A module whose `@f0` computes the operation by a kernel; AssertionError if it does not."""
+    module = module_of([op])
+    legalize(module)
+    kinds = {type(other) for other in walk(module)}
+    assert CallTIROp in kinds and type(op) not in kinds, f"there is no kernel for\n{op}"
+    return module
+
+
+def check_kernel(op: Operation, rtol: float = 0, atol: float = 0) -> None:
+    """Check that the kernel of an operation on constants gives what the operation does."""
+    owners = [operand.owner for operand in op.operands]
+    arguments = tuple(run_on_numpy(v)[0] for v in owners if isinstance(v, Operation))
+    expected = run_on_numpy(op)
+    module = legalized(op)
+    actual = run(module, "f0", arguments)
+    for mine, other in zip(actual, expected, strict=True):
+        check_close(np.asarray(mine), other, rtol, atol)
+
+
+def check_close(actual: Array, expected: Array, rtol: float, atol: float) -> None:
+    """Integers and bools are equal, floats close, which zeros have their sign."""
+    if expected.dtype.kind != "f":
+        rtol = atol = 0
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, strict=True)
+    if expected.dtype.kind == "f":
+        zero = (expected == 0) & (actual == 0)
+        np.testing.assert_array_equal(np.signbit(actual)[zero], np.signbit(expected)[zero])
