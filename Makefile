@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-models lint types coverage lit docs bench bench-models clean
+.PHONY: demo test test-models lint types coverage lit docs bench bench-models bench-native clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -35,6 +35,9 @@ bench: .venv/installed-bench
 
 bench-models: .venv/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
+
+bench-native: .venv/installed-test .venv/installed-bench
+	$(BIN)/python benchmarks/native.py
 
 .venv/installed-bench: pyproject.toml | .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime

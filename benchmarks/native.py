@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 import onnx
@@ -81,14 +82,14 @@ def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[floa
     return best
 
 
-def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Run:
+def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
     """A run of a model in onnxruntime, with one thread."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
     content = model.SerializeToString()
     made = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return lambda: made.run(None, dict(inputs))
+    return lambda: cast(list[Array], made.run(None, dict(inputs)))
 
 
 def table_of(title: str, *columns: str) -> Table:
@@ -151,9 +152,9 @@ def time_kernels() -> Table:
         inputs = {k: rng.standard_normal(s, np.float32) for k, s in shapes.items()}
         function = compiled(optimized(model, 3))
         peer = session(model, inputs)
-        (expected,) = peer()  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+        (expected,) = peer()
         result = function(*inputs.values())[0]
-        np.testing.assert_allclose(result, expected, atol=1e-2)  # pyright: ignore[reportUnknownArgumentType]
+        np.testing.assert_allclose(result, expected, atol=1e-2)
         flops = 2 * result.size * np.prod(shapes["w"][1:])
         text = " * ".join("x".join(map(str, s)) for s in (shapes["x"], shapes["w"]))
         name = f"conv {text} / {strides[0]}, {count} of 53, beside ORT"
@@ -168,38 +169,41 @@ def time_models(names: Sequence[str]) -> Table:
     columns = ("compile", "-O3", "-O0", "fused", "numpy", "beside numpy", "ORT", "beside ORT")
     table = table_of("models", "model", *columns, "error")
     for name in names:
-        model = seeded(name, 0)
-        inputs = random_input(model, 0)
-        arrays = [*inputs.values()]
-        start = perf_counter()
-        fused = optimized(model, 3)
-        function = compiled(fused)
-        seconds = perf_counter() - start
-        plain = compiled(optimized(model, 0))
-        by_numpy = interpret(fused, entry_function(fused, "main"))
-        peer = session(model, inputs)
-        expected = peer()[-1]  # pyright: ignore[reportIndexIssue, reportUnknownVariableType]
-        error = np.abs(function(*arrays)[-1] - expected).max() / np.std(expected)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
-        assert error < 1e-4, f"{name} is {error} standard deviations off"
-        mine, unfused, other = milliseconds(
-            lambda: function(*arrays), lambda: plain(*arrays), peer, rounds=9
-        )
-        (numpy,) = milliseconds(lambda: by_numpy(*arrays), rounds=3)
-        table.add_row(
-            name,
-            f"{seconds:.1f} s",
-            f"{mine:.1f}",
-            f"{unfused:.1f}",
-            f"{unfused / mine:.2f} x",
-            f"{numpy:.1f}",
-            f"{numpy / mine:.2f} x",
-            f"{other:.1f}",
-            f"{other / mine:.2f} x",
-            f"{error:.1e}",
-        )
-        del fused, function, plain, by_numpy, peer
+        table.add_row(name, *time_model(name))
         gc.collect()
     return table
+
+
+def time_model(name: str) -> list[str]:
+    """The row of a model."""
+    model = seeded(name, 0)
+    inputs = random_input(model, 0)
+    arrays = [*inputs.values()]
+    start = perf_counter()
+    fused = optimized(model, 3)
+    function = compiled(fused)
+    seconds = perf_counter() - start
+    plain = compiled(optimized(model, 0))
+    by_numpy = interpret(fused, entry_function(fused, "main"))
+    peer = session(model, inputs)
+    expected = peer()[-1]
+    error = np.abs(function(*arrays)[-1] - expected).max() / expected.std()
+    assert error < 1e-4, f"{name} is {error} standard deviations off"
+    mine, unfused, other = milliseconds(
+        lambda: function(*arrays), lambda: plain(*arrays), peer, rounds=9
+    )
+    (numpy,) = milliseconds(lambda: by_numpy(*arrays), rounds=3)
+    return [
+        f"{seconds:.1f} s",
+        f"{mine:.1f}",
+        f"{unfused:.1f}",
+        f"{unfused / mine:.2f} x",
+        f"{numpy:.1f}",
+        f"{numpy / mine:.2f} x",
+        f"{other:.1f}",
+        f"{other / mine:.2f} x",
+        f"{error:.1e}",
+    ]
 
 
 if __name__ == "__main__":
