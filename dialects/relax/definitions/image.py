@@ -263,11 +263,9 @@ def interpolated(
     def read(w: Writer, index: Sequence[Index]) -> SSAValue:
         if taps == 2:
             return add(w, term(w, index, 0), term(w, index, 1))
-        acc = w.alloc((1,), element, "local")
-        w.store(w.number(-0.0, element), acc, [0])
-        with w.loop(taps) as tap:
-            w.store(add(w, w.load(acc, [0]), term(w, index, tap)), acc, [0])
-        return w.load(acc, [0])
+        return w.accumulate(
+            (taps,), w.number(-0.0, element), lambda total, i: add(w, total, term(w, index, i[0]))
+        )
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
     result = Elements(shape, element, read)

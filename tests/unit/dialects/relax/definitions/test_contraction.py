@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import Array, constant, i4, run, ui8
 from laws import run as run_on_kernels
 from legalized import legalized, module_of
+from machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 
@@ -234,6 +236,25 @@ def test_batch_matmul(transpose_a: bool, transpose_b: bool):
             tensor(n, *a), tensor(m, *b, seed=1), transpose_a=transpose_a, transpose_b=transpose_b
         )
         check_kernel(product, 1e-5, 1e-4)
+
+
+@needs_native
+def test_machine_code():
+    cases: dict[str, Operation] = {}
+    for name, (data, weight, properties) in CONVOLUTIONS.items():
+        cases[name] = convs.Conv2dOp(tensor(*data), tensor(*weight, seed=1), **properties)
+    for data, weight, properties in LAYOUTS:
+        conv = convs.Conv2dOp(tensor(*data), tensor(*weight, seed=1), **properties)
+        cases[f"in layouts {data}"] = conv
+    for name, (data, weight, properties) in TRANSPOSED.items():
+        conv = convs.Conv2dTransposeOp(tensor(*data), tensor(*weight, seed=1), **properties)
+        cases[f"transposed, {name}"] = conv
+    for lhs, rhs in SHAPES:
+        cases[f"{lhs} {rhs}"] = products.MatmulOp(tensor(*lhs), tensor(*rhs, seed=1))
+    for element in (f16, f64, i1, i8, i64):
+        lhs, rhs = tensor(3, 4, element=element), tensor(5, 4, element=element, seed=1)
+        cases[f"dense of {element}"] = products.DenseOp(lhs, rhs)
+    check_machine_code(cases, 2e-3, 1e-3)
 
 
 def test_all_are_defined():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import constant
 from legalized import check_kernel
+from machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
+from xdsl.ir import Operation
 
 from passline.dialects.relax import creation as ops
 from passline.dialects.relax.definitions import DEFINITIONS
@@ -45,6 +48,21 @@ def test_sizes():
 def test_trilu(upper: bool, k: int):
     data = constant(np.random.default_rng(0).normal(size=(2, 3, 4)), f32)
     check_kernel(ops.TriluOp(data, constant(k, i64), upper=upper))
+
+
+@needs_native
+def test_machine_code():
+    cases: dict[str, Operation] = {}
+    for element in (f16, f32, f64, i8, i32, i64):
+        bounds = [constant(n, element) for n in (7, -4, -3)]
+        cases[f"arange of {element}"] = ops.ArangeOp(*bounds)
+    data = constant(np.random.default_rng(0).normal(size=(2, 3, 4)), f32)
+    cases["triu"] = ops.TriluOp(data, constant(-(2**63), i64))
+    cases["tril"] = ops.TriluOp(data, constant(1, i64), upper=False)
+    cases["shape_of"], cases["size_of"] = ops.ShapeOfOp(data), ops.SizeOfOp(data)
+    hot = constant([[0, 2], [-1, 3]], i32), constant(5, f32), constant(-1, f32)
+    cases["one_hot"] = ops.OneHotOp(*hot, depth=3, axis=1)
+    check_machine_code(cases)
 
 
 def test_all_are_defined():

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import Array, constant
 from legalized import check_kernel
+from machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
+from xdsl.ir import Operation
 
 from passline.dialects.relax import image as ops
 from passline.dialects.relax.definitions import DEFINITIONS
@@ -96,6 +99,25 @@ def test_blocks(layout: str):
     depth = {"NCHW": (2, 8, 2, 3), "NHWC": (2, 2, 3, 8), "NCHW2c": (2, 4, 2, 3, 2)}[layout]
     for mode in ops.DepthToSpaceOp.MODES:
         check_kernel(ops.DepthToSpaceOp(tensor(*depth), block_size=2, layout=layout, mode=mode))
+
+
+@needs_native
+def test_machine_code():
+    cases: dict[str, Operation] = {}
+    for method in ops.METHODS:
+        for element in (f16, f32, f64, i1, i8, i32):
+            array = numbers(1, 1, 3, 4)
+            data = constant(array if element in CLOSE else np.rint(array * 3).astype(int), element)
+            cases[f"{method} of {element}"] = ops.Resize2dOp(data, size=(4, 7), method=method)
+        for mode in ops.COORDINATES[:-1]:
+            cases[f"{method} {mode}"] = ops.Resize1dOp(
+                tensor(1, 2, 4), size=(7,), method=method, coordinate_transformation_mode=mode
+            )
+    cases["antialias"] = ops.Resize2dOp(tensor(1, 2, 5, 4), size=(3, 5), antialias=True)
+    cases["upsampling"] = ops.UpsamplingOp(tensor(1, 2, 3, 4), scale_h=2.0, method="bilinear")
+    cases["space_to_depth"] = ops.SpaceToDepthOp(tensor(2, 2, 4, 6), block_size=2)
+    cases["depth_to_space"] = ops.DepthToSpaceOp(tensor(2, 8, 2, 3), block_size=2)
+    check_machine_code(cases, 1e-3, 4e-2)
 
 
 def test_all_are_defined():

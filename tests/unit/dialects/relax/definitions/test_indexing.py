@@ -6,8 +6,10 @@ from math import prod
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import Array, constant, i4
 from legalized import check_kernel
+from machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Operation
 
@@ -83,6 +85,19 @@ def test_scatter(reduction: str, element: Element):
 def test_sums_of_f16_are_rounded_once():
     data, updates = constant([2048.0], f16), constant([1.0, 1.0, 1.0], f16)
     check_kernel(ops.ScatterElementsOp(data, places(0, 0, 0), updates, reduction="add"))
+
+
+@needs_native
+def test_machine_code():
+    cases = {name: op for name, op in CASES.items() if name != "strided_slice, empty"}
+    for reduction in REDUCTIONS:
+        for element in (f16, f32, i1, i8):
+            data, updates = constant(numbers(3, 4), element), constant(numbers(2, 3) - 2, element)
+            indices = places((2, -1, 0), (2, 2, 0))
+            cases[f"{reduction} of {element}"] = ops.ScatterElementsOp(
+                data, indices, updates, reduction=reduction
+            )
+    check_machine_code(cases)
 
 
 def test_all_are_defined():

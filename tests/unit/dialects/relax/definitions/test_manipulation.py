@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import ALL_ELEMENTS, Array, constant
 from laws import check_equal, run
 from legalized import check_kernel
+from machine import needs_native
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i1, i8, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
@@ -21,7 +23,7 @@ from passline.dialects.relax.definitions import DEFINITIONS
 from passline.dialects.relax.kernels import CallTIROp
 from passline.dialects.relax.nn import BatchFlattenOp
 from passline.dialects.relax.semantics.manipulation import MANIPULATION
-from passline.dialects.relax.types import Element
+from passline.dialects.relax.types import Element, static_shape
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walking import walk
 from passline.passmanager.pipeline import parse_pipeline
@@ -125,6 +127,17 @@ def test_some_parts_are_used():
     (call,) = (op for op in walk(module) if isinstance(op, CallTIROp))
     assert len(call.results) == 1
     check_equal(run(module, "main", (data,)), expected)
+
+
+@needs_native
+def test_machine_code():
+    """Of all but empty tensors."""
+    check_machine_code({name: op for name, op in CASES.items() if not has_empty(op)})
+
+
+def has_empty(op: Operation) -> bool:
+    """Whether a tensor has no elements."""
+    return any(0 in (static_shape(v.type) or ()) for v in (*op.operands, *op.results))
 
 
 def test_all_are_defined():

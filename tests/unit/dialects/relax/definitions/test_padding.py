@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import ALL_ELEMENTS, Array, constant, ui8
 from legalized import check_kernel, legalized
+from machine import needs_native
 from xdsl.dialects.builtin import f16, f32, i1, i8, i32
+from xdsl.ir import Operation
 
 from passline.dialects.relax.nn import PadOp
 from passline.dialects.relax.types import Element
@@ -52,3 +55,16 @@ def test_unsigned_constants_have_no_kernel():
     check_kernel(PadOp(data, pad_width=(1, 0), pad_mode="edge"))
     with pytest.raises(AssertionError, match="no kernel"):
         legalized(PadOp(data, pad_width=(1, 0)))
+
+
+@needs_native
+def test_machine_code():
+    cases: dict[str, Operation] = {}
+    for mode in MODES:
+        for widths in ((1, 2, 0, 0), (0, 0, -1, 2), (2, -1, -1, -1), (0, 9, 11, 0)):
+            data = constant(numbers(3, 4), f32)
+            cases[f"{mode} {widths}"] = PadOp(data, pad_width=widths, pad_mode=mode)
+    for element in (f16, i1, i8):
+        data = constant(numbers(2, 2), element)
+        cases[f"{element}"] = PadOp(data, pad_width=(1, 0, 0, 1), pad_value=3.0)
+    check_machine_code(cases)

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled import check_machine_code
 from evaluation import Array, constant, i4
 from legalized import check_kernel
+from machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32
+from xdsl.ir import Operation
 
 from passline.dialects.relax import pooling as ops
 from passline.dialects.relax.definitions import DEFINITIONS
@@ -129,6 +132,23 @@ def test_vectors():
 def test_nan_is_greater():
     data = constant([[[1, np.nan, 2, -np.inf, -np.inf]]], f32)
     check_kernel(ops.MaxPool1dOp(data, pool_size=(2,)))
+
+
+@needs_native
+def test_machine_code():
+    cases: dict[str, Operation] = {}
+    data = constant(numbers(1, 2, 6, 19), f32)
+    for name, windows in WINDOWS.items():
+        cases[f"max, {name}"] = ops.MaxPool2dOp(data, **windows)
+        cases[f"avg, {name}"] = ops.AvgPool2dOp(data, **windows)
+    for element in (f16, f32, f64, i1, i8, i32):
+        array = numbers(1, 1, 5, 4)
+        data = constant(array if element in CLOSE else np.rint(array).astype(int), element)
+        cases[f"max of {element}"] = ops.MaxPool2dOp(data, **WINDOWS["padded"])
+        cases[f"avg of {element}"] = ops.AvgPool2dOp(data, **WINDOWS["padded"])
+        cases[f"adaptive max of {element}"] = ops.AdaptiveMaxPool2dOp(data, output_size=(2, 3))
+        cases[f"adaptive avg of {element}"] = ops.AdaptiveAvgPool2dOp(data, output_size=(2, 3))
+    check_machine_code(cases, 1e-3, 1e-3)
 
 
 def test_all_are_defined():
