@@ -9,7 +9,7 @@ demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
 
 test: lint types
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -rs
 
 test-models: .venv/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP

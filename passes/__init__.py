@@ -33,6 +33,7 @@ PASSES = {
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
+    "lower-tir": "tir.lower_tir:LowerTIR",
     "legalize-ops": "relax.legalize_ops:LegalizeOps",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "print-ir": "builtin.print_ir:PrintIR",

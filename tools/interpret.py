@@ -34,11 +34,16 @@ if TYPE_CHECKING:
     from ..dialects.relax.semantics.arrays import Array
 
 __all__ = [
-    "argument_names",
+    "ArrayFunction",
+    "Function",
     "Value",
+    "argument_names",
+    "checked_arguments",
     "entry_function",
     "interpret",
+    "is_buffer",
     "named_arguments",
+    "output_count",
     "random_arguments",
     "result_names",
 ]
@@ -105,7 +110,7 @@ def interpret(
         return tuple(arguments[i] for i in buffers[-output_count(func) :])
 
     def call(*arguments: Value) -> tuple[Value, ...]:
-        values = _checked(func, arguments)
+        values = checked_arguments(func, arguments)
         try:
             results = run(values)
         except Exception as error:  # whatever the definition of an operation may raise
@@ -224,8 +229,9 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
     return arrays
 
 
-def _checked(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
-    """The arguments as the interpreter takes them; PasslineError if they do not fit the type."""
+def checked_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
+    """The arguments as the interpreter takes them: buffers and tensors as arrays, numbers as those
+    of Python; PasslineError if they do not fit the type."""
     names, types = argument_names(func), input_types(func)
     if len(arguments) != len(types):
         raise PasslineError(

@@ -14,9 +14,13 @@ from xdsl.dialects.builtin import ModuleOp
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .interpret import (
+    ArrayFunction,
+    Function,
     entry_function,
     interpret,
+    is_buffer,
     named_arguments,
+    output_count,
     random_arguments,
     result_names,
 )
@@ -25,6 +29,7 @@ from .opt import PasslineOptMain
 if TYPE_CHECKING:
     from ..dialects.relax.semantics.arrays import Array
     from .interpret import Value
+    from .native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -48,6 +53,8 @@ class PasslineRunMain(PasslineOptMain):
         add("--seed", type=int, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", metavar="FILE.npz", help=help)
+        help = "what computes: numpy, or machine code, for functions on buffers; by default numpy"
+        add("--engine", choices=("numpy", "native"), default="numpy", help=help)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function: the text of its results, or nothing if they are saved."""
@@ -56,13 +63,35 @@ class PasslineRunMain(PasslineOptMain):
             arguments = named_arguments(func, load_arrays(self.args.inputs))
         else:
             arguments = random_arguments(func, self.args.seed)
-        results = interpret(prog, func, self.ctx)(*arguments)
+        results = self.function(prog, func)(*arguments)
         pairs = zip(result_names(func), results, strict=True)
         named = {name: array for pair in pairs for name, array in flat(*pair)}
         if self.args.outputs is None:
             return "".join(f"{result_text(name, array)}\n" for name, array in named.items())
         save_arrays(self.args.outputs, named)
         return ""
+
+    def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
+        """The function as one of arrays, by the engine that is asked for."""
+        if self.args.engine == "numpy":
+            return interpret(prog, func, self.ctx)
+        from .native import compile_module
+
+        native = compile_module(prog, func.sym_name.data)
+        return native if output_count(func) else on_copies(native, func)
+
+
+def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
+    """A function that changes its buffers as one that gives what it makes of copies of them."""
+    import numpy as np
+
+    def call(*arguments: Value) -> tuple[Value, ...]:
+        copies = [np.array(argument) for argument in arguments]
+        native(*copies)
+        types = func.function_type.inputs
+        return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
+
+    return call
 
 
 def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:

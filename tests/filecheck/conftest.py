@@ -34,7 +34,7 @@ class MLIRFile(pytest.File):
         if not lines:
             raise pytest.Collector.CollectError(f"{self.path} has no RUN line")
         if "REQUIRES: mlir-opt" in self.path.read_text() and mlir_opt() is None:
-            self.add_marker(pytest.mark.skip("mlir-opt is not installed"))
+            self.add_marker(pytest.mark.skip("mlir-opt is not installed (Debian: mlir-22-tools)"))
         for index, line in enumerate(lines, 1):
             yield self.item(f"run{index}", lambda line=line: run_line(line, self.path))
         if "passes" in self.path.parts:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from inprocess import Result, capture
+from machine import needs_native
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 
 from passline.passmanager.ir.reading import parse_module
@@ -162,3 +163,53 @@ def test_names_that_a_frontend_gave_have_precedence():
     first.location = NameLoc(StringAttr("data_0"), NoneAttr())
     second.location = NameLoc(StringAttr("data_0"), NoneAttr())
     assert argument_names(func) == ["data_0", "data_0_1"]
+
+
+# Machine code
+
+BUFFERS = """\
+tir.prim_func @main(%x: memref<2xf32>, %y: memref<2xf32>)OUTPUTS {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<2xf32>, vector<2xf32>
+  %s = arith.addf %v, %v : vector<2xf32>
+  vector.store %s, %y[%c0] : memref<2xf32>, vector<2xf32>
+}
+"""
+
+
+@needs_native
+def test_the_engines_give_the_same(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        BUFFERS.replace("OUTPUTS", " attributes {tir.outputs = 1 : i64}")
+    )
+    args = str(path), "--inputs", inputs(tmp_path, x=[1, 2])
+    for engine in ("numpy", "native"):
+        assert run(*args, "--engine", engine).stdout == "y: float32 2\n[2. 4.]\n"
+    lowered = run(*args, "--engine=native", "-p", "lower-tir")
+    assert lowered.stdout == "y: float32 2\n[2. 4.]\n"
+
+
+@needs_native
+def test_buffers_that_are_changed_are_results(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
+    args = str(path), "--inputs", inputs(tmp_path, x=[1, 2], y=[0, 0])
+    for engine in ("numpy", "native"):
+        expected = "x: float32 2\n[1. 2.]\ny: float32 2\n[2. 4.]\n"
+        assert run(*args, "--engine", engine).stdout == expected
+
+
+def test_tensors_have_no_machine_code(file: str, tmp_path: Path):
+    message = failing(file, "--engine=native", "--inputs", inputs(tmp_path, x=[1, 2], y=[10]))
+    assert "model.mlir:1:1 is on tensors" in message and "`-p lower-to-tir`" in message
+
+
+def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
+    monkeypatch.setenv("PASSLINE_MLIR_OPT", "nowhere")
+    message = failing(str(path), "--engine=native")
+    assert "there is no 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
+
+
+def test_engines_have_names(file: str):
+    result = run(file, "--engine=nativ")
+    assert result.status == 2 and "native" in result.stderr

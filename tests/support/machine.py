@@ -1,0 +1,24 @@
+"""What tests need that make machine code."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from passline.passmanager.errors import PasslineError
+from passline.tools.native.toolchain import find_tools
+
+__all__ = ["needs_native"]
+
+
+def _missing() -> str:
+    """What is not installed, and how to get it."""
+    try:
+        find_tools()
+    except PasslineError:
+        return "mlir-opt is not installed (Debian: mlir-22-tools)"
+    return "" if find_spec("llvmlite") else "llvmlite is not installed (pip: llvmlite)"
+
+
+needs_native = pytest.mark.skipif(bool(_missing()), reason=_missing() or "all is there")

@@ -1,0 +1,161 @@
+"""A function of a module as machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
+
+from ...passes.relax.remove_unused_functions import RemoveUnusedFunctions
+from ...passes.tir.lower_tir import LowerTIR
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.location import place_of
+from ...passmanager.sequential import Sequential
+from ..interpret import (
+    Function,
+    Value,
+    argument_names,
+    checked_arguments,
+    entry_function,
+    is_buffer,
+    output_count,
+    result_names,
+)
+from .calling import Buffer, Number, address, descriptor, number_type
+from .expansion import expand_math
+from .jit import Code, link, optimize
+from .preparation import (
+    check_dialects,
+    expand_copies,
+    hoist_allocas,
+    mlir_text,
+    prefix_symbols,
+    takes_pointers,
+    without_values,
+)
+from .toolchain import find_tools, to_llvm
+
+if TYPE_CHECKING:
+    from ...dialects.relax.semantics.arrays import Array
+
+__all__ = ["NativeFunction", "compile_module"]
+
+PREFIX = "passline."
+C_INTERFACE = "_mlir_ciface_"
+
+
+def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
+    """Compile a function on buffers, and what it calls, for this machine.
+
+    The module is one of `tir`, or lowered from it, and is left as it is. PasslineError for what
+    cannot be compiled, and for tools that are missing; it says what to install.
+    """
+    start = perf_counter()
+    function = entry_function(module, entry)
+    parameters = parameters_of(function)
+    tools = find_tools()
+    lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
+    check_dialects(lowered)
+    by_pointer = takes_pointers(lowered)
+    entry_symbol = PREFIX + entry
+    if not by_pointer:
+        entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
+        entry_symbol = C_INTERFACE + entry_symbol
+    prefix_symbols(lowered, PREFIX)
+    hoist_allocas(lowered)
+    expand_copies(lowered)
+    expand_math(lowered)
+    constants = without_values(lowered)
+    ir = tools.llvm_ir(mlir_text(lowered), to_llvm(by_pointer))
+    symbols = {name: address(array) for name, array in constants.items()}
+    code = link(optimize(ir, entry_symbol), entry_symbol, symbols)
+    seconds = perf_counter() - start
+    return NativeFunction(
+        function.clone(), parameters, code, by_pointer, [*constants.values()], seconds
+    )
+
+
+def parameters_of(function: Function) -> list[Buffer | Number]:
+    """How the parameters of a function are passed; PasslineError if it cannot be called with arrays
+    in memory.
+    """
+    name = f"function @{function.sym_name.data}{place_of(function)}"
+    types = function.function_type
+    if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
+        raise PasslineError(
+            f"{name} is on tensors: expected one on buffers, as `-p lower-to-tir` and "
+            "`-p lower-to-mlir` make it"
+        )
+    if types.outputs.data:
+        raise PasslineError(f"{name} returns values: expected one that writes them into buffers")
+    outputs = output_count(function)
+    inputs = len(types.inputs) - outputs
+    names = [*argument_names(function), *(result_names(function) if outputs else [])]
+    return [
+        Buffer(name, type, is_output=i >= inputs) if is_buffer(type) else number_type(name, type)
+        for i, (name, type) in enumerate(zip(names, types.inputs, strict=True))
+    ]
+
+
+class NativeFunction:
+    """A compiled function; called with arrays, it gives its results, which are new arrays.
+
+    A function that has not said with `tir.outputs` which of its buffers are results gives none: it
+    changes the arrays of the caller. Buffers must not overlap. PasslineError for arguments that do
+    not fit its type. It may be called by several threads at once.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        parameters: list[Buffer | Number],
+        code: Code,
+        by_pointer: bool,
+        constants: list[Array],
+        compile_seconds: float,
+    ) -> None:
+        self.compile_seconds = compile_seconds
+        """How long it took to compile."""
+        self._function = function
+        self._keeps = code, constants
+        self._passed: Callable[[Array], object] = address if by_pointer else descriptor
+        inputs = len(parameters) - output_count(function)
+        self._inputs = parameters[:inputs]
+        self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
+        types = (ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters)
+        self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
+
+    def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
+        if len(arguments) == len(self._inputs) and all(
+            p.is_in_memory(a) if isinstance(p, Buffer) else isinstance(a, int | float)
+            for p, a in zip(self._inputs, arguments, strict=True)
+        ):
+            return self._run(arguments)
+        given = checked_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
+        in_place = not self._outputs
+        inputs = [
+            p.in_memory(value, writable=in_place) if isinstance(p, Buffer) else value
+            for p, value in pairs
+        ]
+        results = self._run(inputs)
+        for (p, value), memory in zip(pairs, inputs, strict=True) if in_place else ():
+            if isinstance(p, Buffer) and memory is not value and value.flags.writeable:
+                value[...] = p.from_memory(memory)
+        return results
+
+    def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
+        """Call the code with what is in memory, and with numbers."""
+        outputs = [p.new() for p in self._outputs]
+        passed = [
+            self._passed(cast("Array", value)) if isinstance(p, Buffer) else value
+            for p, value in zip(self._inputs, inputs, strict=True)
+        ]
+        try:
+            self._call(*passed, *map(self._passed, outputs))
+        except ctypes.ArgumentError as error:
+            raise PasslineError(f"@{self._function.sym_name.data}: {error}") from error
+        return tuple(p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True))

@@ -1,0 +1,178 @@
+"""What is done to a lowered module before MLIR's tools get it."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    SymbolRefAttr,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.location import place_of
+from ...passmanager.ir.walking import walk
+from ...passmanager.ir.writing import ExactPrinter, PrintStyle
+from ..interpret import is_buffer
+
+if TYPE_CHECKING:
+    from ...dialects.relax.semantics.arrays import Array
+
+__all__ = [
+    "check_dialects",
+    "expand_copies",
+    "hoist_allocas",
+    "is_plain",
+    "mlir_text",
+    "prefix_symbols",
+    "takes_pointers",
+    "without_values",
+]
+
+KNOWN_DIALECTS = frozenset(
+    ("affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub")
+) | {"vector"}
+TEXT_BYTES = 1024
+"""A constant of more bytes is not written as text."""
+
+
+def check_dialects(module: ModuleOp) -> None:
+    """PasslineError for the first operation that MLIR's conversions to LLVM do not know."""
+    for op in walk(module):
+        if op.name.partition(".")[0] not in KNOWN_DIALECTS:
+            raise PasslineError(
+                f"'{op.name}'{place_of(op)} does not become machine code: expected loops over "
+                "buffers, as `-p lower-to-mlir` makes them"
+            )
+
+
+def prefix_symbols(module: ModuleOp, prefix: str) -> None:
+    """Put a prefix before the names of functions with a body and of globals, so that none is taken
+    for a function of the C library."""
+    defined = [
+        op
+        for op in module.ops
+        if isinstance(op, memref.GlobalOp) or isinstance(op, func.FuncOp) and not op.is_declaration
+    ]
+    names = {op.sym_name.data for op in defined}
+    for op in defined:
+        op.sym_name = StringAttr(prefix + op.sym_name.data)
+    for op in walk(module):
+        if isinstance(op, func.CallOp) and op.callee.string_value() in names:
+            op.callee = SymbolRefAttr(prefix + op.callee.string_value())
+        elif isinstance(op, memref.GetGlobalOp) and op.name_.string_value() in names:
+            op.name_ = SymbolRefAttr(prefix + op.name_.string_value())
+
+
+def hoist_allocas(module: ModuleOp) -> None:
+    """Move allocations of known size on the stack to the start of their function: parallel loops
+    run on one thread here, and the stack would grow with each iteration."""
+    for function in module.ops:
+        if not isinstance(function, func.FuncOp) or function.is_declaration:
+            continue
+        entry = function.body.blocks[0]
+        for op in [*walk(function)]:
+            if isinstance(op, memref.AllocaOp) and op.parent is not entry and not op.operands:
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.at_start(entry))
+
+
+def expand_copies(module: ModuleOp) -> None:
+    """Make loops of the copies between views, for which MLIR calls a library."""
+    for op in [op for op in walk(module) if isinstance(op, memref.CopyOp)]:
+        source, target = op.source.type, op.destination.type
+        if is_buffer(source) and is_buffer(target) and not (is_plain(source) and is_plain(target)):
+            _copy_by_loops(op, source)
+
+
+def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
+    point = InsertPoint.before(op)
+
+    def add(new: Operation) -> SSAValue:
+        new.location = op.location
+        Rewriter.insert_op(new, point)
+        return new.results[0] if new.results else op.source
+
+    def constant(value: int) -> SSAValue:
+        return add(arith.ConstantOp(IntegerAttr(value, IndexType())))
+
+    zero, one = constant(0), constant(1)
+    sizes = [
+        add(memref.DimOp(op.source, constant(axis))) if size == DYNAMIC_INDEX else constant(size)
+        for axis, size in enumerate(type.get_shape())
+    ]
+    indices: list[SSAValue] = []
+    for size in sizes:
+        body = Block([scf.YieldOp()], arg_types=[IndexType()])
+        add(scf.ForOp(zero, size, one, [], body))
+        indices.append(body.args[0])
+        point = InsertPoint.at_start(body)
+    value = add(memref.LoadOp.get(op.source, indices))
+    add(memref.StoreOp.get(value, op.destination, indices))
+    Rewriter.erase_op(op)
+
+
+def takes_pointers(module: ModuleOp) -> bool:
+    """Whether all buffers that functions get are of known shape, one element after the other."""
+    types = [t for op in module.ops if isinstance(op, func.FuncOp) for t in op.function_type.inputs]
+    return all(
+        is_plain(type) and DYNAMIC_INDEX not in type.get_shape()
+        for type in types
+        if is_buffer(type)
+    )
+
+
+def is_plain(type: MemRefType[Attribute]) -> bool:
+    """Whether the elements stand one after the other."""
+    return isinstance(type.layout, NoneAttr)
+
+
+# Constants
+
+
+def without_values(module: ModuleOp) -> dict[str, Array]:
+    """Make declarations of the globals with many elements: their names and elements.
+
+    The array of a constant one is a view of its bytes.
+    """
+    arrays: dict[str, Array] = {}
+    for op in module.ops:
+        if not isinstance(op, memref.GlobalOp):
+            continue
+        value = op.initial_value
+        if isinstance(value, DenseIntOrFPElementsAttr) and len(value.data.data) > TEXT_BYTES:
+            arrays[op.sym_name.data] = _memory(value, writable=op.constant is None)
+            for name in ("initial_value", "sym_visibility", "alignment"):
+                op.properties.pop(name, None)
+    return arrays
+
+
+def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
+    """The elements as they are in memory."""
+    import numpy as np
+
+    from ...dialects.relax.semantics.arrays import array_of
+
+    if value.get_element_type() == i1:
+        return array_of(value)  # xDSL has -1 for true, LLVM 1
+    data: Array = np.frombuffer(value.data.data, np.uint8)
+    return data.copy() if writable else data
+
+
+def mlir_text(module: ModuleOp) -> str:
+    """The module in the form that all versions of MLIR read, with places for messages."""
+    printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
+    printer.print_op(module)
+    return stream.getvalue()

@@ -1,0 +1,88 @@
+"""MLIR's own tools: where they are, and how they make LLVM IR."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...passmanager.errors import PasslineError
+
+__all__ = ["Tools", "find_tools", "to_llvm"]
+
+NAMES = ("mlir-opt-22", "mlir-opt-21", "mlir-opt-20", "mlir-opt-19", "mlir-opt")
+INSTALL = (
+    "install MLIR's tools (Debian: mlir-22-tools), or name mlir-opt in PASSLINE_MLIR_OPT and, "
+    "where it is not beside it, mlir-translate in PASSLINE_MLIR_TRANSLATE"
+)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The executables."""
+
+    mlir_opt: str
+    mlir_translate: str
+
+    def llvm_ir(self, text: str, passes: Sequence[str]) -> str:
+        """The LLVM IR of a module, after running passes over it; PasslineError with what a tool
+        says if it fails."""
+        pipeline = f"builtin.module({','.join(passes)})"
+        lowered = run(self.mlir_opt, f"--pass-pipeline={pipeline}", stdin=text)
+        return run(self.mlir_translate, "--mlir-to-llvmir", stdin=lowered)
+
+
+def run(tool: str, *arguments: str, stdin: str) -> str:
+    """What a tool prints; PasslineError if it fails."""
+    try:
+        done = subprocess.run([tool, *arguments], input=stdin, capture_output=True, text=True)
+    except OSError as error:
+        raise PasslineError(f"'{tool}' cannot be run: {error.strerror}; {INSTALL}") from error
+    if done.returncode != 0:
+        raise PasslineError(f"{tool} failed:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def find_tools() -> Tools:
+    """What the environment names (`PASSLINE_MLIR_OPT`, `PASSLINE_MLIR_TRANSLATE`), else the newest
+    on the PATH; PasslineError, which says what to install, if there are none.
+    """
+    named = os.environ.get("PASSLINE_MLIR_OPT")
+    found = [path for name in ([named] if named else NAMES) if (path := shutil.which(name))]
+    if not found:
+        raise PasslineError(f"there is no '{named or 'mlir-opt'}': {INSTALL}")
+    opt = Path(found[0])
+    beside = opt.with_name(opt.name.replace("mlir-opt", "mlir-translate"))
+    translate = shutil.which(os.environ.get("PASSLINE_MLIR_TRANSLATE") or str(beside))
+    if translate is None or translate == found[0]:
+        raise PasslineError(f"there is no mlir-translate beside '{opt}': {INSTALL}")
+    return Tools(found[0], translate)
+
+
+def to_llvm(by_pointer: bool) -> list[str]:
+    """The passes from a lowered module to the dialect llvm. `by_pointer`: a buffer is passed as the
+    address of its first element, which LLVM may be told not to overlap others, and not as a
+    descriptor.
+    """
+    return [
+        "canonicalize",
+        "cse",
+        "arith-expand",
+        "convert-vector-to-scf{full-unroll=true}",
+        "convert-scf-to-cf",
+        "expand-strided-metadata",
+        "lower-affine",  # of the line before
+        "convert-math-to-llvm",
+        "convert-math-to-libm",  # what LLVM has no intrinsic for, vectors one element at a time
+        "convert-vector-to-llvm",
+        "finalize-memref-to-llvm",
+        f"convert-func-to-llvm{{use-bare-ptr-memref-call-conv={str(by_pointer).lower()}}}",
+        "convert-arith-to-llvm",
+        "convert-index-to-llvm",
+        "convert-cf-to-llvm",
+        "convert-ub-to-llvm",
+        "reconcile-unrealized-casts",
+    ]
