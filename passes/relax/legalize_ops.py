@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.convolution import ForwardConvolutionOp
 from ...dialects.relax.definitions import DEFINITIONS
-from ...dialects.relax.definitions.contraction import is_trivial
+from ...dialects.relax.definitions.contraction import is_plain, is_trivial, windows_of
 from ...dialects.relax.definitions.pooling import takes_neighbours
 from ...dialects.relax.definitions.tensors import (
     At,
@@ -31,7 +31,6 @@ from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import is_ranked, static_shape, tensor_type
-from ...dialects.relax.windows import Window
 from ...dialects.tir.building import Index
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
@@ -174,19 +173,20 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     shapes = {static_shape(value.type) for value in end.operands}
     if len(shapes) != 1 or (frame := shapes.pop()) is None or len(frame) < 2:
         return None
+    known = Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp
+    if not all(isinstance(op, known) for op in ops):
+        return None
     together = [True] * (len(frame) - 1)  # of dimensions i and i + 1
     rows: list[list[bool | None]] = []
     for op in ops:
         if isinstance(op, Elementwise | FullOp | ConstantOp):
             rows += [extents(value, frame) for value in (*op.operands, *op.results)]
         elif isinstance(op, ForwardConvolutionOp):
-            trivial = all(is_trivial(window) for window in windows_of(op))
+            trivial = is_plain(op) and all(map(is_trivial, windows_of(op)))
             together = [i > 1 and trivial and ok for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
             axis = op.axis.value.data % len(frame)
             together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
-        else:
-            return None
     if not any(together):
         return None
     groups = [[0]]
@@ -199,13 +199,6 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     if len(groups) == len(frame) or (convolves and len(groups) != 3):
         return None
     return [[i - len(frame) for i in group] for group in groups]
-
-
-def windows_of(op: ForwardConvolutionOp) -> Sequence[Window]:
-    """The windows of a convolution in the usual layout."""
-    shape = static_shape(op.weight.type)
-    assert shape is not None
-    return op.windows(shape[2:])
 
 
 def extents(value: SSAValue, frame: Shape) -> list[bool | None]:

@@ -111,7 +111,8 @@ def write_tiles(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
             with w.nest((tile.m, tile.rows, tile.columns), kinds) as (i, r, v):
                 m = w.add(first_m, i)
                 with w.when(in_bounds(w, t, tile, m)), place(r, v) as (row, column):
-                    finish(t.place(w, batch, m, row, column), w.load(sums, [i, r, v]))
+                    value = t.element_of(w, w.load(sums, [i, r, v]))
+                    finish(t.place(w, batch, m, row, column), value)
 
 
 def write_images(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
@@ -134,7 +135,7 @@ def write_images(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
                     w.when([w.likely(w.less(v, t.columns))]),
                 ):
                     value = w.load(sums, [i, 0, w.add(w.mul(r, t.pitch), v)])
-                    finish(t.place(w, batch, m, [r], v), value)
+                    finish(t.place(w, batch, m, [r], v), t.element_of(w, value))
 
 
 def in_bounds(w: Writer, t: Contraction, tile: Tile, m: Index) -> list[SSAValue]:
@@ -159,10 +160,10 @@ def sum_products(
     panel = copy_columns(w, t, batch, tile, place) if t.m >= FEW else None
     with w.loop(-(-t.m // tile.m)) as m_tile:
         first_m = w.mul(m_tile, tile.m)
-        sums = w.alloc(shape, t.element, "local")
+        sums = w.alloc(shape, t.total, "local")
         unrolled = [ForKind.UNROLLED, ForKind.UNROLLED, ForKind.VECTORIZED]
         with w.nest(shape, unrolled) as index:
-            w.store(w.number(0, t.element), sums, index)
+            w.store(w.number(0, t.total), sums, index)
 
         def add_product(i: Index, r: Index, v: Index, k: Index, right: SSAValue) -> None:
             m = w.add(first_m, i)
@@ -179,7 +180,7 @@ def sum_products(
             with w.loop(prod(t.terms)) as k, w.nest(shape, unrolled) as (i, r, v):
                 add_product(i, r, v, k, w.load(panel, [k, r, v]))
         # What follows indexes its tile by variables, which would keep the sums in memory
-        result = w.alloc(shape, t.element, "local")
+        result = w.alloc(shape, t.total, "local")
         with w.nest(shape, unrolled) as index:
             w.store(w.load(sums, index), result, index)
         yield first_m, result
@@ -189,7 +190,7 @@ def copy_columns(
     w: Writer, t: Contraction, batch: Sequence[Index], tile: Tile, place: Place
 ) -> SSAValue:
     """Write loops that copy the columns of a tile: a buffer of terms, rows and columns."""
-    panel = w.alloc((prod(t.terms), tile.rows, tile.columns), t.element)
+    panel = w.alloc((prod(t.terms), tile.rows, tile.columns), t.total)
     with (
         w.loops(t.terms) as terms,
         w.loop(tile.rows) as r,
@@ -214,10 +215,10 @@ def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:
         w.loop(t.m) as m,
     ):
         first = w.mul(column_tile, at_once)
-        sums = w.alloc(shape, t.element, "local")
+        sums = w.alloc(shape, t.total, "local")
         unrolled = [ForKind.UNROLLED, ForKind.VECTORIZED]
         with w.nest(shape, unrolled) as index:
-            w.store(w.number(0, t.element), sums, index)
+            w.store(w.number(0, t.total), sums, index)
 
         def add_term(j: Index, v: Index, k: Index) -> None:
             left = t.lhs(w, batch, m, k)
@@ -230,12 +231,13 @@ def write_dot_products(w: Writer, t: Contraction, finish: Finish) -> None:
             rest = terms - terms % lanes
             with w.nest((at_once, terms % lanes), unrolled) as (j, v):
                 add_term(j, v, w.add(rest, v))
-        tile_of_sums = w.alloc(shape, t.element, "local")
+        tile_of_sums = w.alloc(shape, t.total, "local")
         with w.nest(shape, unrolled) as index:
             w.store(w.load(sums, index), tile_of_sums, index)
         with w.loop(at_once) as j:
-            total = w.alloc((1,), t.element, "local")
-            w.store(w.number(0, t.element), total, [0])
+            total = w.alloc((1,), t.total, "local")
+            w.store(w.number(0, t.total), total, [0])
             with w.loop(lanes) as v:
                 w.store(w.sum(w.load(total, [0]), w.load(tile_of_sums, [j, v])), total, [0])
-            finish(t.place(w, batch, m, [], w.add(first, j)), w.load(total, [0]))
+            value = t.element_of(w, w.load(total, [0]))
+            finish(t.place(w, batch, m, [], w.add(first, j)), value)

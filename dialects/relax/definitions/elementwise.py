@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import TypeAlias
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import BFloat16Type, f32, f64, i1
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32, f64, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...tir.building import Index
@@ -114,6 +114,8 @@ def astype(op: ops.AstypeOp, w: Writer, x: SSAValue) -> SSAValue:
         case True, True:
             if x.type == f64 and isinstance(target, BFloat16Type):
                 x = convert(w, x, f32)
+            elif x.type == f64 and isinstance(target, Float16Type):
+                x = to_odd(w, x)
             return convert(w, x, target)
         case True, False:
             return to_integer(w, widen(w, x), target)
@@ -124,6 +126,21 @@ def astype(op: ops.AstypeOp, w: Writer, x: SSAValue) -> SSAValue:
             return w.pure(arith.CmpiOp, x, w.number(0, x.type), arg="ne")
         case _:
             return convert(w, x, target)
+
+
+def to_odd(w: Writer, x: SSAValue) -> SSAValue:
+    """The f64 as f32, odd if it is not exact: what that is, rounded to f16, is what the f64 is.
+
+    LLVM rounds f64 to f16 by a function of a library that may not be there.
+    """
+    near = convert(w, x, f32)
+    back = convert(w, near, f64)
+    bits = w.pure(arith.BitcastOp, near, target_type=i32)
+    sizes = (w.pure(math.AbsFOp, number) for number in (back, x))
+    greater = convert(w, w.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
+    odd = w.pure(arith.OrIOp, w.pure(arith.SubiOp, bits, greater), w.number(1, i32))
+    inexact = w.pure(arith.CmpfOp, back, x, arg="one")
+    return w.pure(arith.BitcastOp, w.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
 
 
 def to_integer(w: Writer, x: SSAValue, target: Attribute) -> SSAValue:

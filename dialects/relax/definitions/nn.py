@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 
 from xdsl.dialects import arith, math
@@ -10,7 +10,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...tir.building import Index
 from .. import nn
-from .numbers import add, convert, signless, step_type, widen
+from .numbers import add, convert, divide, maximum, signless, step_type, widen
+from .reduction import Reduced
 from .tensors import Definition, Elements, Tensor, Writer, broadcast_index
 
 __all__ = ["NN"]
@@ -19,27 +20,24 @@ __all__ = ["NN"]
 def softmax(op: nn.SoftmaxOp, w: Writer, data: Tensor) -> Tensor:
     """The powers and their sums are in buffers, rounded as each step is."""
     data, shape, element = w.buffered(data), data.shape, data.element
-    axis = op.axis.value.data % len(shape)
-    outer = shape[:axis] + shape[axis + 1 :]
-    powers, totals = w.alloc(shape, element), w.alloc(outer, element)
-    with w.loops(outer) as place:
-        greatest = greatest_along(w, data, axis, place)
+    row = Reduced.of(shape, [op.axis.value.data])
+    powers, totals = w.alloc(shape, element), w.alloc(row.outer, element)
+    with w.loops(row.outer) as outer:
+        wide = step_type(element)
+        less = less_greatest(w, data, row, outer)
 
-        def add(total: SSAValue, index: Sequence[Index]) -> SSAValue:
-            at = [*place[:axis], *index, *place[axis:]]
-            less = w.pure(arith.SubfOp, widen(w, w.read(data, at)), greatest)
-            exponent = widen(w, convert(w, less, element))
+        def power(inner: Sequence[Index]) -> SSAValue:
+            exponent = widen(w, convert(w, less(inner), element))
             result = convert(w, w.pure(math.ExpOp, exponent), element)
-            w.store(result, powers, at)
-            return w.pure(arith.AddfOp, total, widen(w, result))
+            w.store(result, powers, row.index(outer, inner))
+            return widen(w, result)
 
-        total = w.accumulate(shape[axis : axis + 1], w.number(0, greatest.type), add)
-        w.store(convert(w, total, element), totals, place)
+        total = row.fold(w, w.number(0, wide), add, power)
+        w.store(convert(w, total, element), totals, outer)
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
-        total = w.load(totals, [*index[:axis], *index[axis + 1 :]])
-        quotient = w.pure(arith.DivfOp, widen(w, w.load(powers, index)), widen(w, total))
-        return convert(w, quotient, element)
+        total = widen(w, w.load(totals, row.place(index)))
+        return convert(w, divide(w, widen(w, w.load(powers, index)), total), element)
 
     return Elements(shape, element, compute)
 
@@ -47,38 +45,38 @@ def softmax(op: nn.SoftmaxOp, w: Writer, data: Tensor) -> Tensor:
 def log_softmax(op: nn.LogSoftmaxOp, w: Writer, data: Tensor) -> Tensor:
     """What is subtracted from the elements is in buffers."""
     data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
-    axis = op.axis.value.data % len(shape)
-    outer = shape[:axis] + shape[axis + 1 :]
-    maxima, logarithms = w.alloc(outer, wide), w.alloc(outer, wide)
-    with w.loops(outer) as place:
-        greatest = greatest_along(w, data, axis, place)
-
-        def add(total: SSAValue, index: Sequence[Index]) -> SSAValue:
-            at = [*place[:axis], *index, *place[axis:]]
-            less = w.pure(arith.SubfOp, widen(w, w.read(data, at)), greatest)
-            return w.pure(arith.AddfOp, total, w.pure(math.ExpOp, less))
-
-        total = w.accumulate(shape[axis : axis + 1], w.number(0, wide), add)
-        w.store(greatest, maxima, place)
-        w.store(w.pure(math.LogOp, total), logarithms, place)
+    row = Reduced.of(shape, [op.axis.value.data])
+    maxima, logarithms = w.alloc(row.outer, wide), w.alloc(row.outer, wide)
+    with w.loops(row.outer) as outer:
+        less = less_greatest(w, data, row, outer, maxima)
+        total = row.fold(w, w.number(0, wide), add, lambda i: w.pure(math.ExpOp, less(i)))
+        w.store(w.pure(math.LogOp, total), logarithms, outer)
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
-        place = [*index[:axis], *index[axis + 1 :]]
+        place = row.place(index)
         less = w.pure(arith.SubfOp, widen(w, w.read(data, index)), w.load(maxima, place))
         return convert(w, w.pure(arith.SubfOp, less, w.load(logarithms, place)), data.element)
 
     return Elements(shape, data.element, compute)
 
 
-def greatest_along(w: Writer, data: Tensor, axis: int, place: Sequence[Index]) -> SSAValue:
-    """The greatest element along an axis, NaN if one is; `place` is the index without it."""
+def less_greatest(
+    w: Writer,
+    data: Tensor,
+    row: Reduced,
+    outer: Sequence[Index],
+    maxima: SSAValue | None = None,
+) -> Callable[[Sequence[Index]], SSAValue]:
+    """What computes, wide, an element of a row less the greatest, NaN if one is; the greatest is
+    computed at once, and stored among the maxima."""
 
-    def greater(value: SSAValue, index: Sequence[Index]) -> SSAValue:
-        element = w.read(data, [*place[:axis], *index, *place[axis:]])
-        return w.pure(arith.MaximumfOp, value, widen(w, element))
+    def element(inner: Sequence[Index]) -> SSAValue:
+        return widen(w, w.read(data, row.index(outer, inner)))
 
-    start = w.number(-inf, step_type(data.element))
-    return w.accumulate(data.shape[axis : axis + 1], start, greater)
+    greatest = row.fold(w, w.number(-inf, step_type(data.element)), maximum, element)
+    if maxima is not None:
+        w.store(greatest, maxima, outer)
+    return lambda inner: w.pure(arith.SubfOp, element(inner), greatest)
 
 
 def dropout(_: nn.DropoutOp, __: Writer, data: Tensor) -> Tensor:

@@ -87,13 +87,12 @@ def normalized(
         def element(inner: Sequence[Index]) -> SSAValue:
             return widen(w, w.read(data, reduced.index(outer, inner)))
 
-        def add_square(total: SSAValue, inner: Sequence[Index]) -> SSAValue:
+        def square(inner: Sequence[Index]) -> SSAValue:
             centered = w.pure(arith.SubfOp, element(inner), mean)
-            return add(w, total, multiply(w, centered, centered))
+            return multiply(w, centered, centered)
 
-        total = w.accumulate(reduced.inner, zero, lambda t, i: add(w, t, element(i)))
-        mean = divide(w, total, count)
-        variance = divide(w, w.accumulate(reduced.inner, zero, add_square), count)
+        mean = divide(w, reduced.fold(w, zero, add, element), count)
+        variance = divide(w, reduced.fold(w, zero, add, square), count)
         w.store(mean, means, outer)
         w.store(w.pure(math.SqrtOp, add(w, variance, w.number(epsilon, wide))), roots, outer)
 
@@ -175,11 +174,11 @@ def over_root(
     roots = w.alloc(reduced.outer, wide)
     with w.loops(reduced.outer) as outer:
 
-        def add_square(total: SSAValue, inner: Sequence[Index]) -> SSAValue:
+        def square(inner: Sequence[Index]) -> SSAValue:
             x = widen(w, w.read(data, reduced.index(outer, inner)))
-            return add(w, total, multiply(w, x, x))
+            return multiply(w, x, x)
 
-        total = w.accumulate(reduced.inner, w.number(0.0, wide), add_square)
+        total = reduced.fold(w, w.number(0.0, wide), add, square)
         w.store(w.pure(math.SqrtOp, finish(total, prod(reduced.inner))), roots, outer)
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:

@@ -82,11 +82,14 @@ def known(value: SSAValue) -> float | int | None:
 
 
 def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
-    """The number in a type of the same kind, or an index as a number: rounded, or wrapped around;
-    i1 is 0 or 1."""
+    """The number, or the index, in another type: rounded, or wrapped around; i1 is 0 or 1."""
     source = value.type
     if source == type:
         return value
+    if is_integer(source) and not is_integer(type) and not isinstance(type, IndexType):
+        return w.pure(arith.SIToFPOp, convert(w, value, i64), target_type=type)
+    if not is_integer(source) and not isinstance(source, IndexType) and is_integer(type):
+        raise NotImplementedError(f"a number of type {type} made of one of {source}")
     if isinstance(source, IndexType):
         if is_integer(type):
             return w.pure(arith.IndexCastOp, value, target_type=type)

@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...tir.building import Index
+from ...tir.building import Index, TirBuilder
 from .. import reduction as ops
 from ..shapes import Shape, normalize_axes, reduce
 from ..types import tensor_type
@@ -34,6 +34,7 @@ from .tensors import Definition, Elements, Tensor, Writer
 
 __all__ = ["REDUCTION", "Reduced"]
 
+Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
 
 
@@ -74,6 +75,17 @@ class Reduced:
             index.append(next(along))
         return index
 
+    def fold(
+        self,
+        w: Writer,
+        start: SSAValue,
+        function: Function,
+        element: Callable[[Sequence[Index]], SSAValue],
+    ) -> SSAValue:
+        """Write loops over what is along the axes; see `Writer.fold`."""
+        neighbours = len(self.shape) - 1 in self.axes
+        return w.fold(self.inner, start, function, element, neighbours=neighbours)
+
     def place(self, index: Sequence[Index]) -> list[Index]:
         """The place, among what is left, of an element."""
         ones = [0] if self.keepdims else []
@@ -86,7 +98,7 @@ def reduction(
     data: Tensor,
     type: Attribute,
     start: float | int,
-    combine: Callable[[Writer, SSAValue, SSAValue], SSAValue],
+    combine: Function,
     finish: Callable[[Writer, SSAValue], SSAValue] = lambda w, value: value,
 ) -> Tensor:
     """What `combine` makes of a number and each element, in a type."""
@@ -94,11 +106,10 @@ def reduction(
     reduced = Reduced.of(data.shape, axes, bool(op.keepdims.value.data))
 
     def compute(w: Writer, index: Sequence[Index]) -> SSAValue:
-        def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
-            element = w.read(data, reduced.index(index, inner))
-            return combine(w, value, convert(w, element, type))
+        def element(inner: Sequence[Index]) -> SSAValue:
+            return convert(w, w.read(data, reduced.index(index, inner)), type)
 
-        value = w.accumulate(reduced.inner, w.number(start, type), step)
+        value = reduced.fold(w, w.number(start, type), combine, element)
         return convert(w, finish(w, value), data.element)
 
     return Elements(reduced.outer, data.element, compute)
@@ -123,7 +134,7 @@ def mean(op: ops.MeanOp, _: Writer, data: Tensor) -> Tensor:
     return reduction(op, data, wide_type(data.element), 0, add, over_count)
 
 
-def extremum(function: Callable[[Writer, SSAValue, SSAValue], SSAValue], of_none: Bound):
+def extremum(function: Function, of_none: Bound) -> Definition:
     """A reduction to the greatest or the least."""
 
     def define(op: ops.ReductionOp, _: Writer, data: Tensor) -> Tensor:

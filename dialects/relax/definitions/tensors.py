@@ -18,8 +18,9 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ...tir.building import Index, TirBuilder
-from ...tir.ops import PrimFuncOp
+from ...tir.ops import ForKind, PrimFuncOp
 from ..shapes import Shape
+from .numbers import convert
 
 __all__ = [
     "At",
@@ -55,6 +56,46 @@ class Writer(TirBuilder):
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
         """Write what computes an element."""
         return self.bound.get(tensor, tensor).read(self, index)
+
+    def fold(
+        self,
+        extents: Sequence[int],
+        start: SSAValue,
+        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
+        element: Callable[[Sequence[Index]], SSAValue],
+        *,
+        neighbours: bool,
+    ) -> SSAValue:
+        """Write loops that make one number of many: `function`, which is associative and for which
+        `start` is neutral, of those so far and the next one.
+
+        If those along the last dimension are neighbours in memory, each lane of a vector has a
+        number of its own before.
+        """
+        if not neighbours or not extents or extents[-1] < 2 * self.lanes:
+            return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
+        *outer, last = extents
+        rest = last % self.lanes
+        numbers = self.alloc((self.lanes,), start.type, "local")
+
+        def step(lane: Index, index: Sequence[Index]) -> None:
+            number = function(self, self.load(numbers, [lane]), element(index))
+            self.store(number, numbers, [lane])
+
+        with self.loop(self.lanes, ForKind.VECTORIZED) as lane:
+            self.store(start, numbers, [lane])
+        with self.loops(outer) as index:
+            with (
+                self.loop(last // self.lanes) as chunk,
+                self.loop(self.lanes, ForKind.VECTORIZED) as lane,
+            ):
+                step(lane, [*index, self.add(self.mul(chunk, self.lanes), lane)])
+            if rest:
+                with self.loop(rest, ForKind.VECTORIZED) as lane:
+                    step(lane, [*index, self.add(last - rest, lane)])
+        return self.accumulate(
+            (self.lanes,), start, lambda x, lane: function(self, x, self.load(numbers, lane))
+        )
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that compute all elements, into a buffer of that shape."""
@@ -187,9 +228,11 @@ class Contraction(Tensor):
 
     The element for m, a row and a column is the sum over k of `lhs(batch, m, k)` and
     `rhs(batch, ks, row, column)`, `k` being the place of the indices `ks` among the `terms`, in
-    row-major order. A plain matrix product has one row: `rows` is empty.
+    row-major order. A plain matrix product has one row: `rows` is empty. Products and sums are of
+    the type `total`.
     """
 
+    total: Attribute
     batch: Shape
     m: int
     rows: Shape
@@ -209,7 +252,7 @@ class Contraction(Tensor):
 
     def multiply_add(self, w: Writer, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """One term more; a product of floats may be rounded or not."""
-        if isinstance(self.element, IntegerType):
+        if isinstance(self.total, IntegerType):
             return w.pure(arith.AddiOp, acc, w.pure(arith.MuliOp, lhs, rhs))
         product = w.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
         return w.pure(arith.AddfOp, acc, product, flags=CONTRACT)
@@ -217,13 +260,17 @@ class Contraction(Tensor):
     def read(self, w: Writer, index: Sequence[Index]) -> SSAValue:
         """Write a loop for one element; a kernel of all of them is in tiles instead."""
         batch, m, rows, column = self.batch_of(w, index)
-        acc = w.alloc((1,), self.element, "local")
-        w.store(w.number(0, self.element), acc, [0])
+        acc = w.alloc((1,), self.total, "local")
+        w.store(w.number(0, self.total), acc, [0])
         with w.loops(self.terms) as terms:
             lhs = self.lhs(w, batch, m, w.flat(terms, self.terms))
             rhs = self.rhs(w, batch, terms, rows, column)
             w.store(self.multiply_add(w, w.load(acc, [0]), lhs, rhs), acc, [0])
-        return w.load(acc, [0])
+        return self.element_of(w, w.load(acc, [0]))
+
+    def element_of(self, w: Writer, total: SSAValue) -> SSAValue:
+        """The element that a sum is."""
+        return convert(w, total, self.element)
 
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from evaluation import FLOATS, constant, i4, ui8
 from legalized import check_kernel, legalized
@@ -43,6 +44,12 @@ def test_astype(element: Element, target: Element):
     integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
     values = VALUES if element in FLOAT else integers
     check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
+
+
+def test_f64_is_rounded_to_f16_once():
+    ties = np.array([1 + 2**-11, 1 + 3 * 2**-11, 2**-25, 65520, 3 * 2**-25])
+    near = [ties * (1 + sign * 2.0**-40) for sign in (-1, 0, 1)]
+    check_kernel(ops.AstypeOp(constant([*near, -ties], f64), dtype=f16))
 
 
 @pytest.mark.parametrize(

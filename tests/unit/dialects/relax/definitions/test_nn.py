@@ -23,7 +23,16 @@ def numbers(*shape: int) -> Array:
 @pytest.mark.parametrize(("element", "close"), FLOATS, ids=str)
 @pytest.mark.parametrize(
     ("shape", "axis"),
-    [((3, 5), -1), ((3, 5), 0), ((2, 3, 4), 1), ((1, 1), 1), ((4,), 0), ((0, 2), 1), ((2, 0), 1)],
+    [
+        ((3, 5), -1),
+        ((3, 5), 0),
+        ((2, 3, 4), 1),
+        ((1, 1), 1),
+        ((4,), 0),
+        ((2, 37), 1),
+        ((0, 2), 1),
+        ((2, 0), 1),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("op", [ops.SoftmaxOp, ops.LogSoftmaxOp])

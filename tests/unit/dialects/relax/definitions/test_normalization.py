@@ -113,6 +113,15 @@ def test_l2_normalize(axes: list[int], element: Element, close: float):
     check_kernel(ops.L2NormalizeOp(x, eps=100.0, axis=axes), close)
 
 
+def test_long_rows():
+    """Lanes have sums of their own."""
+    x = constant(numbers(2, 3, 37), f32)
+    gamma, beta = constant(numbers(37), f32), constant(numbers(37) + 1, f32)
+    check_kernel(ops.LayerNormOp(x, gamma, beta, axes=[-1]), 1e-5, 1e-6)
+    check_kernel(ops.RMSNormOp(x, gamma, axes=[-1]), 1e-5)
+    check_kernel(ops.L2NormalizeOp(x, eps=0.1, axis=[2, 1]), 1e-5)
+
+
 def test_of_no_elements():
     none = constant(np.zeros((2, 0)), f32)
     check_kernel(ops.L2NormalizeOp(none, eps=0.5, axis=[1]))

@@ -90,6 +90,16 @@ def test_of_no_elements(op: type[ops.ReductionOp], element: Element):
         check_kernel(op(none, axis=axes))
 
 
+@pytest.mark.parametrize("size", [31, 32, 35, 64])
+def test_long_rows(size: int):
+    """Lanes have sums of their own."""
+    x = np.random.default_rng(0).permutation(2 * size).reshape(2, size) - size
+    for op in (ops.SumOp, ops.MaxOp, ops.MinOp, ops.MeanOp):
+        check_kernel(op(constant(x, i32), axis=[1]))
+        check_kernel(op(constant(x, f32)), 1e-6)
+    check_kernel(ops.ProdOp(constant(1 + x / 1000, f32), axis=[1]), 1e-5)
+
+
 def test_integers_wrap_around():
     x = constant([100, 100, -128, 3], i8)
     for op in NUMBERS:

@@ -1,0 +1,54 @@
+"""Kernels of padding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evaluation import ALL_ELEMENTS, Array, constant, ui8
+from legalized import check_kernel, legalized
+from xdsl.dialects.builtin import f16, f32, i1, i8, i32
+
+from passline.dialects.relax.nn import PadOp
+from passline.dialects.relax.types import Element
+
+
+def numbers(*shape: int) -> Array:
+    return np.random.default_rng(0).integers(0, 9, shape)
+
+
+MODES = ["constant", "reflect", "edge", "circular"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "widths",
+    [(1, 2, 0, 0), (0, 0, 2, 1), (0, 0, -1, 2), (2, -1, -1, -1), (0, 9, 11, 0), (0, 0, 0, 0)],
+    ids=str,
+)
+def test_modes(mode: str, widths: tuple[int, ...]):
+    check_kernel(PadOp(constant(numbers(3, 4), f32), pad_width=widths, pad_mode=mode))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_small_dimensions(mode: str):
+    data = constant(numbers(1, 2, 1), i32)
+    check_kernel(PadOp(data, pad_width=(2, 2, 3, 3, 0, 1), pad_mode=mode))
+    check_kernel(PadOp(constant(7, i32), pad_width=(), pad_mode=mode))
+
+
+@pytest.mark.parametrize("element", [e for e in (*ALL_ELEMENTS, i1) if e != ui8], ids=str)
+@pytest.mark.parametrize("value", [0.0, 3.0, -1.0])
+def test_elements(element: Element, value: float):
+    check_kernel(PadOp(constant(numbers(2, 2), element), pad_width=(1, 0, 0, 1), pad_value=value))
+
+
+def test_values():
+    check_kernel(PadOp(constant(numbers(2), f16), pad_width=(1, 0), pad_value=-np.inf))
+    check_kernel(PadOp(constant(numbers(2), i8), pad_width=(1, 0), pad_value=300.0))
+
+
+def test_unsigned_constants_have_no_kernel():
+    data = constant(numbers(2), ui8)
+    check_kernel(PadOp(data, pad_width=(1, 0), pad_mode="edge"))
+    with pytest.raises(AssertionError, match="no kernel"):
+        legalized(PadOp(data, pad_width=(1, 0)))
