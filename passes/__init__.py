@@ -36,14 +36,22 @@ PASSES = {
     "lower-tir": "tir.lower_tir:LowerTIR",
     "legalize-ops": "relax.legalize_ops:LegalizeOps",
     "plan-devices": "relax.plan_devices:PlanDevices",
+    "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "builtin.print_ir:PrintIR",
     "print-op-stats": "builtin.print_op_stats:PrintOpStats",
     "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "tir-common-subexpr-elim": "tir.common_subexpr_elim:CommonSubexprElim",
+    "tir-flatten-buffer": "tir.flatten_buffer:FlattenBuffer",
+    "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
+    "tir-inject-double-buffer": "tir.inject_double_buffer:InjectDoubleBuffer",
+    "tir-loop-partition": "tir.loop_partition:LoopPartition",
+    "tir-remove-no-op": "tir.remove_no_op:RemoveNoOp",
+    "tir-simplify": "tir.simplify:Simplify",
+    "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
-    "tir-simplify": "tir.simplify:Simplify",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
 }
 
@@ -70,11 +78,16 @@ LOWER_TO_TIR = (
 """The pipeline `lower-to-tir`."""
 
 LOWER_TO_MLIR = (
+    "tir-loop-partition{partition-const-loop=true}",  # first: loops without masks, but at the end
     "tir-unroll-loop",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
+    "tir-simplify",
+    "tir-remove-no-op",
+    "tir-common-subexpr-elim",
+    "tir-storage-rewrite",  # of vectors: it refuses loops that are still to be vectorized
     "lower-tir",
 )
-"""The pipeline `lower-to-mlir`: what loops say of themselves is done, then they are lowered."""
+"""The pipeline `lower-to-mlir`: loops are run as they say, then lowered."""
 
 PIPELINES = {
     "lower-to-mlir": LOWER_TO_MLIR,

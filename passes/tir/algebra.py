@@ -278,7 +278,7 @@ class Algebra:
                 left = (self.mod if flooring else self.rem)(dividend, divisor)
                 new = total.plus(Linear.of(atom), -count)
                 new = new.plus(self._scaled(dividend, times)).minus(self._scaled(left, times))
-                if len(new.terms) < len(total.terms):
+                if _weight(new) < _weight(total):
                     total = new
                     pending = [term for term in total.terms if term[0].divides]
                     break
@@ -327,6 +327,11 @@ class Algebra:
 
 def _order(form: Linear) -> tuple[list[tuple[int, int]], int]:
     return [(atom.number, count) for atom, count in form.terms], form.constant
+
+
+def _weight(form: Linear) -> tuple[int, int]:
+    """What of two equal forms is less for the simpler one."""
+    return sum(atom.divides for atom, _ in form.terms), len(form.terms)
 
 
 def factors_of(atom: Atom) -> list[Atom]:

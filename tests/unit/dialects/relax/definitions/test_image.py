@@ -15,7 +15,7 @@ from passline.dialects.relax.definitions import DEFINITIONS
 from passline.dialects.relax.semantics.image import IMAGE
 from passline.dialects.relax.types import Element
 
-CLOSE = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
 
 
 def numbers(*shape: int) -> Array:

@@ -16,7 +16,7 @@ from passline.dialects.relax.semantics.pooling import POOLING
 from passline.dialects.relax.types import Element
 
 ELEMENTS: list[Element] = [f16, bf16, f32, f64, i1, i4, i8, i32]
-CLOSE = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 1e-2, f32: 1e-5, f64: 1e-12}
 
 WINDOWS: dict[str, dict[str, Any]] = {
     "plain": {"pool_size": (2, 2), "strides": (2, 2)},
@@ -88,7 +88,11 @@ def test_ranks(
     adaptive_avg: type[ops.SizedPoolOp],
 ):
     data, rank = constant(numbers(*shape), f32), len(shape) - 2
-    windows = {"pool_size": (3,) * rank, "padding": (1,) * rank, "strides": (2,) * rank}
+    windows: dict[str, Any] = {
+        "pool_size": (3,) * rank,
+        "padding": (1,) * rank,
+        "strides": (2,) * rank,
+    }
     check_kernel(max_pool(data, **windows))
     check_kernel(avg_pool(data, **windows), 1e-5, 1e-5)
     check_kernel(adaptive_max(data, output_size=(2,) * rank))

@@ -1,0 +1,182 @@
+// RUN: passline-opt %s -p 'legalize-ops{lanes=4}' --split-input-file | filecheck %s
+// RUN: passline-opt %s -p 'legalize-ops{lanes=4}' --split-input-file --remarks-missed=legalize 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+
+// One function for each distinct computation, which calls share; locations of calls stay.
+// CHECK-LABEL: @shared
+// CHECK-NEXT: [[A:%.*]] = relax.call_tir @fused_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: [[B:%.*]] = relax.call_tir @fused_relu(%y) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: [[C:%.*]] = relax.call_tir @fused_relu1(%z) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: func.return [[A]], [[B]], [[C]]
+// CHECK-NEXT: }
+// CHECK-NEXT: tir.prim_func private @fused_relu(%x: memref<8xf32>, {{%.*}}: memref<8xf32>) {
+// CHECK:      tir.prim_func private @fused_relu1(%z: memref<4xf32>, {{%.*}}: memref<4xf32>) {
+// CHECK-NOT:  tir.prim_func
+func.func @shared(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<4xf32>) {
+  %0 = relax.nn.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = relax.nn.relu %y : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = relax.nn.relu %z : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What is element-wise after a convolution has no buffer: the padded data has one, the sums are
+// local.
+// CHECK-LABEL: @convolution
+// CHECK-NEXT: relax.call_tir @fused(%x, %w, %b)
+// CHECK:      tir.prim_func private @fused(%x: memref<1x2x4x4xf32>, %w: memref<3x2x3x3xf32>, %b: memref<3x1x1xf32>, [[OUT:%.*]]: memref<1x3x4x4xf32>) {
+// CHECK:      memref.alloc() {{.*}} : memref<1x2x1x1x6x6xf32>
+// CHECK-NOT:  memref.alloc()
+// CHECK:      arith.mulf {{.*}} fastmath<contract>
+// CHECK:      [[SUM:%.*]] = memref.load {{.*}} "local">
+// CHECK:      [[BIAS:%.*]] = memref.load %b
+// CHECK-NEXT: [[ADD:%.*]] = arith.addf {{%.*}}, [[BIAS]] : f32
+// CHECK-NEXT: [[MAX:%.*]] = arith.maximumf [[ADD]], {{%.*}} : f32
+// CHECK-NEXT: memref.store [[MAX]], [[OUT]]
+func.func @convolution(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>, %b: tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32> {
+  %0 = call @fused(%x, %w, %b) : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32>
+  return %0 : tensor<1x3x4x4xf32>
+}
+func.func private @fused(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>, %b: tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32> attributes {relax.primitive} {
+  %0 = relax.nn.conv2d %x, %w {padding = [1, 1]} : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x4x4xf32>
+  %1 = relax.add %0, %b : (tensor<1x3x4x4xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32>
+  %2 = relax.nn.relu %1 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32>
+  return %2 : tensor<1x3x4x4xf32>
+}
+
+// -----
+
+// A chain is one loop, over dimensions that are one for all: not the first one, which %y has not.
+// CHECK-LABEL: @chain
+// CHECK:      tir.prim_func private @fused(%x: memref<2x3x4xf32>, %y: memref<3x4xf32>, [[OUT:%.*]]: memref<2x3x4xf32>) {
+// CHECK-DAG:  [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<2x12xf32>
+// CHECK-DAG:  [[Y:%.*]] = memref.reinterpret_cast %y {{.*}} to memref<12xf32>
+// CHECK:      tir.for [[I:%.*]] =
+// CHECK-NEXT: tir.for [[J:%.*]] =
+// CHECK-NEXT: tir.for vectorized [[K:%.*]] =
+// CHECK:      memref.load [[X]]
+// CHECK-NEXT: memref.load [[Y]]
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: memref.store
+// CHECK-NOT:  tir.for
+func.func @chain(%x: tensor<2x3x4xf32>, %y: tensor<3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = call @fused(%x, %y) : (tensor<2x3x4xf32>, tensor<3x4xf32>) -> tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}
+func.func private @fused(%x: tensor<2x3x4xf32>, %y: tensor<3x4xf32>) -> tensor<2x3x4xf32> attributes {relax.primitive} {
+  %c = relax.constant dense<2.0> : tensor<f32>
+  %0 = relax.multiply %x, %y : (tensor<2x3x4xf32>, tensor<3x4xf32>) -> tensor<2x3x4xf32>
+  %1 = relax.add %0, %c : (tensor<2x3x4xf32>, tensor<f32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Each part of what is concatenated has a loop of its own: no condition is in any.
+// CHECK-LABEL: @concatenated
+// CHECK:      tir.prim_func private @fused
+// CHECK-NOT:  scf.if
+// CHECK:      memref.load %x
+// CHECK-NOT:  memref.load %y
+// CHECK:      arith.maximumf
+// CHECK-NOT:  scf.if
+// CHECK:      memref.load %y
+// CHECK:      arith.maximumf
+func.func @concatenated(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> tensor<5x4xf32> {
+  %0 = call @fused(%x, %y) : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
+func.func private @fused(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> tensor<5x4xf32> attributes {relax.primitive} {
+  %0 = relax.concatenate %x, %y {axis = 0 : i64} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  %1 = relax.nn.relu %0 : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  return %1 : tensor<5x4xf32>
+}
+
+// -----
+
+// Windows are computed without conditions and side by side: what is beyond the tensor is in a
+// buffer.
+// CHECK-LABEL: @windows
+// CHECK:      tir.prim_func private @fused_max_pool1d(%x: memref<1x1x8xf32>, {{%.*}}: memref<1x1x8xf32>)
+// CHECK:      memref.alloc() {{.*}} : memref<1x1x10xf32>
+// CHECK:      tir.for vectorized
+// CHECK:      memref.store
+// CHECK:      tir.for vectorized
+// CHECK:      memref.store
+// CHECK:      tir.for vectorized
+// CHECK-NOT:  scf.if
+// CHECK:      arith.maximumf
+// CHECK:      arith.maximumf
+// CHECK-NEXT: memref.store
+func.func @windows(%x: tensor<1x1x8xf32>) -> tensor<1x1x8xf32> {
+  %0 = relax.nn.max_pool1d %x {pool_size = [3], padding = [1]} : (tensor<1x1x8xf32>) -> tensor<1x1x8xf32>
+  return %0 : tensor<1x1x8xf32>
+}
+
+// -----
+
+// Only the parts that are used are computed.
+// CHECK-LABEL: @parts
+// CHECK-NEXT: [[A:%.*]], [[B:%.*]] = relax.call_tir @fused_split(%x) : (tensor<6xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+// CHECK-NEXT: func.return [[A]], [[B]]
+// CHECK:      tir.prim_func private @fused_split(%x: memref<6xf32>, {{%.*}}: memref<2xf32>, {{%.*}}: memref<2xf32>)
+func.func @parts(%x: tensor<6xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0, %1, %2 = relax.split %x {sections = 3 : i64} : (tensor<6xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  return %0, %2 : tensor<2xf32>, tensor<2xf32>
+}
+
+// -----
+
+// Views and constants need no kernel.
+// CHECK-LABEL: @views
+// CHECK-NEXT: relax.constant
+// CHECK-NEXT: relax.reshape
+// CHECK-NEXT: relax.expand_dims
+// CHECK-NEXT: relax.call_tir @fused_add(
+// CHECK-NEXT: func.return
+func.func @views(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
+  %c = relax.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
+  %0 = relax.reshape %x {newshape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
+  %1 = relax.expand_dims %0 {axis = [0]} : (tensor<6xf32>) -> tensor<1x6xf32>
+  %2 = relax.add %1, %c : (tensor<1x6xf32>, tensor<6xf32>) -> tensor<1x6xf32>
+  return %2 : tensor<1x6xf32>
+}
+
+// -----
+
+// What has no kernel stays as it is, in its function.
+// CHECK-LABEL: @left
+// CHECK-NEXT: func.call @fused_add(%x)
+// CHECK-NEXT: relax.nonzero %y
+// CHECK-NEXT: func.call @fused(%y)
+// CHECK:      func.func private @fused(%y: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
+// CHECK:      func.func private @fused_add(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relax.primitive} {
+// CHECK-NOT:  tir.prim_func
+// REMARK:     Function=fused | Remark="no kernel computes 'relax.constant', which has no definition for kernels"
+// REMARK:     Function=fused_add | Remark="no kernel computes a tensor of type tensor<?xf32>, whose shape is not known"
+func.func @left(%x: tensor<?xf32>, %y: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<2x?xi64>, tensor<2x3xf32>) {
+  %0 = relax.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = relax.nonzero %y : (tensor<2x3xf32>) -> tensor<2x?xi64>
+  %2 = call @fused(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<2x?xi64>, tensor<2x3xf32>
+}
+func.func private @fused(%y: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
+  %c = relax.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %0 = relax.add %y, %c : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+// Other functions stay: those that are not to be touched, and external ones.
+// CHECK-LABEL: @others
+// CHECK-NEXT: relax.nn.relu
+// CHECK-NEXT: func.call @external
+// CHECK-NOT:  tir.prim_func
+func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> attributes {passline.skip_optimization} {
+  %0 = relax.nn.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @external(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @external(tensor<4xf32>) -> tensor<4xf32>

@@ -1,0 +1,75 @@
+// RUN: not passline-opt %s -p plan-memory --split-input-file 2>&1 | filecheck %s
+
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<?xf32>: plan-memory needs static shapes
+func.func @dynamic(%x : tensor<?xf32>) {
+  return
+}
+
+// -----
+
+// CHECK: error: 'relax.match_cast' op gives tensor<?xf32>: plan-memory needs static shapes
+// CHECK-NEXT: relax.match_cast
+func.func @dynamic_inside(%x : tensor<4xf32>) {
+  %0 = relax.match_cast %x : (tensor<4xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// CHECK: error: 'relax.exp' op is on tensors, and not legalized: legalize-ops has to make a kernel of it first
+// CHECK: error: 'relax.negative' op is on tensors, and not legalized
+func.func @not_legalized(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: error: 'scf.while' op is control flow that plan-memory does not support yet: it takes scf.if
+func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
+  %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition (%c) %a : tensor<4xf32>
+  } do {
+  ^bb0(%b : tensor<4xf32>):
+    scf.yield %b : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: error: 'relax.lambda' op cannot be planned: functions are no values on buffers; lambda-lift and inline make calls of them
+func.func @functions(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %f = relax.lambda(%a : tensor<4xf32>) -> tensor<4xf32> {
+    relax.yield %a : tensor<4xf32>
+  }
+  %0 = relax.invoke %f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: error: 'func.func' op returns i32: functions on buffers give tensors only
+func.func @number(%x : tensor<4xf32>, %n : i32) -> i32 {
+  return %n : i32
+}
+
+// -----
+
+// CHECK: error: 'func.func' op has 2 blocks: plan-memory takes structured control flow
+func.func @blocks(%x : tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^end
+^end:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// CHECK: error: 'relax.call_tir' op calls a kernel on memref<4xf32, "shared">: buffers have no layout or memory space here
+tir.prim_func private @kernel(%x : memref<4xf32, "shared">, %y : memref<4xf32>) {
+}
+func.func @space(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relax.call_tir @kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
