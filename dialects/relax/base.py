@@ -14,22 +14,30 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
-from .interfaces import Evaluates, InfersType
+from .interfaces import Evaluates, InfersType, Legalizes
 
 if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions
 
+    from .definitions.tensors import Definition
+
 __all__ = ["RelaxOp", "TensorOp"]
 
 
-class RelaxOp(Evaluates, IRDLOperation, ABC):
-    """An operation that `semantics` computes."""
+class RelaxOp(Evaluates, Legalizes, IRDLOperation, ABC):
+    """An operation that `semantics` computes, and `definitions` makes kernels of."""
 
     @classmethod
     def semantics(cls) -> type[InterpreterFunctions]:
         from .semantics import RelaxFunctions
 
         return RelaxFunctions
+
+    @classmethod
+    def definition(cls) -> Definition | None:
+        from .definitions import DEFINITIONS
+
+        return DEFINITIONS.get(cls)
 
 
 class TensorOp(InfersType, RelaxOp, ABC):

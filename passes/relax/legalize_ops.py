@@ -13,7 +13,6 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.convolution import ForwardConvolutionOp
-from ...dialects.relax.definitions import DEFINITIONS
 from ...dialects.relax.definitions.contraction import is_plain, is_trivial, windows_of
 from ...dialects.relax.definitions.pooling import takes_neighbours
 from ...dialects.relax.definitions.tensors import (
@@ -21,12 +20,13 @@ from ...dialects.relax.definitions.tensors import (
     Buffer,
     Concatenated,
     Contraction,
+    Definition,
     Elements,
     Shifted,
     Tensor,
     Writer,
 )
-from ...dialects.relax.interfaces import Elementwise, FusionPattern
+from ...dialects.relax.interfaces import Elementwise, FusionPattern, Legalizes
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.shapes import Shape
@@ -136,11 +136,16 @@ def define(op: Operation, w: Writer, operands: Sequence[Tensor]) -> tuple[Tensor
         return (filled(op, op.value.value.data),)
     if isinstance(op, ConstantOp) and op.value.is_splat():
         return (filled(op, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
-    definition = DEFINITIONS.get(type(op))
+    definition = definition_of(op)
     if definition is None:
         raise NotImplementedError(f"'{op.name}', which has no definition for kernels")
     results = definition(op, w, *operands)
     return results if isinstance(results, tuple) else (results,)
+
+
+def definition_of(op: Operation) -> Definition | None:
+    """The function that makes the results of an operation of its operands."""
+    return op.definition() if isinstance(op, Legalizes) else None
 
 
 def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
@@ -155,7 +160,7 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
     """Move operations that nothing is computed together with, but that have a definition, into
     functions of their own."""
     for op in [*walk(func)]:
-        if type(op) in DEFINITIONS and not isinstance(op, FusionPattern):
+        if definition_of(op) is not None and not isinstance(op, FusionPattern):
             if any(result.first_use is not None for result in op.results):
                 outliner.outline([op], {"relax.primitive": UnitAttr()})
 

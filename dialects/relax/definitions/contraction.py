@@ -14,7 +14,7 @@ from ...tir.building import Index
 from .. import convolution, linear_algebra
 from ..constant import is_integer
 from ..layout import Layout
-from ..shapes import broadcast
+from ..shapes import Shape, broadcast
 from ..types import static_shape, tensor_type
 from ..windows import Window
 from .layouts import moved_index, relayout
@@ -143,6 +143,8 @@ def convolve(
         rows, columns = (), prod(extents)
         data = w.reshaped(data, (images, channels, columns))
         shape = (images, outputs, columns)
+        if columns == groups == 1:
+            return of_points(data, kernel, shape, element, total)
     else:
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
         data = split(w, data, windows)
@@ -207,6 +209,29 @@ def convolve(
         place,
         batch_of,
         pitch=pitch,
+    )
+
+
+def of_points(
+    data: Tensor, kernel: Tensor, shape: Shape, element: Attribute, total: Attribute
+) -> Tensor:
+    """The convolution of images of one element: the product of a matrix of their channels and the
+    transposed weight."""
+    images, outputs, _ = shape
+    return Contraction(
+        shape,
+        element,
+        total,
+        (images,),
+        1,
+        (),
+        outputs,
+        data.shape[1:2],
+        lambda w, batch, m, k: convert(w, w.read(data, [batch[0], k, m]), total),
+        lambda w, batch, ks, row, column: convert(w, w.read(kernel, [column, *ks]), total),
+        lambda w, batch, m, row, column: [batch[0], column, m],
+        lambda w, index: ([index[0]], index[2], [], index[1]),
+        rhs_along_terms=True,
     )
 
 

@@ -6,7 +6,7 @@ They are tested with `isinstance`, an order of magnitude cheaper than looking up
 from __future__ import annotations
 
 from .algebra import Associative, Decomposes, Neutral, Shorthand, SimplifiesInference
-from .computing import Evaluates, InfersType, NonComputational, OnHost
+from .computing import Evaluates, InfersType, Legalizes, NonComputational, OnHost
 from .fusion import (
     Anchor,
     Broadcast,
@@ -48,6 +48,7 @@ __all__ = [
     "InfersType",
     "Injective",
     "LayoutRule",
+    "Legalizes",
     "Neutral",
     "NonComputational",
     "OnHost",

@@ -44,14 +44,16 @@ def unsigned(function: Callable[..., object]) -> Compute:
 
     def compute(op: Operation, *args: Array) -> object:
         types = zip(args, op.operand_types, strict=True)
-        return function(*(as_unsigned(arg, _width(type)) for arg, type in types))
+        result = function(*(as_unsigned(arg, _width(type)) for arg, type in types))
+        half = 1 << (_width(op.results[0].type) - 1)
+        return (np.asarray(result, dtype=object) ^ half) - half  # with a sign again
 
     return compute
 
 
 def as_unsigned(value: Array, width: int) -> Array:
-    """The integer modulo 2 to the width, as a Python integer or an array of them."""
-    return np.asarray(value).astype(object) & ((1 << width) - 1)
+    """The integer modulo 2 to the width, as an array of Python integers."""
+    return np.asarray(np.asarray(value).astype(object) & ((1 << width) - 1), dtype=object)
 
 
 def _width(type: Attribute) -> int:

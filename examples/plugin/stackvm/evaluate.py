@@ -19,12 +19,14 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax.interfaces import Elementwise, Evaluates, InfersType
+from passline.dialects.relax.interfaces import Elementwise, Evaluates, InfersType, Legalizes
 from passline.dialects.relax.shapes import broadcast
 from passline.dialects.relax.types import TENSOR, combine, tensor_type
 
 if TYPE_CHECKING:
     from xdsl.interpreter import InterpreterFunctions
+
+    from passline.dialects.relax.definitions.tensors import Definition
 
 __all__ = ["EvaluateOp", "words_of"]
 
@@ -48,12 +50,13 @@ def words_of(program: str, operands: int) -> list[str]:
 
 
 @irdl_op_definition
-class EvaluateOp(InfersType, Elementwise, Evaluates, IRDLOperation):
+class EvaluateOp(InfersType, Elementwise, Evaluates, Legalizes, IRDLOperation):
     """The number that a program leaves when it starts with the elements of the operands on the
     stack, the last on top; for each place of the operands, which are broadcast.
 
     InfersType: `infer-type` refines its result. Elementwise: `fuse-ops` computes it in one kernel
     with others, and on fills `fold-constant` gives a fill. Evaluates: it can be folded and run.
+    Legalizes: it becomes part of kernels, and machine code.
     """
 
     name = "stackvm.evaluate"
@@ -75,3 +78,9 @@ class EvaluateOp(InfersType, Elementwise, Evaluates, IRDLOperation):
         from .semantics import StackVMFunctions
 
         return StackVMFunctions
+
+    @classmethod
+    def definition(cls) -> Definition:
+        from .kernels import evaluate
+
+        return evaluate

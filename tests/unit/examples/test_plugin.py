@@ -123,6 +123,15 @@ def test_their_op_runs() -> None:
     assert result.status == 0 and "float32 2x3" in result.stdout
 
 
+def test_their_op_becomes_a_kernel() -> None:
+    result = passline_opt(str(EVALUATE), "-p", "optimize,lower-to-tir")
+    assert "tir.prim_func" in result.stdout and "stackvm" not in result.stdout
+    pipeline = ["-p", "optimize,lower-to-tir"]
+    runs = [capture(PasslineRunMain(args=[str(EVALUATE), *p]).run) for p in ([], pipeline)]
+    assert [run.status for run in runs] == [0, 0]
+    assert runs[0].stdout.splitlines()[1:] == runs[1].stdout.splitlines()[1:]
+
+
 @pytest.mark.parametrize(
     ("program", "message"),
     [

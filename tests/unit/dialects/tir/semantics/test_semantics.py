@@ -70,10 +70,18 @@ def test_integers_wrap_around(op: str, lhs: str, rhs: str, expected: int):
     assert value == expected and value.dtype == np.int8
 
 
+@pytest.mark.parametrize(
+    ("op", "expected"), [("shrui", 2**63 - 1), ("divui", 2**63 - 1), ("remui", 1), ("maxui", -1)]
+)
+def test_unsigned_results_take_all_bits(op: str, expected: int):
+    operands = ("-1", "i64"), ("1" if op == "shrui" else "2", "i64")
+    assert result(f"arith.{op} %0, %1 : i64", "i64", *operands) == expected
+
+
 COMPARISONS = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 
 
-@pytest.mark.parametrize(("predicate", "expected"), zip(COMPARISONS, "0111000011", strict=True))
+@pytest.mark.parametrize(("predicate", "expected"), [*zip(COMPARISONS, "0111000011", strict=True)])
 def test_integers_compare_with_and_without_a_sign(predicate: str, expected: str):
     value = result(f"arith.cmpi {predicate}, %0, %1 : i8", "i1", ("-1", "i8"), ("1", "i8"))
     assert value == bool(int(expected))

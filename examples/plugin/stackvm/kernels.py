@@ -1,0 +1,36 @@
+"""How kernels compute `stackvm.evaluate`: the program as arithmetic on one element of each."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from passline.dialects.relax.definitions.elementwise import elementwise
+from passline.dialects.relax.definitions.numbers import is_float
+from passline.dialects.relax.definitions.tensors import Writer
+
+from .evaluate import EvaluateOp, words_of
+
+__all__ = ["evaluate"]
+
+FLOATS = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp}
+INTEGERS = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp}
+
+
+def run_program(op: EvaluateOp, w: Writer, *elements: SSAValue) -> SSAValue:
+    """Write the arithmetic of a program."""
+    stack = [*elements]
+    for word in words_of(op.program.data, len(elements)):
+        match word:
+            case "dup":
+                stack.append(stack[-1])
+            case "swap":
+                stack[-2:] = stack[:-3:-1]
+            case _:
+                right, left = stack.pop(), stack.pop()
+                operations = FLOATS if is_float(left.type) else INTEGERS
+                stack.append(w.pure(operations[word], left, right))
+    return stack[0]
+
+
+evaluate = elementwise(run_program)
