@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp, YieldOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.control import GraphOp
@@ -167,12 +167,22 @@ class Conversion:
                 argument.location, argument.name_hint = old.location, old.name_hint
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
-        for number, argument in enumerate(results):
-            argument.name_hint = f"out{number}"
+        for number, (argument, name) in enumerate(zip(results, self.result_names(), strict=True)):
+            argument.name_hint = name or f"out{number}"
         end = self.convert_block(self.source.body.block, block, (*map(self.argument, results),))
         assert not end, "a function on buffers returns nothing"
         block.add_op(tir.YieldOp())
         self.place(block)
+
+    def result_names(self) -> list[str | None]:
+        """What the results are called, if they are computed here and are no tuples' elements."""
+        end = self.source.body.block.last_op
+        names: list[str | None] = []
+        for value in () if end is None else end.operands:
+            leaves = [*leaves_of(value.type)]
+            own = isinstance(value, OpResult) and len(leaves) == 1
+            names += [value.name_hint if own else None] * len(leaves)
+        return names
 
     def argument(self, value: BlockArgument) -> Value:
         """A parameter as a value."""

@@ -2,7 +2,7 @@
 
 // A chain: two places by turns, and the last result in that of the caller.
 // CHECK-LABEL: tir.prim_func private @exp(%x: memref<8xf32>, %y: memref<8xf32>) {
-// CHECK-LABEL: tir.prim_func @chain(%x: memref<8xf32>, %out0: memref<8xf32>) attributes {tir.outputs = 1 : i64} {
+// CHECK-LABEL: tir.prim_func @chain(%x: memref<8xf32>, %d: memref<8xf32>) attributes {tir.outputs = 1 : i64} {
 // CHECK-NEXT: %arena = memref.alloc() {alignment = 64 : i64} : memref<128xi8>
 // CHECK-NEXT: [[C0:%.*]] = arith.constant 0 : index
 // CHECK-NEXT: %a = memref.view %arena[[[C0]]][] : memref<128xi8> to memref<8xf32>
@@ -12,7 +12,7 @@
 // CHECK-NEXT: tir.call @exp(%a, %b)
 // CHECK-NEXT: %c = memref.view %arena[[[C0]]][]
 // CHECK-NEXT: tir.call @exp(%b, %c)
-// CHECK-NEXT: tir.call @exp(%c, %out0)
+// CHECK-NEXT: tir.call @exp(%c, %d)
 // CHECK-NEXT: }
 !t = tensor<8xf32>
 !b = memref<8xf32>
@@ -49,7 +49,7 @@ func.func @chain(%x : !t) -> !t {
 // CHECK-NEXT: %c = memref.view %arena[[[C]]][]
 // CHECK-NEXT: tir.call @exp(%b, %c)
 // CHECK-NEXT: [[V:%.*]] = memref.view %arena[[[A]]][] : memref<192xi8> to memref<2x4xf32>
-// CHECK-NEXT: tir.call @add(%c, [[V]], %out0) : memref<8xf32>, memref<2x4xf32>, memref<8xf32>
+// CHECK-NEXT: tir.call @add(%c, [[V]], %d) : memref<8xf32>, memref<2x4xf32>, memref<8xf32>
 !t = tensor<8xf32>
 !m = tensor<2x4xf32>
 tir.prim_func private @exp(%x : memref<8xf32>, %y : memref<8xf32>) {
@@ -99,7 +99,7 @@ func.func @alias(%x : !t) -> !t {
 // CHECK-NEXT: tir.call @add(%x, %add, %out0)
 // CHECK-NEXT: [[W:%.*]] = memref.get_global @w : memref<4xf32>
 // CHECK-NEXT: [[V:%.*]] = memref.reinterpret_cast [[W]] to offset: [0], sizes: [2, 2], strides: [2, 1] : memref<4xf32> to memref<2x2xf32>
-// CHECK-NEXT: "memref.copy"([[V]], %out1)
+// CHECK-NEXT: "memref.copy"([[V]], %v)
 // CHECK-NEXT: [[N:%.*]] = memref.get_global @constant : memref<i64>
 // CHECK-NEXT: "memref.copy"([[N]], %out2)
 !t = tensor<4xf32>
@@ -171,7 +171,7 @@ func.func @returned(%x : !t) -> (tensor<2x2xf32>, !t, !t) {
 // CHECK-NEXT:   memref.store [[V]], [[F]][[[I]]] : memref<2000xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: [[G:%.*]] = memref.view %arena[[[A]]][] : memref<16000xi8> to memref<20x100xf32>
-// CHECK-NEXT: tir.call @fold(%b, [[G]], %out0)
+// CHECK-NEXT: tir.call @fold(%b, [[G]], %c)
 !t = tensor<20x100xf32>
 !b = memref<20x100xf32>
 tir.prim_func private @fold(%x : !b, %y : !b, %z : !b) {
