@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -19,11 +20,13 @@ from xdsl.dialects.func import CallOp, FuncOp
 from passline.frontends.onnx import import_model
 from passline.passes import OPTIMIZE
 from passline.passes.builtin.print_op_stats import count_ops
-from passline.passmanager import PassContext
+from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instruments import PassTimingInstrument
 from passline.passmanager.ir.writing import PrintStyle, module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
+from passline.tools.interpret import entry_function, interpret, random_arguments
+from passline.tools.native import compile_module
 
 RESNET = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
 
@@ -59,6 +62,34 @@ def counts_table(before: Counter[str], after: Counter[str]) -> Table:
     return table
 
 
+def seconds_of(function: Callable[[], object]) -> float:
+    """The best of three runs."""
+    times: list[float] = []
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def run(module: ModuleOp) -> str:
+    """What running the optimized model as machine code and on numpy shows."""
+    function = entry_function(module, "main")
+    arguments = random_arguments(function, seed=0)
+    with PassContext(opt_level=3):
+        lowered = parse_pipeline("lower-to-tir,lower-to-mlir")(module)
+    try:
+        native = compile_module(lowered)
+    except PasslineError as error:
+        return f"Not run as machine code: {error}"
+    on_numpy = interpret(module, function)
+    compiling, machine = native.compile_seconds, seconds_of(lambda: native(*arguments))
+    return (
+        f"As machine code, compiled in {compiling:.1f} s, it runs in {1000 * machine:.0f} ms, "
+        f"on numpy in {1000 * seconds_of(lambda: on_numpy(*arguments)):.0f} ms."
+    )
+
+
 def show(file: Path, level: int) -> None:
     """Import the model, optimize it, and print what went in, what came out, and the time taken."""
     console = Console(highlight=False, soft_wrap=True)
@@ -81,6 +112,7 @@ def show(file: Path, level: int) -> None:
     console.print(f"\n@main now calls {functions} kernels {calls} times.\n")
     console.print(counts_table(before, count_ops(module)))
     console.print(timing.report(), markup=False)
+    console.print(run(module), markup=False)
 
 
 if __name__ == "__main__":

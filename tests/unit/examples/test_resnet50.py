@@ -21,6 +21,7 @@ def test_it_shows_what_went_in_what_came_out_and_how_long_it_took():
     assert "relax.nn.batch_norm %r0" in before and "func.call @fused_conv2d_add_relu" in after
     assert "@main now calls 32 kernels 57 times." in after
     assert "fuse-ops" in after and "Execution time report" in after
+    assert "As machine code, compiled in" in after or "Not run as machine code: " in after
 
 
 def test_at_level_0_each_operation_is_a_kernel():
