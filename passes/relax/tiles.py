@@ -25,8 +25,11 @@ Finish = Callable[[Sequence[Index], SSAValue], None]
 """Writes what is done with the element at an index."""
 
 ROWS = (12, 8, 6, 10, 7, 9, 11, 5, 4)
-"""How many elements of lhs a tile has: the first that divides them all, as what is left over would
-cost another tile. With two vectors of columns, from 4 on all are as fast, within 20 %."""
+"""How many elements of lhs a tile may have, the best first. With two vectors of columns, from 4 on
+all are as fast, within 20 %."""
+
+SUMS = 24
+"""How many vectors of sums are in registers; with 32 registers, some are for the operands."""
 
 FEW = 4
 """From so many rows on the columns are copied: each is used once for each row."""
@@ -45,7 +48,7 @@ class Tile:
     def of(t: Contraction, lanes: int) -> Tile:
         """Two vectors of columns for many rows; more for fewer, as many sums have to be under
         way."""
-        m = _divisor(t.m, ROWS) if t.m >= FEW else t.m
+        m = rows_of(t.m, 2) if t.m >= FEW else t.m
         width = lanes * (2 if m >= FEW else 4 if m > 1 else 8)
         columns = min(width, round_up(t.columns, lanes))
         rows = min(width // columns, t.rows[-1]) if t.rows else 1
@@ -60,12 +63,14 @@ class Tile:
         columns = round_up((t.rows[0] - 1) * t.pitch + t.columns, lanes)
         if columns > 4 * lanes:
             return None
-        return Tile(_divisor(t.m, ROWS[2:] if columns > 2 * lanes else ROWS), 1, columns)
+        return Tile(rows_of(t.m, columns // lanes), 1, columns)
 
 
-def _divisor(n: int, candidates: Sequence[int]) -> int:
-    """The first that divides a number; if none does, one of which most tiles are full."""
-    return next((c for c in candidates if n % c == 0), candidates[1])
+def rows_of(m: int, vectors: int) -> int:
+    """How many of m elements of lhs a tile has, with so many vectors of columns: a number that
+    divides them all if there is one, as what is left over costs another tile."""
+    fitting = [rows for rows in ROWS if rows * vectors <= SUMS]
+    return next((rows for rows in fitting if m % rows == 0), fitting[min(1, len(fitting) - 1)])
 
 
 def round_up(n: int, multiple: int) -> int:
