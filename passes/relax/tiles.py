@@ -47,23 +47,22 @@ class Tile:
     @staticmethod
     def of(t: Contraction, lanes: int) -> Tile:
         """Two vectors of columns for many rows; more for fewer, as many sums have to be under
-        way."""
+        way. A power of two, as LLVM keeps no others in registers."""
         m = rows_of(t.m, 2) if t.m >= FEW else t.m
-        width = lanes * (2 if m >= FEW else 4 if m > 1 else 8)
-        columns = min(width, round_up(t.columns, lanes))
-        rows = min(width // columns, t.rows[-1]) if t.rows else 1
-        return Tile(m, rows, columns)
+        most = 2 if m >= FEW else 4 if m > 1 else 8
+        needed = -(-t.columns // lanes)
+        vectors = 1 << min(most, needed).bit_length() - 1
+        rows = min(most // vectors, t.rows[-1]) if t.rows else 1
+        return Tile(m, rows, lanes * vectors)
 
     @staticmethod
     def of_image(t: Contraction, lanes: int) -> Tile | None:
         """All columns of a small image, row after row, if rows are so narrow that vectors of each
-        would be half empty; None if there is no such tile."""
+        would be half empty: vectors of them, as rows of the tile; None if there is no such tile."""
         if t.pitch is None or len(t.rows) != 1 or t.columns >= lanes or t.m < FEW:
             return None
-        columns = round_up((t.rows[0] - 1) * t.pitch + t.columns, lanes)
-        if columns > 4 * lanes:
-            return None
-        return Tile(rows_of(t.m, columns // lanes), 1, columns)
+        vectors = -(-((t.rows[0] - 1) * t.pitch + t.columns) // lanes)
+        return Tile(rows_of(t.m, vectors), vectors, lanes) if vectors <= 4 else None
 
 
 def rows_of(m: int, vectors: int) -> int:
@@ -71,11 +70,6 @@ def rows_of(m: int, vectors: int) -> int:
     divides them all if there is one, as what is left over costs another tile."""
     fitting = [rows for rows in ROWS if rows * vectors <= SUMS]
     return next((rows for rows in fitting if m % rows == 0), fitting[min(1, len(fitting) - 1)])
-
-
-def round_up(n: int, multiple: int) -> int:
-    """The least multiple that is not less."""
-    return -(-n // multiple) * multiple
 
 
 def write_contraction(w: Writer, t: Contraction, finish: Finish) -> None:
@@ -127,11 +121,14 @@ def write_images(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
     with w.loops(t.batch, ForKind.PARALLEL) as batch:
 
         @contextmanager
-        def place(_: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
-            with w.when([] if columns == tile.columns else [w.likely(w.less(v, columns))]):
-                yield [], v
+        def place(r: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
+            column = w.add(w.mul(r, tile.columns), v)
+            fits = columns % tile.columns == 0
+            with w.when([] if fits else [w.likely(w.less(column, columns))]):
+                yield [], column
 
         with sum_products(w, t, batch, tile, place) as (first_m, sums):
+            sums = w.view(sums, (tile.m, tile.rows * tile.columns))
             kinds = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
             with w.nest((tile.m, t.rows[0], w.lanes), kinds) as (i, r, v):
                 m = w.add(first_m, i)
@@ -139,7 +136,7 @@ def write_images(w: Writer, t: Contraction, tile: Tile, finish: Finish) -> None:
                     w.when(in_bounds(w, t, tile, m)),
                     w.when([w.likely(w.less(v, t.columns))]),
                 ):
-                    value = w.load(sums, [i, 0, w.add(w.mul(r, t.pitch), v)])
+                    value = w.load(sums, [i, w.add(w.mul(r, t.pitch), v)])
                     finish(t.place(w, batch, m, [r], v), t.element_of(w, value))
 
 
