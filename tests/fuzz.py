@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from random import Random
 from time import perf_counter
+from traceback import format_exception
+
+from passline.passmanager.errors import PasslineError
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
 
@@ -42,7 +45,8 @@ def main() -> int:
             check_way(network, way, args.each)
         except Exception as error:
             failed += 1
-            what = str(error) if isinstance(error, Mismatch) else f"{type(error).__name__}: {error}"
+            known = isinstance(error, Mismatch | PasslineError)
+            what = str(error) if known else "".join(format_exception(error))
             again = f"--parts {args.parts}" + " --each" * args.each
             print(f"\nseed {seed}: -p '{way}'\n{what}", file=sys.stderr)
             print(f'again: make fuzz SEED={seed} COUNT=1 OPTIONS="{again}"', file=sys.stderr)

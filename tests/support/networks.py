@@ -164,6 +164,9 @@ class Writer:
         self.interpreter = Interpreter(ModuleOp([]))
         self.interpreter.register_implementations(RelaxFunctions())
         self.given: dict[SSAValue, Known] = {}
+        """What the stand-ins stand for."""
+        self.special = False
+        """Whether there are infinities, NaN and signed zeros in this part."""
 
     def network(self) -> Network:
         outputs = [known.value for known in self.results]
@@ -174,9 +177,10 @@ class Writer:
         for known in self.results:
             tolerance = 0.0
             if not known.exact and known.array.size:
-                difference = np.abs(known.array.astype(float) - known.near.astype(float)).max()
-                rounding = NOISE[known.element] * (1 + np.abs(known.array.astype(float)).max())
-                tolerance = float(16 * difference + 16 * rounding)
+                numbers = finite(known.array.astype(float))
+                difference = np.abs(numbers - finite(known.near.astype(float))).max()
+                rounding = NOISE[known.element] * (1 + np.abs(numbers).max())
+                tolerance = float(16 * (difference + rounding))
             tolerances.append(tolerance)
         arrays = tuple(known.array for known in self.results)
         return Network(ModuleOp([self.func]), (*self.arguments,), arrays, (*tolerances,))
@@ -184,6 +188,7 @@ class Writer:
     def part(self, steps: int) -> None:
         element = self.random.choice([f32, f32, f32, f32, f32, f16, i32, i8])
         shape = self.shape(self.random.choice([1, 2, 2, 3, 3, 4, 4, 4, 5]))
+        self.special = self.random.random() < 0.15
         self.values = [self.parameter(shape, element)]
         if self.everything and self.random.random() < 0.3:
             self.values.append(self.random.choice(self.everything))
@@ -203,7 +208,8 @@ class Writer:
 
     def shape(self, rank: int) -> tuple[int, ...]:
         while True:
-            shape = tuple(self.random.choice(SIZES) for _ in range(rank))
+            sizes = SIZES if self.random.random() < 0.97 else (0, *SIZES)
+            shape = tuple(self.random.choice(sizes) for _ in range(rank))
             if prod(shape) <= MOST:
                 return shape
 
@@ -211,7 +217,12 @@ class Writer:
         if element == i1:
             return self.rng.integers(0, 2, shape).astype(bool)
         integers = self.rng.integers(-3, 4, shape)
-        if isinstance(element, IntegerType) or self.random.random() < 0.4:
+        if isinstance(element, IntegerType):
+            return integers.astype(dtype_of(element))
+        if self.special:
+            special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.0, 3.0]
+            return self.rng.choice(special, shape).astype(dtype_of(element))
+        if self.random.random() < 0.4:
             return integers.astype(dtype_of(element))
         return self.rng.uniform(-2, 2, shape).astype(dtype_of(element))
 
@@ -268,8 +279,10 @@ class Writer:
             found = [k for k in self.everything if k.shape == shape and k.element == element]
             if found:
                 return self.stand_in(self.random.choice(found))
-        make = self.random.choice([self.parameter, self.constant])
-        return self.stand_in(make(shape, element))
+        known = self.random.choice([self.parameter, self.constant])(shape, element)
+        if self.random.random() < 0.2:
+            self.values.append(known)
+        return self.stand_in(known)
 
     def broadcast(self, shape: Sequence[int]) -> tuple[int, ...]:
         """A shape that becomes that one."""
@@ -337,7 +350,13 @@ class Writer:
                 raise Unfit
             return array, array
         wide, other = array.astype(float), near.astype(float)
-        if not np.isfinite(wide).all() or np.abs(wide).max(initial=0) > LARGEST:
+        special = ~np.isfinite(wide)
+        if special.any() and not self.special:
+            raise Unfit
+        if not np.array_equal(wide[special], other[special], equal_nan=True):
+            raise Unfit
+        wide, other = finite(wide), finite(other)
+        if np.abs(wide).max(initial=0) > LARGEST:
             raise Unfit
         if exact and (wide == np.rint(wide)).all():
             return array, array
@@ -346,6 +365,11 @@ class Writer:
             raise Unfit
         errors = self.rng.choice([-1, 1], array.shape) * NOISE[element]
         return array, np.asarray(near * (1 + errors)).astype(array.dtype)
+
+
+def finite(array: Array) -> Array:
+    """The array with zeros in the place of infinities and NaN."""
+    return np.where(np.isfinite(array), array, 0)
 
 
 # Rules: each gives an operation on stand-ins
