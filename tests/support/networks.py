@@ -447,6 +447,8 @@ def convolution_rule(w: Writer) -> TensorOp:
     if not groups:
         raise Unfit
     if w.random.random() < 0.1:
+        if w.special:
+            raise Unfit  # kernels multiply weights by the zeros between elements, too
         shape = (channels, outputs // groups, *kernel(w, sizes))
         made = TRANSPOSED[len(sizes) - 1]
         return made(x, w.operand(shape, known.element), groups=groups, **window)
