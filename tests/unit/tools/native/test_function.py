@@ -190,6 +190,14 @@ def test_functions_of_floats(op: str, vector: int):
     np.testing.assert_array_equal(np.signbit(y[zeros]), np.signbit(expected[zeros]))
 
 
+@pytest.mark.parametrize(("op", "bound"), [("tanh", 9.02), ("erf", 3.92)])
+def test_functions_that_end_at_1(op: str, bound: float):
+    x = np.array([bound, 30, 1e30, np.inf], np.float32)
+    x = np.resize(np.concatenate([x, -x]), 16)
+    (y,) = compile_module(elementwise(f"math.{op} {{}}", "f32", 16, 16))(x)
+    np.testing.assert_array_equal(y, np.sign(x))
+
+
 @pytest.mark.parametrize("op", ["sin", "atan", "rsqrt", "cbrt", "floor"])
 def test_other_functions_of_vectors(op: str):
     x = np.linspace(0.1, 50, 64, dtype=np.float32)
