@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from random import Random
+from typing import Any
 
 import numpy as np
 from evaluation import Array
@@ -48,7 +49,7 @@ from passline.dialects.relax import (
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.semantics import RelaxFunctions
-from passline.dialects.relax.semantics.arrays import dense_of, dtype_of, number_of
+from passline.dialects.relax.semantics.arrays import dense_of, dtype_of, element_of, number_of
 from passline.dialects.relax.types import Element, shape_of, tensor_type
 
 __all__ = ["Network", "random_network"]
@@ -72,11 +73,15 @@ STEPS = (
     *(unary.SignOp, unary.CeilOp, unary.FloorOp, unary.RoundOp, unary.TruncOp),
     *(unary.IsNanOp, unary.IsInfOp, unary.IsFiniteOp),
 )
-ARITHMETIC = (binary.AddOp, binary.SubtractOp, binary.MultiplyOp, binary.DivideOp)
-ARITHMETIC += (binary.MaximumOp, binary.MinimumOp, binary.AddOp, binary.MultiplyOp)
+ARITHMETIC = (
+    *(binary.AddOp, binary.SubtractOp, binary.MultiplyOp, binary.DivideOp),
+    *(binary.MaximumOp, binary.MinimumOp, binary.AddOp, binary.MultiplyOp),
+)
 ROUNDED = (binary.FloorDivideOp, binary.FloorModOp, binary.ModOp)
-COMPARISONS = (binary.EqualOp, binary.NotEqualOp, binary.LessOp, binary.LessEqualOp)
-COMPARISONS += (binary.GreaterOp, binary.GreaterEqualOp)
+COMPARISONS = (
+    *(binary.EqualOp, binary.NotEqualOp, binary.LessOp, binary.LessEqualOp),
+    *(binary.GreaterOp, binary.GreaterEqualOp),
+)
 LOGICAL = (binary.LogicalAndOp, binary.LogicalOrOp, binary.LogicalXorOp)
 BITWISE = (binary.BitwiseAndOp, binary.BitwiseOrOp, binary.BitwiseXorOp)
 SUMS = (reduction.SumOp, reduction.MeanOp, reduction.MaxOp, reduction.MinOp, reduction.ProdOp)
@@ -127,7 +132,7 @@ class Known:
 
     @property
     def element(self) -> Element:
-        return tensor_type(self.value).element_type
+        return element_of(tensor_type(self.value))
 
 
 @dataclass(frozen=True)
@@ -334,7 +339,7 @@ class Writer:
         others = self.compute(made, [known.near for known in operands])
         exact = all(known.exact for known in operands) and not isinstance(made, INEXACT)
         pairs = [
-            self.checked(tensor_type(result).element_type, array, near, exact)
+            self.checked(element_of(tensor_type(result)), array, near, exact)
             for result, array, near in zip(made.results, arrays, others, strict=True)
         ]
         op = made.clone({value: known.value for value, known in self.given.items()})
@@ -408,7 +413,7 @@ def where_rule(w: Writer) -> TensorOp:
 
 
 def clip_rule(w: Writer) -> TensorOp:
-    x, known = w.some(elements=(f32, f16, i32, i8))
+    x, _ = w.some(elements=(f32, f16, i32, i8))
     low = float(w.random.randint(-3, 0))
     return elementwise.ClipOp(x, min=low, max=low + w.random.randint(0, 4))
 
@@ -418,7 +423,7 @@ def astype_rule(w: Writer) -> TensorOp:
     return elementwise.AstypeOp(x, dtype=w.random.choice([f32, f32, f32, f16, i32, i8, i1]))
 
 
-def windows(w: Writer, sizes: Sequence[int]) -> dict[str, Sequence[int]]:
+def windows(w: Writer, sizes: Sequence[int]) -> dict[str, Any]:
     """The properties of windows over dimensions of these sizes."""
     rank = len(sizes)
     pick = w.random
@@ -475,17 +480,14 @@ def pool_rule(w: Writer) -> TensorOp:
         case 0:
             return adaptive(x, output_size=[w.random.randint(1, 4) for _ in sizes])
         case 1:
-            properties = {"ceil_mode": w.coin()}
-            return most(x, pool_size=kernel(w, sizes), **properties, **windows(w, sizes))
+            size = kernel(w, sizes)
+            return most(x, pool_size=size, ceil_mode=w.coin(), **windows(w, sizes))
         case 2:
             made = w.random.choice([pooling.GlobalMaxPool2dOp, pooling.GlobalAvgPool2dOp])
             return made(x)
         case _:
-            properties = {
-                "ceil_mode": w.coin(),
-                "count_include_pad": w.coin(),
-            }
-            return average(x, pool_size=kernel(w, sizes), **properties, **windows(w, sizes))
+            flags: dict[str, Any] = {"ceil_mode": w.coin(), "count_include_pad": w.coin()}
+            return average(x, pool_size=kernel(w, sizes), **flags, **windows(w, sizes))
 
 
 def product_rule(w: Writer) -> TensorOp:
@@ -496,7 +498,7 @@ def product_rule(w: Writer) -> TensorOp:
         case 0:
             return linear_algebra.DenseOp(x, w.operand((n, depth), known.element))
         case 1 if len(known.shape) == 3:
-            a, b = w.coin(), w.random.randint(0, 1)
+            a, b = w.coin(), w.coin()
             first, rows, columns = known.shape
             inner = rows if a else columns
             shape = (first, n, inner) if b else (first, inner, n)
@@ -581,8 +583,7 @@ def reduction_rule(w: Writer) -> TensorOp:
 def scan_rule(w: Writer) -> TensorOp:
     x, known = w.some(elements=(f32, f16, i32, i8))
     made = w.random.choice([scan.CumsumOp, scan.CumprodOp])
-    flags = {"exclusive": w.coin(), "reverse": w.random.randint(0, 1)}
-    return made(x, axis=w.axis(known), **flags)
+    return made(x, axis=w.axis(known), exclusive=w.coin(), reverse=w.coin())
 
 
 def sort_rule(w: Writer) -> TensorOp:
@@ -708,7 +709,7 @@ def take_rule(w: Writer) -> TensorOp:
 
 
 def image_rule(w: Writer) -> TensorOp:
-    x, known = w.some(lambda k: len(k.shape) == 4)
+    x, _ = w.some(lambda k: len(k.shape) == 4)
     match w.random.randrange(3):
         case 0:
             mode = w.random.choice(["DCR", "CRD"])
@@ -716,8 +717,7 @@ def image_rule(w: Writer) -> TensorOp:
         case 1:
             return image.SpaceToDepthOp(x, block_size=w.random.choice([1, 2, 3]))
         case _:
-            scales = {"scale_h": float(w.random.randint(1, 3)), "scale_w": 2.0}
-            return image.UpsamplingOp(x, **scales)
+            return image.UpsamplingOp(x, scale_h=float(w.random.randint(1, 3)), scale_w=2.0)
 
 
 def layout_rule(w: Writer) -> TensorOp:
