@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-models lint types coverage lit docs bench bench-models bench-native clean
+.PHONY: demo test test-models lint types coverage lit docs bench bench-models bench-native fuzz clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -38,6 +38,12 @@ bench-models: .venv/installed-bench
 
 bench-native: .venv/installed-test .venv/installed-bench
 	$(BIN)/python benchmarks/native.py
+
+SEED ?= 0
+COUNT ?= 1000000
+SECONDS ?= 600
+fuzz: .venv/installed-test
+	$(BIN)/python tests/fuzz.py --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
 
 .venv/installed-bench: pyproject.toml | .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime

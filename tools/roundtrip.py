@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.exceptions import ParseError
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import location_of, span_location
 from ..passmanager.ir.reading import LocatingParser
+from ..passmanager.ir.writing import PrintStyle, module_text
 
 __all__ = ["verify_roundtrip"]
 
@@ -36,13 +35,11 @@ def verify_roundtrip(module: ModuleOp, ctx: Context) -> None:
 
 
 def _printed(module: ModuleOp, ctx: Context, form: str) -> str:
-    stream = StringIO()
     try:
-        MLIRTarget(print_generic_format=form == "generic").emit(ctx, module, stream)
+        return module_text(module, ctx, PrintStyle(generic=form == "generic"))
     except Exception as error:
         message = f"the module cannot be printed in {form} form: {type(error).__name__}: {error}"
         raise PasslineError(message) from error
-    return stream.getvalue()
 
 
 def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:

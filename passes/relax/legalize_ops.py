@@ -36,6 +36,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walking import walk
+from .dead_code_elimination import remove_dead_operations
 from .fuse_ops import fuse_operations, is_scalar_constant
 from .outlining import Outliner, fusible_functions
 from .tiles import write_contraction
@@ -161,8 +162,7 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
     functions of their own."""
     for op in [*walk(func)]:
         if definition_of(op) is not None and not isinstance(op, FusionPattern):
-            if any(result.first_use is not None for result in op.results):
-                outliner.outline([op], {"relax.primitive": UnitAttr()})
+            outliner.outline([op], {"relax.primitive": UnitAttr()})
 
 
 # Dimensions that are one dimension for a kernel
@@ -250,6 +250,7 @@ class LegalizeOps(ModulePass):
         functions = fusible_functions(module)
         outliner = Outliner(module, is_scalar_constant)
         for func in functions:
+            remove_dead_operations(func)  # plan-memory has no place for what is not legalized
             fuse_operations(func, outliner, fuse_opt_level=0)
             outline_others(func, outliner)
         outliner.finish()

@@ -74,6 +74,8 @@ def rows_of(m: int, vectors: int) -> int:
 
 def write_contraction(w: Writer, t: Contraction, finish: Finish) -> None:
     """Write loops that compute all elements of a contraction, `finish` for each."""
+    if 0 in (*t.batch, t.m, *t.rows, t.columns):
+        return
     if t.rhs_along_terms and t.m < FEW:
         write_dot_products(w, t, finish)
     elif (tile := Tile.of_image(t, w.lanes)) is not None:

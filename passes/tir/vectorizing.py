@@ -249,7 +249,7 @@ class Vectorizer:
         indices = [self.first(index) for index in op.indices]
         if (mask := self.masks.get(op)) is None:
             new = vector.LoadOp(op.memref, indices, type)
-            new.nontemporal = op.nontemporal
+            new.properties |= op.properties
         else:
             zeros = self.dense(op.res.type, [0] * self.count)
             new = vector.MaskedLoadOp(op.memref, indices, mask, zeros, type)
@@ -261,7 +261,7 @@ class Vectorizer:
         indices = [self.first(index) for index in op.indices]
         if (mask := self.masks.get(op)) is None:
             new = vector.StoreOp(value, op.memref, indices)
-            new.nontemporal = op.nontemporal
+            new.properties |= op.properties
         else:
             new = vector.MaskedStoreOp(op.memref, indices, mask, value)
         self.put(new, op)

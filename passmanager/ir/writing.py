@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     ModuleOp,
     UnregisteredOp,
+    i1,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
@@ -93,6 +94,10 @@ class ExactPrinter(Printer):
             self.print_string(f"dense_resource<{name}> : ")
         elif (digits := _digits_if_lossy(dense)) is not None:
             self.print_string(f'dense<"0x{digits}"> : ')
+        elif dense.get_element_type() == i1 and len(dense) > 100 and not dense.is_splat():
+            # Digits would be bytes for xDSL, bits for MLIR.
+            words = ["true" if value else "false" for value in dense.get_values()]
+            self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
         else:
             return super().print_attribute(dense)
         return self.print_attribute(dense.get_type())
@@ -257,6 +262,14 @@ def _exceeds(size: int, limit: int | None) -> bool:
 def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
     """Whether an attribute is a dense constant, of whatever elements."""
     return isinstance(attribute, DenseIntOrFPElementsAttr)
+
+
+def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
+    """Words in brackets, as those of a constant of that shape."""
+    if len(shape) > 1:
+        size = len(words) // shape[0]
+        words = [_nested(words[i : i + size], shape[1:]) for i in range(0, len(words), size)]
+    return f"[{', '.join(words)}]"
 
 
 def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:

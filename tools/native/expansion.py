@@ -70,6 +70,12 @@ class Arithmetic:
         )
         return self._insert(arith.SelectOp(self._insert(holds), self._value(yes), no))
 
+    def saturated(self, x: SSAValue, bound: float, y: SSAValue) -> SSAValue:
+        """y within bounds of x, else 1 and -1: not a float near to it, as there may be a product
+        of `1 + y` and something large."""
+        y = self.where(x, "oge", bound, 1.0, y)
+        return self.where(x, "ole", -bound, -1.0, y)
+
     def clamp(self, x: SSAValue, low: float, high: float) -> SSAValue:
         """x within bounds; NaN stays."""
         x = self.where(x, "olt", low, low, x)
@@ -152,7 +158,8 @@ def tanh(x: SSAValue, build: Arithmetic) -> SSAValue:
     even = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03)
     above = build.mul(bounded, build.polynomial(square, (*odd, 4.89352455891786e-03)))
     y = build.div(above, build.polynomial(square, (*even, 4.89352518554385e-03)))
-    return build.where(build.mul(x, x), "olt", 1.6e-7, x, y)
+    y = build.where(build.mul(x, x), "olt", 1.6e-7, x, y)
+    return build.saturated(x, 9.02, y)
 
 
 def erf(x: SSAValue, build: Arithmetic) -> SSAValue:
@@ -164,7 +171,7 @@ def erf(x: SSAValue, build: Arithmetic) -> SSAValue:
     even = (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03)
     even = (*even, -7.37332916720468e-03, -1.42647390514189e-02)
     above = build.mul(x, build.polynomial(square, (*odd, -1.60960333262415e-02)))
-    return build.div(above, build.polynomial(square, even))
+    return build.saturated(x, 3.92, build.div(above, build.polynomial(square, even)))
 
 
 def log(x: SSAValue, build: Arithmetic) -> SSAValue:

@@ -125,10 +125,11 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
 
 
 def takes_pointers(module: ModuleOp) -> bool:
-    """Whether all buffers that functions get are of known shape, one element after the other."""
+    """Whether all buffers that functions get are of known shape, one element after the other, and
+    no stride is 0, as in memref<2x0xf32>: MLIR does not pass these by pointer."""
     types = [t for op in module.ops if isinstance(op, func.FuncOp) for t in op.function_type.inputs]
     return all(
-        is_plain(type) and DYNAMIC_INDEX not in type.get_shape()
+        is_plain(type) and DYNAMIC_INDEX not in type.get_shape() and 0 not in type.get_shape()[1:]
         for type in types
         if is_buffer(type)
     )

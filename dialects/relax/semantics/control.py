@@ -92,7 +92,9 @@ class ControlFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
         outputs = tuple(map(allocate, op.results))
-        interpreter.call_op(op.callee, (*args, *outputs))
+        # A buffer has its elements one after the other, a view or `full` has not.
+        buffers = [np.asarray(arg, order="C") for arg in args]
+        interpreter.call_op(op.callee, (*buffers, *outputs))
         return outputs
 
     @impl(tuples.MatchCastOp)

@@ -63,6 +63,7 @@ def problem(module: ModuleOp) -> str:
         '"test.op"(%x) : (i32) -> () %x = "test.op"() : () -> i32',
         '"test.op"() ({}, {^a(%x: i32, %y: i64):}) {a = 0x7fc00000 : f32, b} : () -> ()',
         '%x:2 = "no.such"() <{p = "a\\22\\\\b"}> {q = #no.such<1>} : () -> (i32, !no.type<2>)',
+        '"test.op"() {x = dense<"0x0000000000000080"> : tensor<2xf32>} : () -> ()',
         '"test.op"() {x = dense_resource<blob_t> : tensor<1xi32>} : () -> () '
         '{-# dialect_resources: { builtin: { blob_t: "0x0400000001000000" } } #-}',
     ],

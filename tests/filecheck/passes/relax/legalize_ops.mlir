@@ -180,3 +180,17 @@ func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> attributes {passline.skip_
   return %1 : tensor<4xf32>
 }
 func.func private @external(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// What nothing uses is erased: an operation without a kernel could not be lowered.
+// CHECK-LABEL: @unused
+// CHECK-NEXT: func.return %x
+// CHECK-NEXT: }
+// CHECK-NOT:  tir.prim_func
+func.func @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = relax.tanh %x : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = relax.argsort %0 : (tensor<8xf32>) -> tensor<8xi64>
+  %2, %3 = relax.topk %x : (tensor<8xf32>) -> (tensor<1xf32>, tensor<1xi64>)
+  return %x : tensor<8xf32>
+}

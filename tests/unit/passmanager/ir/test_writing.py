@@ -10,7 +10,7 @@ from io import StringIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, f32
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType, f32, i1
 from xdsl.dialects.test import TestOp
 from xdsl.parser import Parser
 
@@ -74,6 +74,16 @@ def test_digits_that_mlir_prints_for_a_float_are_its_bits(text: str) -> None:
 def test_digits_of_an_integer_are_a_number() -> None:
     text = "%0 = arith.constant dense<[0x10, 1]> : tensor<2xi32>"
     assert "dense<[16, 1]>" in str(parse_module(make_ir_context(), text, "x"))
+
+
+def test_many_bools_are_words() -> None:
+    """As digits, xDSL would write a byte for each, MLIR would read a bit."""
+    type, values = TensorType(i1, [3, 41]), [i % 3 == 0 for i in range(123)]
+    value = DenseIntOrFPElementsAttr.from_list(type, [*map(int, values)])
+    text = text_of(value)
+    assert text.startswith("dense<[[true, false, false, true,")
+    assert text.endswith("false]]> : tensor<3x41xi1>")
+    assert read(text) == value.data.data
 
 
 def test_attributes_of_ops_are_printed_so() -> None:

@@ -190,6 +190,14 @@ def test_functions_of_floats(op: str, vector: int):
     np.testing.assert_array_equal(np.signbit(y[zeros]), np.signbit(expected[zeros]))
 
 
+@pytest.mark.parametrize(("op", "bound"), [("tanh", 9.02), ("erf", 3.92)])
+def test_functions_that_end_at_1(op: str, bound: float):
+    x = np.array([bound, 30, 1e30, np.inf], np.float32)
+    x = np.resize(np.concatenate([x, -x]), 16)
+    (y,) = compile_module(elementwise(f"math.{op} {{}}", "f32", 16, 16))(x)
+    np.testing.assert_array_equal(y, np.sign(x))
+
+
 @pytest.mark.parametrize("op", ["sin", "atan", "rsqrt", "cbrt", "floor"])
 def test_other_functions_of_vectors(op: str):
     x = np.linspace(0.1, 50, 64, dtype=np.float32)
@@ -399,3 +407,39 @@ def test_arguments_that_do_not_fit():
         main(X.astype(int), 3)
     with pytest.raises(PasslineError, match="@main: argument 2"):
         main(X, "3")  # pyright: ignore[reportArgumentType]
+
+
+EMPTY = """
+tir.prim_func @main(%x: memref<2x0x3xf32>, %y: memref<0x2xf32>, %out: memref<3xf32>) ATTRIBUTES {
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2.0 : f32
+  memref.store %two, %out[%c1] : memref<3xf32>
+  tir.call @nothing(%x) : memref<2x0x3xf32>
+}
+tir.prim_func private @nothing(%x: memref<2x0x3xf32>) {}
+"""
+
+
+def test_buffers_without_elements():
+    """MLIR passes those with a stride of 0 by descriptor only."""
+    function = compile_module(parse(EMPTY.replace("ATTRIBUTES", OUTPUTS)))
+    (out,) = function(np.zeros((2, 0, 3), np.float32), np.zeros((0, 2), np.float32))
+    assert out[1] == 2
+
+
+@pytest.mark.parametrize("count", [101, 2000])
+def test_constants_of_bools(count: int):
+    """Of which MLIR's hexadecimal digits would be the bits."""
+    module = parse(
+        f"""
+tir.prim_func @main(%y: memref<{count}xi1>) {OUTPUTS} {{
+  %w = memref.get_global @w : memref<{count}xi1>
+  "memref.copy"(%w, %y) : (memref<{count}xi1>, memref<{count}xi1>) -> ()
+}}
+"memref.global"() <{{sym_name = "w", sym_visibility = "private", constant,
+    type = memref<{count}xi1>, initial_value =
+    dense<{["true" if i % 3 else "false" for i in range(count)]}> : tensor<{count}xi1>}}> : () -> ()
+""".replace("'", "")
+    )
+    (y,) = compile_module(module)()
+    np.testing.assert_array_equal(y, [i % 3 > 0 for i in range(count)])

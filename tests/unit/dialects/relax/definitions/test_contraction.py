@@ -214,6 +214,21 @@ def test_matmul(lhs: tuple[int, ...], rhs: tuple[int, ...]):
     check_kernel(products.MatmulOp(tensor(*lhs), tensor(*rhs, seed=1)), 1e-5, 1e-4)
 
 
+EMPTY = [
+    ((0, 3), (3, 2)),
+    ((5, 3), (3, 0)),
+    ((5, 0), (0, 9)),
+    ((1, 0), (0, 2)),
+    ((0, 2, 3), (3, 4)),
+]
+
+
+@pytest.mark.parametrize(("lhs", "rhs"), EMPTY, ids=str)
+def test_products_of_tensors_without_elements(lhs: tuple[int, ...], rhs: tuple[int, ...]):
+    check_kernel(products.MatmulOp(tensor(*lhs), tensor(*rhs)))
+    check_kernel(products.DenseOp(tensor(*lhs), tensor(*rhs[::-1])))
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 13])
 @pytest.mark.parametrize("outputs", [1, 2, 7])
 def test_dense(rows: int, outputs: int):

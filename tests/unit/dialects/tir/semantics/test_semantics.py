@@ -276,6 +276,34 @@ def test_call_tir_gives_its_kernel_arrays():
     assert run(text, np.array([1, 2], np.float32))[0].tolist() == [2, 4]
 
 
+def test_call_tir_gives_its_kernel_elements_in_a_row():
+    """Which those of `full`, of a transposed tensor or a part of one are not."""
+    text = """
+    func.func @f(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+      %full = relax.full 5.0 : tensor<3x2xf32>
+      %0 = relax.transpose %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+      %1 = relax.call_tir @flat(%0) : (tensor<3x2xf32>) -> tensor<6xf32>
+      %2 = relax.call_tir @flat(%full) : (tensor<3x2xf32>) -> tensor<6xf32>
+      return %1, %2 : tensor<6xf32>, tensor<6xf32>
+    }
+    tir.prim_func private @flat(%x: memref<3x2xf32>, %out: memref<6xf32>) {
+      %c0 = arith.constant 0 : index
+      %c6 = arith.constant 6 : index
+      %flat = "memref.reinterpret_cast"(%x) <{
+        static_offsets = array<i64: 0>, static_sizes = array<i64: 6>,
+        static_strides = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>
+      }> : (memref<3x2xf32>) -> memref<6xf32>
+      tir.for %i = %c0 extent %c6 {
+        %0 = memref.load %flat[%i] : memref<6xf32>
+        memref.store %0, %out[%i] : memref<6xf32>
+      }
+    }
+    """
+    transposed, full = run(text, np.arange(6, dtype=np.float32).reshape(2, 3))
+    assert transposed.tolist() == [0, 3, 1, 4, 2, 5]
+    assert full.tolist() == [5] * 6
+
+
 def test_an_index_out_of_bounds_is_an_error():
     text = """
     tir.prim_func @f(%a: memref<2xf32>, %i: index) {
