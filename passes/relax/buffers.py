@@ -40,9 +40,8 @@ from ..tir.storage import ALIGNMENT, Lifetime, Plan, plan
 from .globals import Symbols
 from .traversal import in_order
 
-__all__ = ["OUTPUTS", "Conversion", "MemoryUse", "leaves_of"]
+__all__ = ["Conversion", "MemoryUse", "leaves_of"]
 
-OUTPUTS = "tir.outputs"
 """The attribute of a function that says how many of its last parameters are its results."""
 SMALL = 4096
 """Bytes up to which a `relax.full` is a constant of the module, and is not filled in each call."""
@@ -138,7 +137,7 @@ class Conversion:
         inputs = [[*map(as_parameter, leaves_of(input))] for input in type.inputs]
         outputs = [as_parameter(leaf) for output in type.outputs for leaf in leaves_of(output)]
         types = [*chain(*inputs), *outputs]
-        attributes = {**op.attributes, OUTPUTS: IntegerAttr(len(outputs), i64)}
+        attributes = {**op.attributes, tir.OUTPUTS: IntegerAttr(len(outputs), i64)}
         visibility = None if op.sym_visibility is None else op.sym_visibility.data
         if op.is_declaration:
             region = Region()

@@ -142,7 +142,8 @@ def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_pat
 
 
 def test_no_random_values_for_a_type(file: str):
-    assert "parameter 'k' of type i32" in failing(file, "--function", "scalars")
+    message = failing(file, "--function", "scalars")
+    assert "parameter 'k' of type i32: its value is to be given, at the shell with" in message
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
@@ -203,11 +204,40 @@ def test_tensors_have_no_machine_code(file: str, tmp_path: Path):
     assert "model.mlir:1:1 is on tensors" in message and "`-p lower-to-tir`" in message
 
 
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_results_that_are_no_buffers(engine: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "func.func @main(%x: memref<2xf32>, %n: index) attributes {tir.outputs = 1 : i64} "
+        "{ func.return }"
+    )
+    message = failing(str(path), "--engine", engine)
+    assert "model.mlir:1:1: tir.outputs is 1 : i64: expected at most 0" in message
+
+
+def test_a_function_that_calls_itself_without_end(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "tir.prim_func @main(%x: memref<2xf32>) { tir.call @main(%x) : memref<2xf32> }"
+    )
+    assert "@main cannot be computed: calls are nested too deeply" in failing(str(path))
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+def test_numbers_are_checked(engine: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "tir.prim_func @main(%n: index, %x: memref<2xf32>) { }"
+    )
+    np.savez(given := tmp_path / "x.npz", n=7.5, x=np.ones(2, np.float32))
+    message = failing(str(path), "--engine", engine, "--inputs", str(given))
+    assert "parameter 'n' is index: expected an integer, got float64" in message
+
+
 def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
     monkeypatch.setenv("PASSLINE_MLIR_OPT", "nowhere")
     message = failing(str(path), "--engine=native")
-    assert "there is no 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
+    assert (
+        "there is no executable 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
+    )
 
 
 def test_engines_have_names(file: str):
