@@ -14,7 +14,7 @@ from passline.passmanager import ConfigError, Pass, PassContext, Sequential
 from passline.passmanager.info import PassInfo
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.registry import make_ir_context, register_pass
+from passline.passmanager.registry import installed, make_ir_context, register_pass
 
 TEXT = """
 tir.prim_func @a(%x: memref<4xf32>) {
@@ -105,7 +105,7 @@ def test_a_class_becomes_a_pass_class():
     assert marks(pass_(module())) == {"a": '"x"', "b": '"x"'}
 
 
-def test_a_pass_of_ones_own_in_a_sequential():
+def test_a_pass_of_ones_own_in_a_sequential(monkeypatch: pytest.MonkeyPatch):
     class Seen(PassInstrument):
         def __init__(self) -> None:
             self.names: list[str] = []
@@ -113,6 +113,8 @@ def test_a_pass_of_ones_own_in_a_sequential():
         def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
             self.names.append(info.name)
 
+    monkeypatch.setattr(offer := installed(), "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
     register_pass(Count)
     pipeline = Sequential([Count(), prim_func_pass(mark)])
     with PassContext(opt_level=3, instruments=[seen := Seen()]):
