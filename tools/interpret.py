@@ -258,7 +258,11 @@ def _checked_argument(name: str, type: Attribute, value: Value) -> object:
             got = f"an array of {array.ndim} dimensions" if array.ndim else array.dtype
             expected = "an integer" if kinds == "biu" else "a number"
             raise PasslineError(f"parameter '{name}' is {type}: expected {expected}, got {got}")
-        return array.item()
+        number = array.item()
+        bits = type.bitwidth if isinstance(type, IntegerType) else 64
+        if kinds == "biu" and not -(1 << bits - 1) <= number < 1 << bits:
+            raise PasslineError(f"parameter '{name}' is {type}: {number} is too large")
+        return number
     if not is_shaped(type):
         return value
     array = np.asarray(value)

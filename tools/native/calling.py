@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from math import prod
-from types import UnionType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -24,7 +23,7 @@ from .preparation import is_plain
 if TYPE_CHECKING:
     from ...dialects.relax.semantics.arrays import Array
 
-__all__ = ["Buffer", "Number", "address", "descriptor", "number_type", "python_type"]
+__all__ = ["Buffer", "Number", "address", "descriptor", "number_type"]
 
 Number: TypeAlias = "type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]"  # pyright: ignore[reportPrivateUsage]
 """A type of C."""
@@ -52,11 +51,6 @@ def number_type(name: str, type: Attribute) -> Number:
             return ctypes.c_double
         case _:
             raise PasslineError(f"parameter '{name}' is {type}: expected a buffer or a C number")
-
-
-def python_type(type: Number) -> type[int] | type[float] | UnionType:
-    """What is passed as such a number."""
-    return int | float if type in (ctypes.c_float, ctypes.c_double) else int
 
 
 class Buffer:

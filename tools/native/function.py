@@ -24,7 +24,7 @@ from ..interpret import (
     is_buffer,
     result_names,
 )
-from .calling import Buffer, Number, address, descriptor, number_type, python_type
+from .calling import Buffer, Number, address, descriptor, number_type
 from .expansion import expand_math
 from .jit import Code, link, optimize
 from .preparation import (
@@ -130,7 +130,7 @@ class NativeFunction:
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(
-            p.is_in_memory(a) if isinstance(p, Buffer) else isinstance(a, python_type(p))
+            isinstance(p, Buffer) and p.is_in_memory(a)
             for p, a in zip(self._inputs, arguments, strict=True)
         ):
             return self._run(arguments)

@@ -224,11 +224,13 @@ def test_a_function_that_calls_itself_without_end(tmp_path: Path):
 @pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
 def test_numbers_are_checked(engine: str, tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(
-        "tir.prim_func @main(%n: index, %x: memref<2xf32>) { }"
+        "tir.prim_func @main(%n: i8, %x: memref<2xf32>) { }"
     )
-    np.savez(given := tmp_path / "x.npz", n=7.5, x=np.ones(2, np.float32))
-    message = failing(str(path), "--engine", engine, "--inputs", str(given))
-    assert "parameter 'n' is index: expected an integer, got float64" in message
+    given = tmp_path / "x.npz"
+    for n, problem in (7.5, "expected an integer, got float64"), (300, "300 is too large"):
+        np.savez(given, n=n, x=np.ones(2, np.float32))
+        message = failing(str(path), "--engine", engine, "--inputs", str(given))
+        assert f"parameter 'n' is i8: {problem}" in message
 
 
 def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
