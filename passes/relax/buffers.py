@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
@@ -150,6 +150,21 @@ class Conversion:
         result.location = op.location
         return result
 
+    def result_names(self) -> Iterator[str]:
+        """What buffers for the results are called: as what is returned, elements of a tuple with
+        their index after it; without a name by their position."""
+        end = self.source.body.block.last_op
+        assert isinstance(end, ReturnOp)
+        taken = {argument.name_hint for argument in self.source.args}
+        for position, value in enumerate(end.operands):
+            name = value.name_hint
+            if name is None or name in taken:
+                name = f"result{position}"
+            taken.add(name)
+            is_tuple = isinstance(value.type, TupleType)
+            for index, _ in enumerate(leaves_of(value.type)):
+                yield f"{name}.{index}" if is_tuple else name
+
     def use_of_memory(self) -> MemoryUse:
         """What the arena is of."""
         sizes = [storage.size for storage in self.in_arena()]
@@ -166,8 +181,8 @@ class Conversion:
                 argument.location, argument.name_hint = old.location, old.name_hint
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
-        for number, argument in enumerate(results):
-            argument.name_hint = f"out{number}"
+        for argument, name in zip(results, self.result_names(), strict=True):
+            argument.name_hint = name
         end = self.convert_block(self.source.body.block, block, (*map(self.argument, results),))
         assert not end, "a function on buffers returns nothing"
         block.add_op(tir.YieldOp())

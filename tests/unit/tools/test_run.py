@@ -191,6 +191,27 @@ def test_the_engines_give_the_same(tmp_path: Path):
 
 
 @needs_native
+def test_results_have_the_same_names_on_tensors_and_on_buffers(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text("""
+    func.func @main(%a: tensor<2xf32>, %b: tensor<1xf32>)
+        -> (tuple<tensor<2xf32>, tensor<1xf32>>, tensor<2xf32>, tensor<1xf32>) {
+      %pair = relax.tuple %a, %b
+          : (tensor<2xf32>, tensor<1xf32>) -> tuple<tensor<2xf32>, tensor<1xf32>>
+      %sum = relax.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      %0 = relax.add %b, %b : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+      func.return %pair, %sum, %0
+          : tuple<tensor<2xf32>, tensor<1xf32>>, tensor<2xf32>, tensor<1xf32>
+    }""")
+    args = str(path), "--inputs", inputs(tmp_path, a=[1, 2], b=[3])
+    expected = (
+        "pair.0: float32 2\n[1. 2.]\npair.1: float32 1\n[3.]\n"
+        "sum: float32 2\n[2. 4.]\nresult2: float32 1\n[6.]\n"
+    )
+    assert run(*args).stdout == expected
+    assert run(*args, "-p", "lower-to-tir", "--engine=native").stdout == expected
+
+
+@needs_native
 def test_buffers_that_are_changed_are_results(tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
     args = str(path), "--inputs", inputs(tmp_path, x=[1, 2], y=[0, 0])
