@@ -10,7 +10,8 @@ from typing_extensions import TypeIs
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    IntegerAttr,
+    AnyFloatConstr,
+    IndexType,
     IntegerType,
     MemRefType,
     ModuleOp,
@@ -20,11 +21,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
+from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ..dialects.evaluation import Evaluates
 from ..dialects.relax.types import is_number
-from ..dialects.tir.ops import PrimFuncOp
+from ..dialects.tir.ops import PrimFuncOp, output_count
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 from ..passmanager.ir.location import place_of
@@ -43,7 +44,6 @@ __all__ = [
     "interpret",
     "is_buffer",
     "named_arguments",
-    "output_count",
     "random_arguments",
     "result_names",
 ]
@@ -76,6 +76,10 @@ def entry_function(module: ModuleOp, name: str) -> Function:
         raise PasslineError(f"there is no function @{name}{did_you_mean(name, functions)}")
     if functions[name].is_declaration:
         raise PasslineError(f"function @{name} is a declaration: it has no body to run")
+    try:
+        output_count(functions[name])  # that of a lowered function is verified by nobody else
+    except VerifyException as error:
+        raise PasslineError(f"function @{name}{place_of(functions[name])}: {error}") from None
     return functions[name]
 
 
@@ -113,6 +117,11 @@ def interpret(
         values = checked_arguments(func, arguments)
         try:
             results = run(values)
+        except RecursionError:
+            name = func.sym_name.data
+            raise PasslineError(
+                f"@{name} cannot be computed: calls are nested too deeply"
+            ) from None
         except Exception as error:  # whatever the definition of an operation may raise
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
@@ -127,12 +136,6 @@ def _value(result: object) -> Value:
     import numpy as np
 
     return cast(Value, result) if isinstance(result, tuple | Callable) else np.asarray(result)
-
-
-def output_count(func: Function) -> int:
-    """How many of the last parameters are results."""
-    count = func.attributes.get("tir.outputs")
-    return count.value.data if isinstance(count, IntegerAttr) else 0
 
 
 def input_types(func: Function) -> tuple[Attribute, ...]:
@@ -221,7 +224,10 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
     arrays: list[Array] = []
     for name, type in zip(argument_names(func), input_types(func), strict=True):
         if not is_shaped(type) or not is_number(type.element_type):
-            raise PasslineError(f"there are no random values for parameter '{name}' of type {type}")
+            raise PasslineError(
+                f"there are no random values for parameter '{name}' of type {type}: its value is "
+                "to be given, at the shell with --inputs"
+            )
         shape = [1 if d == DYNAMIC_INDEX else d for d in type.get_shape()]
         integers = isinstance(type.element_type, IntegerType)
         array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
@@ -245,9 +251,20 @@ def _checked_argument(name: str, type: Attribute, value: Value) -> object:
 
     from ..dialects.relax.semantics.arrays import dtype_of
 
+    if isinstance(type, IndexType | IntegerType) or AnyFloatConstr.verifies(type):
+        array = np.asarray(value)
+        kinds = "biu" if isinstance(type, IndexType | IntegerType) else "biuf"
+        if array.ndim or array.dtype.kind not in kinds:
+            got = f"an array of {array.ndim} dimensions" if array.ndim else array.dtype
+            expected = "an integer" if kinds == "biu" else "a number"
+            raise PasslineError(f"parameter '{name}' is {type}: expected {expected}, got {got}")
+        number = array.item()
+        bits = type.bitwidth if isinstance(type, IntegerType) else 64
+        if kinds == "biu" and not -(1 << bits - 1) <= number < 1 << bits:
+            raise PasslineError(f"parameter '{name}' is {type}: {number} is too large")
+        return number
     if not is_shaped(type):
-        is_scalar = isinstance(value, np.ndarray) and value.ndim == 0
-        return np.asarray(value).item() if is_scalar else cast(object, value)
+        return value
     array = np.asarray(value)
     element = type.element_type
     dtype = dtype_of(element) if is_number(element) else array.dtype

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects.tir.ops import output_count
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .interpret import (
@@ -20,7 +21,6 @@ from .interpret import (
     interpret,
     is_buffer,
     named_arguments,
-    output_count,
     random_arguments,
     result_names,
 )

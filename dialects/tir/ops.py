@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
@@ -11,6 +13,7 @@ from xdsl.dialects.builtin import (
     FlatSymbolRefAttrConstr,
     FunctionType,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
     StringAttr,
@@ -18,6 +21,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i1,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.utils import (
     EnumAttribute,
     parse_func_op_like,
@@ -70,10 +74,15 @@ __all__ = [
     "ForKindAttr",
     "ForOp",
     "LikelyOp",
+    "OUTPUTS",
     "PrimFuncOp",
     "TirOp",
     "YieldOp",
+    "output_count",
 ]
+
+OUTPUTS = "tir.outputs"
+"""The attribute of a function that says how many of its last parameters are results."""
 
 
 class TirOp(IRDLOperation, Evaluates, ABC):
@@ -180,6 +189,7 @@ class PrimFuncOp(TirOp):
                 raise VerifyException(
                     f"parameter {number} is {type}: expected a memref, an index or a number"
                 )
+        output_count(self)
         if self.is_declaration:
             return
         if len(self.body.blocks) > 1:
@@ -233,6 +243,25 @@ class PrimFuncOp(TirOp):
         if not self.is_declaration:
             printer.print_string(" ")
             print_body(printer, self.body)
+
+
+def output_count(func: PrimFuncOp | FuncOp) -> int:
+    """How many of the last parameters are results, as `tir.outputs` says, 0 without it;
+    VerifyException if there are not so many buffers."""
+    count = func.attributes.get(OUTPUTS)
+    if count is None:
+        return 0
+    if not isinstance(count, IntegerAttr) or count.value.data < 0:
+        raise VerifyException(f"{OUTPUTS} is {count}: expected how many parameters are results")
+    inputs = func.function_type.inputs.data
+    number = count.value.data
+    buffers = sum(1 for _ in takewhile(lambda t: isinstance(t, MemRefType), reversed(inputs)))
+    if number > buffers:
+        raise VerifyException(
+            f"{OUTPUTS} is {count}: expected at most {buffers}, as its last parameters are "
+            f"({', '.join(map(str, inputs[-number:]))})"
+        )
+    return number
 
 
 def is_parameter(type: Attribute) -> bool:
@@ -380,6 +409,12 @@ class ForOp(TirOp):
         word = parser.parse_optional_keyword_in({kind.value for kind in ForKind})
         kind = ForKind.SERIAL if word is None else ForKind(word)
         thread_tag = parser.parse_optional_str_literal()
+        start = parser.pos
+        if (other := parser.parse_optional_identifier()) is not None:
+            kinds = [kind.value for kind in ForKind]
+            nearest = get_close_matches(other, kinds, 1)
+            hint = f"did you mean '{nearest[0]}'?" if nearest else f"expected {', '.join(kinds)}"
+            parser.raise_error(f"there is no kind of loop '{other}', {hint}", start)
         variable = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
         pos = parser.pos

@@ -25,9 +25,9 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.control import GraphOp
@@ -40,9 +40,8 @@ from ..tir.storage import ALIGNMENT, Lifetime, Plan, plan
 from .globals import Symbols
 from .traversal import in_order
 
-__all__ = ["OUTPUTS", "Conversion", "MemoryUse", "leaves_of"]
+__all__ = ["Conversion", "MemoryUse", "leaves_of"]
 
-OUTPUTS = "tir.outputs"
 """The attribute of a function that says how many of its last parameters are its results."""
 SMALL = 4096
 """Bytes up to which a `relax.full` is a constant of the module, and is not filled in each call."""
@@ -138,7 +137,7 @@ class Conversion:
         inputs = [[*map(as_parameter, leaves_of(input))] for input in type.inputs]
         outputs = [as_parameter(leaf) for output in type.outputs for leaf in leaves_of(output)]
         types = [*chain(*inputs), *outputs]
-        attributes = {**op.attributes, OUTPUTS: IntegerAttr(len(outputs), i64)}
+        attributes = {**op.attributes, tir.OUTPUTS: IntegerAttr(len(outputs), i64)}
         visibility = None if op.sym_visibility is None else op.sym_visibility.data
         if op.is_declaration:
             region = Region()
@@ -150,6 +149,21 @@ class Conversion:
         )
         result.location = op.location
         return result
+
+    def result_names(self) -> Iterator[str]:
+        """What buffers for the results are called: as what is returned, elements of a tuple with
+        their index after it; without a name by their position."""
+        end = self.source.body.block.last_op
+        assert isinstance(end, ReturnOp)
+        taken = {argument.name_hint for argument in self.source.args}
+        for position, value in enumerate(end.operands):
+            name = value.name_hint
+            if name is None or name in taken:
+                name = f"result{position}"
+            taken.add(name)
+            is_tuple = isinstance(value.type, TupleType)
+            for index, _ in enumerate(leaves_of(value.type)):
+                yield f"{name}.{index}" if is_tuple else name
 
     def use_of_memory(self) -> MemoryUse:
         """What the arena is of."""
@@ -167,22 +181,12 @@ class Conversion:
                 argument.location, argument.name_hint = old.location, old.name_hint
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
-        for number, (argument, name) in enumerate(zip(results, self.result_names(), strict=True)):
-            argument.name_hint = name or f"out{number}"
+        for argument, name in zip(results, self.result_names(), strict=True):
+            argument.name_hint = name
         end = self.convert_block(self.source.body.block, block, (*map(self.argument, results),))
         assert not end, "a function on buffers returns nothing"
         block.add_op(tir.YieldOp())
         self.place(block)
-
-    def result_names(self) -> list[str | None]:
-        """What the results are called, if they are computed here and are no tuples' elements."""
-        end = self.source.body.block.last_op
-        names: list[str | None] = []
-        for value in () if end is None else end.operands:
-            leaves = [*leaves_of(value.type)]
-            own = isinstance(value, OpResult) and len(leaves) == 1
-            names += [value.name_hint if own else None] * len(leaves)
-        return names
 
     def argument(self, value: BlockArgument) -> Value:
         """A parameter as a value."""

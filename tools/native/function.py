@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 
+from ...dialects.tir.ops import output_count
 from ...passes.relax.remove_unused_functions import RemoveUnusedFunctions
 from ...passes.tir.lower_tir import LowerTIR
 from ...passmanager.errors import PasslineError
@@ -21,7 +22,6 @@ from ..interpret import (
     checked_arguments,
     entry_function,
     is_buffer,
-    output_count,
     result_names,
 )
 from .calling import Buffer, Number, address, descriptor, number_type
@@ -130,7 +130,7 @@ class NativeFunction:
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(
-            p.is_in_memory(a) if isinstance(p, Buffer) else isinstance(a, int | float)
+            isinstance(p, Buffer) and p.is_in_memory(a)
             for p, a in zip(self._inputs, arguments, strict=True)
         ):
             return self._run(arguments)
@@ -154,8 +154,5 @@ class NativeFunction:
             self._passed(cast("Array", value)) if isinstance(p, Buffer) else value
             for p, value in zip(self._inputs, inputs, strict=True)
         ]
-        try:
-            self._call(*passed, *map(self._passed, outputs))
-        except ctypes.ArgumentError as error:
-            raise PasslineError(f"@{self._function.sym_name.data}: {error}") from error
+        self._call(*passed, *map(self._passed, outputs))
         return tuple(p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from ...passmanager.errors import PasslineError
 
 __all__ = ["Tools", "find_tools", "to_llvm"]
 
+OLDEST = 19
 NAMES = ("mlir-opt-22", "mlir-opt-21", "mlir-opt-20", "mlir-opt-19", "mlir-opt")
 INSTALL = (
     "install MLIR's tools (Debian: mlir-22-tools), or name mlir-opt in PASSLINE_MLIR_OPT and, "
@@ -42,8 +44,20 @@ def run(tool: str, *arguments: str, stdin: str) -> str:
     except OSError as error:
         raise PasslineError(f"'{tool}' cannot be run: {error.strerror}; {INSTALL}") from error
     if done.returncode != 0:
-        raise PasslineError(f"{tool} failed:\n{done.stderr.strip()}")
+        said = done.stderr.strip() or "it says nothing"
+        raise PasslineError(f"{tool} failed with status {done.returncode}:\n{said}{_too_old(tool)}")
+    if not done.stdout:
+        raise PasslineError(f"'{tool}' prints nothing, so it is none of MLIR's tools; {INSTALL}")
     return done.stdout
+
+
+def _too_old(tool: str) -> str:
+    """What to add to a message of a tool that is older than all that are known to work."""
+    done = subprocess.run([tool, "--version"], capture_output=True, text=True)
+    version = re.search(r"LLVM version (\d+)", done.stdout)
+    if version is None or int(version[1]) >= OLDEST:
+        return ""
+    return f"\nit is of LLVM {version[1]}, expected {OLDEST} or newer: {INSTALL}"
 
 
 def find_tools() -> Tools:
@@ -53,10 +67,13 @@ def find_tools() -> Tools:
     named = os.environ.get("PASSLINE_MLIR_OPT")
     found = [path for name in ([named] if named else NAMES) if (path := shutil.which(name))]
     if not found:
-        raise PasslineError(f"there is no '{named or 'mlir-opt'}': {INSTALL}")
+        raise PasslineError(f"there is no executable '{named or 'mlir-opt'}': {INSTALL}")
     opt = Path(found[0])
     beside = opt.with_name(opt.name.replace("mlir-opt", "mlir-translate"))
-    translate = shutil.which(os.environ.get("PASSLINE_MLIR_TRANSLATE") or str(beside))
+    other = os.environ.get("PASSLINE_MLIR_TRANSLATE")
+    translate = shutil.which(other or str(beside))
+    if other and translate is None:
+        raise PasslineError(f"there is no executable '{other}': {INSTALL}")
     if translate is None or translate == found[0]:
         raise PasslineError(f"there is no mlir-translate beside '{opt}': {INSTALL}")
     return Tools(found[0], translate)

@@ -142,7 +142,8 @@ def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_pat
 
 
 def test_no_random_values_for_a_type(file: str):
-    assert "parameter 'k' of type i32" in failing(file, "--function", "scalars")
+    message = failing(file, "--function", "scalars")
+    assert "parameter 'k' of type i32: its value is to be given, at the shell with" in message
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
@@ -190,6 +191,27 @@ def test_the_engines_give_the_same(tmp_path: Path):
 
 
 @needs_native
+def test_results_have_the_same_names_on_tensors_and_on_buffers(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text("""
+    func.func @main(%a: tensor<2xf32>, %b: tensor<1xf32>)
+        -> (tuple<tensor<2xf32>, tensor<1xf32>>, tensor<2xf32>, tensor<1xf32>) {
+      %pair = relax.tuple %a, %b
+          : (tensor<2xf32>, tensor<1xf32>) -> tuple<tensor<2xf32>, tensor<1xf32>>
+      %sum = relax.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      %0 = relax.add %b, %b : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+      func.return %pair, %sum, %0
+          : tuple<tensor<2xf32>, tensor<1xf32>>, tensor<2xf32>, tensor<1xf32>
+    }""")
+    args = str(path), "--inputs", inputs(tmp_path, a=[1, 2], b=[3])
+    expected = (
+        "pair.0: float32 2\n[1. 2.]\npair.1: float32 1\n[3.]\n"
+        "sum: float32 2\n[2. 4.]\nresult2: float32 1\n[6.]\n"
+    )
+    assert run(*args).stdout == expected
+    assert run(*args, "-p", "lower-to-tir", "--engine=native").stdout == expected
+
+
+@needs_native
 def test_buffers_that_are_changed_are_results(tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
     args = str(path), "--inputs", inputs(tmp_path, x=[1, 2], y=[0, 0])
@@ -203,11 +225,42 @@ def test_tensors_have_no_machine_code(file: str, tmp_path: Path):
     assert "model.mlir:1:1 is on tensors" in message and "`-p lower-to-tir`" in message
 
 
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_results_that_are_no_buffers(engine: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "func.func @main(%x: memref<2xf32>, %n: index) attributes {tir.outputs = 1 : i64} "
+        "{ func.return }"
+    )
+    message = failing(str(path), "--engine", engine)
+    assert "model.mlir:1:1: tir.outputs is 1 : i64: expected at most 0" in message
+
+
+def test_a_function_that_calls_itself_without_end(tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "tir.prim_func @main(%x: memref<2xf32>) { tir.call @main(%x) : memref<2xf32> }"
+    )
+    assert "@main cannot be computed: calls are nested too deeply" in failing(str(path))
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+def test_numbers_are_checked(engine: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(
+        "tir.prim_func @main(%n: i8, %x: memref<2xf32>) { }"
+    )
+    given = tmp_path / "x.npz"
+    for n, problem in (7.5, "expected an integer, got float64"), (300, "300 is too large"):
+        np.savez(given, n=n, x=np.ones(2, np.float32))
+        message = failing(str(path), "--engine", engine, "--inputs", str(given))
+        assert f"parameter 'n' is i8: {problem}" in message
+
+
 def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (path := tmp_path / "model.mlir").write_text(BUFFERS.replace("OUTPUTS", ""))
     monkeypatch.setenv("PASSLINE_MLIR_OPT", "nowhere")
     message = failing(str(path), "--engine=native")
-    assert "there is no 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
+    assert (
+        "there is no executable 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
+    )
 
 
 def test_engines_have_names(file: str):

@@ -49,6 +49,41 @@ tir.prim_func @tensor(%A: memref<4xf32>, %B: tensor<4xf32>) {
 
 // -----
 
+// CHECK: tir.outputs is 2 : i64: expected at most 1, as its last parameters are (index, memref<4xf32>)
+tir.prim_func @outputs(%A: memref<4xf32>, %n: index, %B: memref<4xf32>) attributes {tir.outputs = 2 : i64} {
+}
+
+// -----
+
+// CHECK: tir.outputs is -1 : i64: expected how many parameters are results
+tir.prim_func @outputs(%A: memref<4xf32>) attributes {tir.outputs = -1 : i64} {
+}
+
+// -----
+
+// CHECK: tir.outputs is "one": expected how many parameters are results
+tir.prim_func @outputs(%A: memref<4xf32>) attributes {tir.outputs = "one"} {
+}
+
+// -----
+
+// CHECK: there is no kind of loop 'paralel', did you mean 'parallel'?
+// CHECK-NEXT: tir.for paralel %i
+tir.prim_func @kind(%n: index) {
+  tir.for paralel %i = %n extent %n {
+  }
+}
+
+// -----
+
+// CHECK: there is no kind of loop 'fast', expected serial, parallel, vectorized, unrolled, thread_binding
+tir.prim_func @kind(%n: index) {
+  tir.for fast %i = %n extent %n {
+  }
+}
+
+// -----
+
 // CHECK: is bound to no thread: expected a tag such as "threadIdx.x"
 tir.prim_func @thread(%n: index) {
   tir.for thread_binding %i = %n extent %n {

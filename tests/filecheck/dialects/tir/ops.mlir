@@ -1,8 +1,8 @@
 // RUN: passline-opt %s | passline-opt | filecheck %s
 // RUN: passline-opt %s --print-op-generic | passline-opt | filecheck %s
 
-// CHECK-LABEL: tir.prim_func @loops(%A: memref<4x8xf32>, %B: memref<?x8xf32, "local">, %n: index, %x: f32) attributes {tir.outputs = 1 : i64} {
-tir.prim_func @loops(%A: memref<4x8xf32>, %B: memref<?x8xf32, "local">, %n: index, %x: f32) attributes {tir.outputs = 1 : i64} {
+// CHECK-LABEL: tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32, "local">) attributes {tir.outputs = 1 : i64} {
+tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32, "local">) attributes {tir.outputs = 1 : i64} {
   %c0 = arith.constant 0 : index
   // CHECK: tir.for %i = %c0 extent %n {
   tir.for %i = %c0 extent %n {

@@ -93,15 +93,15 @@ func.func @alias(%x : !t) -> !t {
 // CHECK-NOT: memref.global
 // CHECK-LABEL: tir.prim_func @f
 // CHECK-NEXT: %w = memref.get_global @w : memref<4xf32>
-// CHECK-NEXT: tir.call @add(%x, %w, %out0)
+// CHECK-NEXT: tir.call @add(%x, %w, %result0)
 // CHECK-LABEL: tir.prim_func private @g
 // CHECK-NEXT: %add = memref.get_global @add_1
-// CHECK-NEXT: tir.call @add(%x, %add, %out0)
+// CHECK-NEXT: tir.call @add(%x, %add, %result0)
 // CHECK-NEXT: [[W:%.*]] = memref.get_global @w : memref<4xf32>
 // CHECK-NEXT: [[V:%.*]] = memref.reinterpret_cast [[W]] to offset: [0], sizes: [2, 2], strides: [2, 1] : memref<4xf32> to memref<2x2xf32>
 // CHECK-NEXT: "memref.copy"([[V]], %v)
 // CHECK-NEXT: [[N:%.*]] = memref.get_global @constant : memref<i64>
-// CHECK-NEXT: "memref.copy"([[N]], %out2)
+// CHECK-NEXT: "memref.copy"([[N]], %result2)
 !t = tensor<4xf32>
 tir.prim_func private @add(%x : memref<4xf32>, %y : memref<4xf32>, %z : memref<4xf32>) {
   %c0 = arith.constant 0 : index
@@ -130,11 +130,11 @@ func.func private @g(%x : !t) -> (!t, tensor<2x2xf32>, tensor<i64>) {
 
 // A parameter, a constant and a value that are returned again are copied; a view is computed in the
 // place of the caller.
-// CHECK-LABEL: tir.prim_func @returned(%x: memref<4xf32>, %out0: memref<2x2xf32>, %out1: memref<4xf32>, %out2: memref<4xf32>) attributes {tir.outputs = 3 : i64}
-// CHECK-NEXT: [[V:%.*]] = memref.reinterpret_cast %out0 to offset: [0], sizes: [4], strides: [1] : memref<2x2xf32> to memref<4xf32>
+// CHECK-LABEL: tir.prim_func @returned(%x: memref<4xf32>, %result0: memref<2x2xf32>, %result1: memref<4xf32>, %result2: memref<4xf32>) attributes {tir.outputs = 3 : i64}
+// CHECK-NEXT: [[V:%.*]] = memref.reinterpret_cast %result0 to offset: [0], sizes: [4], strides: [1] : memref<2x2xf32> to memref<4xf32>
 // CHECK-NEXT: tir.call @exp(%x, [[V]])
-// CHECK-NEXT: "memref.copy"([[V]], %out1)
-// CHECK-NEXT: "memref.copy"(%x, %out2)
+// CHECK-NEXT: "memref.copy"([[V]], %result1)
+// CHECK-NEXT: "memref.copy"(%x, %result2)
 !t = tensor<4xf32>
 tir.prim_func private @exp(%x : memref<4xf32>, %y : memref<4xf32>) {
   %c0 = arith.constant 0 : index
@@ -202,12 +202,12 @@ func.func @filled(%x : !t) -> !t {
 // CHECK: arith.constant 3.000000e+00 : f32
 // CHECK-NEXT: tir.for
 // CHECK: scf.if %c {
-// CHECK-NEXT: tir.call @negate([[F:%.*]], %out0)
+// CHECK-NEXT: tir.call @negate([[F:%.*]], %result0)
 // CHECK-NEXT: } else {
 // CHECK: arith.constant 2.000000e+00 : f32
 // CHECK-NEXT: tir.for
 // CHECK: }
-// CHECK: tir.call @negate([[F]], %out1)
+// CHECK: tir.call @negate([[F]], %result1)
 !t = tensor<2000xf32>
 !b = memref<2000xf32>
 tir.prim_func private @negate(%x : !b, %z : !b) {
@@ -236,27 +236,27 @@ func.func @filled_in_branches(%x : !t, %c : i1) -> (!t, !t) {
 
 // Branches compute into one place, that of the caller here; what one does not compute is copied.
 // The condition is an element; a number that is chosen stays a result.
-// CHECK-LABEL: tir.prim_func @branches(%x: memref<4xf32>, %flag: memref<i1>, %i: index, %out0: memref<4xf32>, %out1: memref<4xf32>)
+// CHECK-LABEL: tir.prim_func @branches(%x: memref<4xf32>, %flag: memref<i1>, %i: index, %result0: memref<4xf32>, %result1: memref<4xf32>)
 // CHECK-NEXT: %arena = memref.alloc() {alignment = 64 : i64} : memref<64xi8>
 // CHECK-NEXT: %c = memref.load %flag[] : memref<i1>
 // CHECK: [[A:%.*]] = memref.view
 // CHECK: [[B:%.*]] = memref.view
 // CHECK-NEXT: %n = scf.if %c -> (index) {
 // CHECK-NEXT:   tir.call @shift(%x, %i, [[A]])
-// CHECK-NEXT:   tir.call @shift([[A]], %i, %out0)
+// CHECK-NEXT:   tir.call @shift([[A]], %i, %result0)
 // CHECK-NEXT:   %one = arith.constant 1 : index
-// CHECK-NEXT:   "memref.copy"(%out0, [[B]])
+// CHECK-NEXT:   "memref.copy"(%result0, [[B]])
 // CHECK-NEXT:   scf.yield %one : index
 // CHECK-NEXT: } else {
 // CHECK-NEXT:   scf.if %c {
-// CHECK-NEXT:     "memref.copy"(%x, %out0)
+// CHECK-NEXT:     "memref.copy"(%x, %result0)
 // CHECK-NEXT:   } else {
-// CHECK-NEXT:     tir.call @shift(%x, %i, %out0)
+// CHECK-NEXT:     tir.call @shift(%x, %i, %result0)
 // CHECK-NEXT:   }
 // CHECK-NEXT:   "memref.copy"(%x, [[B]])
 // CHECK-NEXT:   scf.yield %i : index
 // CHECK-NEXT: }
-// CHECK-NEXT: tir.call @shift([[B]], %n, %out1) : memref<4xf32>, index, memref<4xf32>
+// CHECK-NEXT: tir.call @shift([[B]], %n, %result1) : memref<4xf32>, index, memref<4xf32>
 !t = tensor<4xf32>
 tir.prim_func private @shift(%x : memref<4xf32>, %n : index, %y : memref<4xf32>) {
   %c0 = arith.constant 0 : index
@@ -296,7 +296,7 @@ func.func @branches(%x : !t, %flag : tensor<i1>, %i : index) -> (!t, !t) {
 // CHECK-NEXT: [[C:%.*]] = arith.constant 0 : index
 // CHECK-NEXT: [[A:%.*]] = memref.view
 // CHECK-NEXT: tir.call @negate(%x, [[A]])
-// CHECK-NEXT: tir.call @negate([[A]], %out0)
+// CHECK-NEXT: tir.call @negate([[A]], %result0)
 // CHECK-NEXT: arith.addi %n, %n
 // CHECK-NEXT: }
 !t = tensor<4xf32>
@@ -324,13 +324,13 @@ func.func @graph(%x : !t, %n : i32) -> !t {
 // Tuples are their elements, as parameters, results and in between; calls of functions on tensors
 // are calls on buffers. A kernel of unknown shapes gets its buffers as such.
 // CHECK-LABEL: tir.prim_func private @external(memref<4xf32>, memref<4xf32>) attributes {tir.outputs = 1 : i64}
-// CHECK-NEXT: tir.prim_func private @swap(%p: memref<4xf32>, %p_1: memref<i1>, %out0: memref<i1>, %out1: memref<4xf32>) attributes {tir.outputs = 2 : i64} {
-// CHECK-NEXT: tir.call @external(%p, %out1)
-// CHECK-NEXT: "memref.copy"(%p_1, %out0)
-// CHECK-LABEL: tir.prim_func @tuples(%x: memref<4xf32>, %y: memref<i1>, %out0: memref<4xf32>, %out1: memref<i1>)
-// CHECK: tir.call @swap(%x, %y, %out1, [[A:%.*]]) : memref<4xf32>, memref<i1>, memref<i1>, memref<4xf32>
+// CHECK-NEXT: tir.prim_func private @swap(%p: memref<4xf32>, %p_1: memref<i1>, %result0.0: memref<i1>, %result0.1: memref<4xf32>) attributes {tir.outputs = 2 : i64} {
+// CHECK-NEXT: tir.call @external(%p, %result0.1)
+// CHECK-NEXT: "memref.copy"(%p_1, %result0.0)
+// CHECK-LABEL: tir.prim_func @tuples(%x: memref<4xf32>, %y: memref<i1>, %result0: memref<4xf32>, %result1: memref<i1>)
+// CHECK: tir.call @swap(%x, %y, %result1, [[A:%.*]]) : memref<4xf32>, memref<i1>, memref<i1>, memref<4xf32>
 // CHECK-NEXT: [[B:%.*]] = "memref.cast"([[A]]) : (memref<4xf32>) -> memref<?xf32>
-// CHECK-NEXT: [[C:%.*]] = "memref.cast"(%out0) : (memref<4xf32>) -> memref<?xf32>
+// CHECK-NEXT: [[C:%.*]] = "memref.cast"(%result0) : (memref<4xf32>) -> memref<?xf32>
 // CHECK-NEXT: tir.call @negate([[B]], [[C]])
 !t = tensor<4xf32>
 !p = tuple<!t, tensor<i1>>
@@ -363,9 +363,9 @@ func.func @tuples(%x : !t, %y : tensor<i1>) -> (!t, tensor<i1>) {
 // -----
 
 // A called function sees a part of the arena as a buffer of its own.
-// CHECK-LABEL: tir.prim_func private @callee(%x: memref<8xf32>, %out0: memref<8xf32>)
+// CHECK-LABEL: tir.prim_func private @callee(%x: memref<8xf32>, %result0: memref<8xf32>)
 // CHECK-NEXT: [[V:%.*]] = memref.reinterpret_cast %x to offset: [0], sizes: [2, 4], strides: [4, 1] : memref<8xf32> to memref<2x4xf32>
-// CHECK-NEXT: tir.call @transpose([[V]], %out0)
+// CHECK-NEXT: tir.call @transpose([[V]], %result0)
 !t = tensor<8xf32>
 !m = tensor<2x4xf32>
 tir.prim_func private @transpose(%x : memref<2x4xf32>, %y : memref<8xf32>) {
@@ -398,8 +398,8 @@ func.func @caller(%x : !t) -> !t {
 // Kernels, and functions on numbers, stay. A result that nothing uses has its place too.
 // CHECK-LABEL: func.func @numbers(%n: i32) -> i32
 // CHECK-LABEL: func.func private @kernel(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>)
-// CHECK-LABEL: tir.prim_func @unused(%x: memref<4xf32>, %out0: memref<4xf32>)
-// CHECK: func.call @kernel(%x, %out0, {{%.*}}) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
+// CHECK-LABEL: tir.prim_func @unused(%x: memref<4xf32>, %result0: memref<4xf32>)
+// CHECK: func.call @kernel(%x, %result0, {{%.*}}) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
 !t = tensor<4xf32>
 func.func @numbers(%n : i32) -> i32 {
   return %n : i32

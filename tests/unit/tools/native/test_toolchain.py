@@ -55,23 +55,46 @@ def test_what_to_install(path: Path, monkeypatch: pytest.MonkeyPatch):
     install = (
         r"install MLIR's tools \(Debian: mlir-22-tools\), or name mlir-opt in PASSLINE_MLIR_OPT"
     )
-    with pytest.raises(PasslineError, match=f"there is no 'mlir-opt': {install}"):
+    with pytest.raises(PasslineError, match=f"there is no executable 'mlir-opt': {install}"):
         find_tools()
     opt = tool(path, "mlir-opt")
     with pytest.raises(PasslineError, match=f"no mlir-translate beside '{opt}': {install}"):
         find_tools()
     monkeypatch.setenv("PASSLINE_MLIR_OPT", "nowhere")
-    with pytest.raises(PasslineError, match="there is no 'nowhere'"):
+    with pytest.raises(PasslineError, match="there is no executable 'nowhere'"):
+        find_tools()
+    monkeypatch.setenv("PASSLINE_MLIR_OPT", opt)
+    monkeypatch.setenv("PASSLINE_MLIR_TRANSLATE", "nowhere")
+    with pytest.raises(PasslineError, match="there is no executable 'nowhere'"):
         find_tools()
 
 
 def test_a_tool_that_fails(path: Path):
     fails, works = tool(path, "a", "echo wrong >&2; exit 1"), tool(path, "b", "echo text")
-    with pytest.raises(PasslineError, match=f"{fails} failed:\nwrong"):
+    with pytest.raises(PasslineError, match=f"{fails} failed with status 1:\nwrong"):
         Tools(fails, works).llvm_ir("", [])
-    with pytest.raises(PasslineError, match=f"{fails} failed:\nwrong"):
+    with pytest.raises(PasslineError, match=f"{fails} failed with status 1:\nwrong"):
         Tools(works, fails).llvm_ir("", [])
     assert Tools(works, works).llvm_ir("", []) == "text\n"
+
+
+def test_a_tool_that_says_nothing(path: Path):
+    fails, works = tool(path, "a", "exit 1"), tool(path, "b")
+    with pytest.raises(PasslineError, match=f"{fails} failed with status 1:\nit says nothing$"):
+        Tools(fails, works).llvm_ir("", [])
+    with pytest.raises(PasslineError, match=f"'{works}' prints nothing, so it is none of MLIR's"):
+        Tools(works, works).llvm_ir("", [])
+
+
+def test_a_tool_that_is_too_old(path: Path):
+    text = (
+        'test "$1" = --version && echo "  Debian LLVM version {}.0.6" || {{ echo no >&2; exit 1; }}'
+    )
+    old, new = tool(path, "a", text.format(14)), tool(path, "b", text.format(19))
+    with pytest.raises(PasslineError, match="no\nit is of LLVM 14, expected 19 or newer: install"):
+        Tools(old, new).llvm_ir("", [])
+    with pytest.raises(PasslineError, match="failed with status 1:\nno$"):
+        Tools(new, old).llvm_ir("", [])
 
 
 def test_a_tool_that_cannot_be_run(path: Path):
