@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -26,7 +26,7 @@ from ...dialects.relax.definitions.tensors import (
     Tensor,
     Writer,
 )
-from ...dialects.relax.interfaces import Elementwise, FusionPattern, Legalizes
+from ...dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern, Legalizes
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.shapes import Shape
@@ -77,9 +77,32 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
     for value, buffer in zip(end.operands, kernel.args[len(types) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, w.view(buffer, tensor.shape))
-        write(w, tensor, result, list(tensors.values()), vectorized(ops))
+        write(w, tensor, result, parts_of(value, ops, tensors), vectorized(ops))
         w.bound[tensor] = result
     return w.finish()
+
+
+def parts_of(
+    value: SSAValue, ops: Sequence[Operation], tensors: Mapping[SSAValue, Tensor]
+) -> list[Tensor]:
+    """What a result is computed of, and nothing else of the same: each element of the element at
+    its place."""
+    in_place = {value}
+    for op in reversed(ops):
+        for operand in op.results:
+            users = [use.operation for use in operand.uses]
+            users = [user for user in users if not isinstance(user, ReturnOp)]
+            if users and all(u.results[0] in in_place and keeps_places(u, operand) for u in users):
+                in_place.add(operand)
+    elsewhere = {tensor for other, tensor in tensors.items() if other not in in_place}
+    return [tensor for tensor in tensors.values() if tensor not in elsewhere]
+
+
+def keeps_places(op: Operation, operand: SSAValue) -> bool:
+    """Whether each element of the result depends on none of an operand but the one at its place."""
+    if not isinstance(op, FusionPattern) or op.fusion_kind() > FusionKind.BROADCAST:
+        return False
+    return static_shape(operand.type) == static_shape(op.results[0].type)
 
 
 def is_outside(value: SSAValue) -> bool:

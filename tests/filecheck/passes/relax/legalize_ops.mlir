@@ -194,3 +194,21 @@ func.func @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
   %2, %3 = relax.topk %x : (tensor<8xf32>) -> (tensor<1xf32>, tensor<1xi64>)
   return %x : tensor<8xf32>
 }
+
+// -----
+
+// Parts of what is concatenated are loops only if it is read at the places of the result.
+// CHECK-LABEL: @flipped
+// CHECK:      tir.prim_func private @fused_concatenate_flip
+// CHECK:        tir.for
+// CHECK-NOT:    tir.for
+// CHECK:        scf.if
+func.func @flipped(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = call @fused_concatenate_flip(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+func.func private @fused_concatenate_flip(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32> attributes {relax.primitive} {
+  %0 = relax.concatenate %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %1 = relax.flip %0 {axis = [0]} : (tensor<5xf32>) -> tensor<5xf32>
+  return %1 : tensor<5xf32>
+}
