@@ -152,7 +152,7 @@ def covered(w: Writer, data: Tensor, windows: Mapping[int, Window], neutral: flo
             continue
         shape[axis], before[axis] = reach, window.before
         kept[axis] = max(0, min(extent, reach - window.before))
-    if (*shape,) == data.shape:
+    if (*shape,) == data.shape and not any(before):
         return data
     result = w.alloc(shape, data.element)
     flat = w.view(result, (prod(shape),))

@@ -33,6 +33,7 @@ WINDOWS: dict[str, dict[str, Any]] = {
     "padding alone": {"pool_size": (1, 2), "padding": (2, 3)},
     "large": {"pool_size": (5, 7), "padding": (2, 3), "strides": (2, 1)},
     "one element": {"pool_size": (1, 1), "strides": (2, 3)},
+    "shifted": {"pool_size": (1, 1), "strides": (1, 3), "padding": (0, 1)},  # as many as there are
     "all": {"pool_size": (6, 7)},
 }
 
