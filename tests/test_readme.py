@@ -42,6 +42,8 @@ def test_commands_end_as_they_should(
     (tmp_path / "examples" / "sequential.mlir").write_text(example)
     model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    kernel = "tir.prim_func @main(%x: memref<3xf32>) {\n}\n"
+    (tmp_path / "model.mlir").write_text(kernel)  # as the command before writes one
     monkeypatch.chdir(tmp_path)
     args = shlex.split(command.split(">")[0])[1:]
     result = passline_opt(*args)

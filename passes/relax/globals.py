@@ -9,7 +9,6 @@ from typing import cast
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
-    FloatAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -72,11 +71,8 @@ class Symbols:
 def _splat(op: FullOp) -> DenseIntOrFPElementsAttr:
     """The elements of a fill one by one."""
     value = op.value
-    if isinstance(value, FloatAttr):
-        type = TensorType(value.type, [1])
-        one = DenseIntOrFPElementsAttr.from_list(type, [value.value.data]).data.data
-    else:
-        type = TensorType(value.type, [1])
-        one = DenseIntOrFPElementsAttr.from_list(type, [value.value.data]).data.data
+    type = cast(TensorType[Element], TensorType(value.type, [1]))
+    number = DenseIntOrFPElementsAttr.from_list(type, [value.value.data])  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownMemberType, reportUnknownVariableType]
+    one = cast(DenseIntOrFPElementsAttr, number).data.data
     result = cast(TensorType[Element], op.result.type)
     return DenseIntOrFPElementsAttr(result, BytesAttr(one * prod(result.get_shape())))

@@ -269,6 +269,10 @@ class LegalizeOps(ModulePass):
     lanes: int = 16
     """Elements of a vector."""
 
+    def __post_init__(self) -> None:
+        if self.lanes < 1:
+            raise ValueError(f"lanes is {self.lanes}: expected at least 1")
+
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         functions = fusible_functions(module)
         outliner = Outliner(module, is_scalar_constant)

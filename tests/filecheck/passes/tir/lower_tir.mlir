@@ -123,8 +123,8 @@ tir.prim_func @large() {
 tir.prim_func @outside(memref<4xf32, "local">)
 // CHECK: "memref.global"() <{sym_name = "k", {{.*}}type = memref<4xf32>
 "memref.global"() <{sym_name = "k", sym_visibility = "private", constant, type = memref<4xf32, "global">, initial_value = dense<1.0> : tensor<4xf32>}> : () -> ()
-// CHECK: func.func @main(%a: memref<4xf32>, %b: memref<4xf32>, %c: i1) attributes {tir.alias, tir.outputs = 1 : i64}
-tir.prim_func @main(%a: memref<4xf32, "local">, %b: memref<4xf32>, %c: i1) attributes {tir.alias, tir.outputs = 1 : i64} {
+// CHECK: func.func @main(%a: memref<4xf32>, %c: i1, %b: memref<4xf32>) attributes {tir.alias, tir.outputs = 1 : i64}
+tir.prim_func @main(%a: memref<4xf32, "local">, %c: i1, %b: memref<4xf32>) attributes {tir.alias, tir.outputs = 1 : i64} {
   // CHECK-NEXT: %k = memref.get_global @k : memref<4xf32>
   %k = memref.get_global @k : memref<4xf32, "global">
   // CHECK-NEXT: "memref.copy"(%k, %b) : (memref<4xf32>, memref<4xf32>) -> ()

@@ -309,3 +309,9 @@ def test_groups(groups: int, inputs: int, outputs: int, lanes: int):
 
 def test_more_dimensions():
     check_group([(1, 1, 2, 3, 3), (5, 1, 2, 2, 2)], one(Conv3dOp))
+
+
+@pytest.mark.parametrize("lanes", [0, -3])
+def test_vectors_have_elements(lanes: int):
+    with pytest.raises(ValueError, match=f"lanes is {lanes}: expected at least 1"):
+        LegalizeOps(lanes=lanes)
