@@ -11,6 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.convolution import ForwardConvolutionOp
 from ...dialects.relax.definitions.contraction import is_plain, is_trivial, windows_of
@@ -280,6 +281,9 @@ class LegalizeOps(ModulePass):
             remove_dead_operations(func)  # plan-memory has no place for what is not legalized
             fuse_operations(func, outliner, fuse_opt_level=0)
             outline_others(func, outliner)
+            for op in walk(func):
+                if isinstance(op, TensorOp) and definition_of(op) is None:
+                    ctx.remarks.missed(op, "NoKernel", f"'{op.name}' has no definition for kernels")
         outliner.finish()
         kernels: dict[str, PrimFuncOp] = {}
         for func in module.body.block.ops:
