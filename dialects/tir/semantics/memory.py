@@ -143,9 +143,9 @@ def reshaped(op: memref.CollapseShapeOp | memref.ExpandShapeOp, buffer: Array) -
     assert isinstance(type, MemRefType)
     shape = list(type.get_shape())
     if shape.count(DYNAMIC_INDEX) > 1:
-        groups = [[i.value.data for i in group] for group in op.reassociation]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
         if isinstance(op, memref.ExpandShapeOp):
             raise InterpretationError("the sizes of the result are not known")
+        groups = [[i.value.data for i in group] for group in op.reassociation]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
         shape = [int(np.prod([buffer.shape[i] for i in group])) for group in groups]  # pyright: ignore[reportUnknownVariableType]
     sizes = tuple(-1 if size == DYNAMIC_INDEX else size for size in shape)
     return buffer.reshape(sizes, copy=False)
