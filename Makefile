@@ -53,7 +53,7 @@ fuzz: .venv/installed-test
 	$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/installed: pyproject.toml setup.py | .venv/created
+.venv/installed: pyproject.toml | .venv/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
@@ -61,7 +61,7 @@ fuzz: .venv/installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check 'onnx'
 	@touch $@
 
-.venv/installed-test: pyproject.toml setup.py | .venv/created
+.venv/installed-test: pyproject.toml | .venv/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable examples/plugin
 	@touch $@ .venv/installed

@@ -31,10 +31,10 @@ from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from kernels import count_kernels
-from seeded import NAMES, light_path
+from support.kernels import count_kernels
+from support.seeded import NAMES, light_path
 
 ROUNDS = 7
 

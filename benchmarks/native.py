@@ -36,15 +36,15 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.types import static_shape
 from passline.frontends.onnx import import_model
+from passline.interpreters.interpret import entry_function, interpret
 from passline.passmanager import PassContext
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.interpret import entry_function, interpret
 from passline.tools.native import NativeFunction, compile_module
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from seeded import NAMES, Array, random_input, seeded
+from support.seeded import NAMES, Array, random_input, seeded
 
 Run = Callable[[], object]
 

@@ -13,13 +13,7 @@ from time import perf_counter
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import (
-    PassContext,
-    PassInfo,
-    PassInstrument,
-    Sequential,
-    module_pass,
-)
+from passline.passmanager import PassContext, PassInfo, PassInstrument, Sequential, module_pass
 
 PASSES, ROUNDS = 1000, 9
 

@@ -18,14 +18,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 
 from passline.frontends.onnx import import_model
+from passline.interpreters.interpret import entry_function, interpret, random_arguments
 from passline.passes import OPTIMIZE
-from passline.passes.builtin.print_op_stats import count_ops
+from passline.passes.generic.print_op_stats import count_ops
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instruments import PassTimingInstrument
-from passline.passmanager.ir.writing import PrintStyle, module_text
+from passline.passmanager.ir.printer import PrintStyle, module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.interpret import entry_function, interpret, random_arguments
 from passline.tools.native import compile_module
 
 RESNET = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"

@@ -19,8 +19,8 @@ from xdsl.rewriter import InsertPoint
 
 from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.passes.builtin.print_ir import PrintIR
-from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.generic.print_ir import PrintIR
 from passline.passes.relax.fold_constant import FoldConstant
 from passline.passes.relax.infer_type import InferType
 from passline.passmanager import PassContext, Sequential

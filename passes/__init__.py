@@ -11,8 +11,8 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
+from ..dialects.relax.device_type import DeviceType
 from ..passmanager.config import register_config_option
-from .relax.device_types import DeviceType
 
 __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
@@ -21,9 +21,9 @@ PASSES = {
     "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
-    "dead-code-elimination": "relax.dead_code_elimination:DeadCodeElimination",
+    "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
-    "eliminate-common-subexpr": "relax.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
@@ -33,13 +33,13 @@ PASSES = {
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
-    "legalize-ops": "relax.legalize_ops:LegalizeOps",
+    "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
     "lower-tir": "tir.lower_tir:LowerTIR",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory:PlanMemory",
-    "print-ir": "builtin.print_ir:PrintIR",
-    "print-op-stats": "builtin.print_op_stats:PrintOpStats",
-    "remove-unused-functions": "relax.remove_unused_functions:RemoveUnusedFunctions",
+    "print-ir": "generic.print_ir:PrintIR",
+    "print-op-stats": "generic.print_op_stats:PrintOpStats",
+    "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-common-subexpr-elim": "tir.common_subexpr_elim:CommonSubexprElim",
@@ -115,8 +115,8 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
 
 
 REPLACEMENTS = {
-    "canonicalize": _factory("builtin.canonicalize:Canonicalize"),
-    "mlir-opt": _factory("builtin.mlir_opt:MLIROpt"),
+    "canonicalize": _factory("generic.canonicalize:Canonicalize"),
+    "mlir-opt": _factory("generic.mlir_opt:MLIROpt"),
 }
 """What passline-opt runs in the place of xDSL's passes of these names, which do the same."""
 

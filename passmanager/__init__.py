@@ -2,15 +2,14 @@
 xDSL's IR.
 """
 
-from .analysis import AnalysisManager
+from .analysis_manager import AnalysisManager
 from .base import FunctionPass, ModulePass, Pass, info_of
 from .config import register_config_option
 from .context import PassContext
 from .decorators import function_pass, module_pass
-from .diagnostics import Diagnostic, DiagnosticContext, Severity
+from .diagnostics import Diagnostic, DiagnosticContext, DiagnosticError, Severity
 from .errors import (
     ConfigError,
-    DiagnosticError,
     InvalidIRError,
     PassContractError,
     PassDependencyError,

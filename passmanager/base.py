@@ -29,9 +29,9 @@ from .info import (
 )
 from .instrument import PassInstrument
 from .ir.symbols import symbol_of
-from .ir.verifying import verify_changes
+from .ir.verifier import verify_changes
 from .options import check_values, pass_text
-from .preserves import check_preserved
+from .preservation import check_preserved
 from .registry import installed
 from .run import Frame, Run
 

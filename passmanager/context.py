@@ -12,7 +12,7 @@ from typing import NamedTuple, Self, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from .analysis import AnalysisManager
+from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key

@@ -12,12 +12,13 @@ from typing import TextIO
 from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from .errors import DiagnosticError
+from .errors import PasslineError
 from .ir.location import file_location, location_of, place_text
 
 __all__ = [
     "Diagnostic",
     "DiagnosticContext",
+    "DiagnosticError",
     "Renderer",
     "Severity",
     "Where",
@@ -62,6 +63,14 @@ class Diagnostic:
 
     def __str__(self) -> str:
         return render(self)
+
+
+class DiagnosticError(PasslineError):
+    """A pass reported errors; they stand in `diagnostics`, in the order reported."""
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = tuple(diagnostics)
 
 
 Renderer = Callable[[Sequence[Diagnostic]], None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import VerifyException
@@ -10,11 +9,8 @@ from xdsl.utils.exceptions import VerifyException
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-    from .diagnostics import Diagnostic
-
 __all__ = [
     "ConfigError",
-    "DiagnosticError",
     "InvalidIRError",
     "PassContractError",
     "PassDependencyError",
@@ -68,11 +64,3 @@ class InvalidIRError(PasslineError, VerifyException):
     def __init__(self, message: str, op: Operation) -> None:
         super().__init__(message)
         self.op = op
-
-
-class DiagnosticError(PasslineError):
-    """A pass reported errors; they stand in `diagnostics`, in the order reported."""
-
-    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
-        super().__init__(message)
-        self.diagnostics = tuple(diagnostics)

@@ -19,7 +19,7 @@ from .base import AnchorT, FunctionPass
 from .context import PassContext
 from .errors import PasslineError
 from .ir.location import place_of
-from .ir.walking import walk
+from .ir.walk import walk
 from .pattern_index import PatternIndex
 from .remarks import RemarkKind, Remarks
 from .worklist import TrackingRewriter, Worklist

@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from .analysis import AnalysisManager
-from .diagnostics import DiagnosticContext, Renderer
-from .errors import DiagnosticError, InvalidIRError
+from .analysis_manager import AnalysisManager
+from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
+from .errors import InvalidIRError
 from .info import PassInfo, name_key
 from .instrument import PassInstrument
 from .ir.location import place_of

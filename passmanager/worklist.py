@@ -11,7 +11,7 @@ from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
 from .ir.access import read_step
 from .ir.location import place_of
-from .ir.walking import walk
+from .ir.walk import walk
 from .pattern_index import PatternIndex
 
 __all__ = ["TrackingRewriter", "Worklist"]

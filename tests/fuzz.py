@@ -17,10 +17,10 @@ from traceback import format_exception
 
 from passline.passmanager.errors import PasslineError
 
-sys.path.insert(0, str(Path(__file__).parent / "support"))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from networks import random_network
-from stages import Mismatch, check_way, random_way
+from support.networks import random_network
+from support.stages import Mismatch, check_way, random_way
 
 
 def main() -> int:

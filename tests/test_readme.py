@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from inprocess import passline_opt
-from models import model_of
-from toy import module
+from support.inprocess import passline_opt
+from support.models import model_of
+from support.toy import module
 
 ROOT = Path(__file__).parent.parent
 TEXTS = {name: (ROOT / name).read_text() for name in ("README.md", "docs/passline-opt.md")}

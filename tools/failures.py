@@ -8,8 +8,8 @@ import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
-from ..passmanager.errors import DiagnosticError, InvalidIRError, PasslineError
+from ..passmanager.diagnostics import Diagnostic, DiagnosticError, Severity, print_diagnostics
+from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.location import location_of, span_location
 
 __all__ = ["BAD_INPUT", "INTERRUPTED", "USAGE", "diagnostics_of", "report", "status_of"]

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ModuleOp
 from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
+from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
-from ..passmanager.ir.writing import PrintStyle
 from ..passmanager.sequential import Sequential
 from .arguments import Numbers
 

@@ -31,9 +31,9 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
-from ..passmanager.ir.reading import parse_module
-from ..passmanager.ir.verifying import verify
-from ..passmanager.ir.writing import module_text
+from ..passmanager.ir.parser import parse_module
+from ..passmanager.ir.printer import module_text
+from ..passmanager.ir.verifier import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.remarks import Remark, yaml_text

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.tir.ops import output_count
-from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
-from .interpret import (
+from ..interpreters.interpret import (
     ArrayFunction,
     Function,
     entry_function,
@@ -24,11 +22,13 @@ from .interpret import (
     random_arguments,
     result_names,
 )
+from ..passmanager.errors import PasslineError
+from ..passmanager.files import replace_file
 from .opt import PasslineOptMain
 
 if TYPE_CHECKING:
-    from ..dialects.relax.semantics.arrays import Array
-    from .interpret import Value
+    from ..interpreters.arrays import Array
+    from ..interpreters.interpret import Value
     from .native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]

@@ -1,10 +1,10 @@
-"""What the operations of this dialect have in common."""
+"""The base classes of the operations of the dialect."""
 
 from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
@@ -14,30 +14,13 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
-from .interfaces import Evaluates, InfersType, Legalizes
-
-if TYPE_CHECKING:
-    from xdsl.interpreter import InterpreterFunctions
-
-    from .definitions.tensors import Definition
+from .interfaces import InfersType
 
 __all__ = ["RelaxOp", "TensorOp"]
 
 
-class RelaxOp(Evaluates, Legalizes, IRDLOperation, ABC):
-    """An operation that `semantics` computes, and `definitions` makes kernels of."""
-
-    @classmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        from .semantics import RelaxFunctions
-
-        return RelaxFunctions
-
-    @classmethod
-    def definition(cls) -> Definition | None:
-        from .definitions import DEFINITIONS
-
-        return DEFINITIONS.get(cls)
+class RelaxOp(IRDLOperation, ABC):
+    """An operation of the dialect."""
 
 
 class TensorOp(InfersType, RelaxOp, ABC):

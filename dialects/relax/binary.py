@@ -12,7 +12,14 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
 
 from .base import TensorOp
-from .interfaces import Associative, Axes, Elementwise, Neutral, ScaleAxisRule, Scaling
+from .interfaces import (
+    AssociativeCommutative,
+    Axes,
+    Elementwise,
+    HasIdentityElement,
+    ScaleAxisRule,
+    Scaling,
+)
 from .shapes import broadcast
 from .types import (
     TENSOR,
@@ -129,40 +136,40 @@ class BitwiseOp(BinaryOp, ABC):
 
 
 @irdl_op_definition
-class AddOp(Associative, Neutral, HomogeneousBinaryOp):
+class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
     """Sum."""
 
     name = "relax.add"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
     IS_SUM: ClassVar = True
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class SubtractOp(Neutral, HomogeneousBinaryOp):
+class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
     """Difference."""
 
     name = "relax.subtract"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
 
 @irdl_op_definition
-class MultiplyOp(Associative, Neutral, BinaryOp):
+class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
     """Product."""
 
     name = "relax.multiply"
-    NEUTRAL: ClassVar = 1
+    IDENTITY: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class DivideOp(Neutral, BinaryOp):
+class DivideOp(HasIdentityElement, BinaryOp):
     """Quotient; of integers, truncated toward zero."""
 
     name = "relax.divide"
-    NEUTRAL: ClassVar = 1
+    IDENTITY: ClassVar = 1
 
 
 @irdl_op_definition
@@ -187,15 +194,15 @@ class FloorModOp(BinaryOp):
 
 
 @irdl_op_definition
-class PowerOp(Neutral, BinaryOp):
+class PowerOp(HasIdentityElement, BinaryOp):
     """lhs to the power of rhs; of integers, truncated toward zero."""
 
     name = "relax.power"
-    NEUTRAL: ClassVar = 1
+    IDENTITY: ClassVar = 1
 
 
 @irdl_op_definition
-class MaximumOp(Associative, HomogeneousBinaryOp):
+class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
     """The greater; NaN if one is NaN."""
 
     name = "relax.maximum"
@@ -205,7 +212,7 @@ class MaximumOp(Associative, HomogeneousBinaryOp):
 
 
 @irdl_op_definition
-class MinimumOp(Associative, HomogeneousBinaryOp):
+class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
     """The lesser; NaN if one is NaN."""
 
     name = "relax.minimum"
@@ -277,37 +284,37 @@ class GreaterEqualOp(ComparisonOp):
 
 
 @irdl_op_definition
-class LogicalAndOp(Associative, Neutral, LogicalOp):
+class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
     """Whether both are true."""
 
     name = "relax.logical_and"
-    NEUTRAL: ClassVar = 1
+    IDENTITY: ClassVar = 1
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalOrOp(Associative, Neutral, LogicalOp):
+class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
     """Whether one is true."""
 
     name = "relax.logical_or"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LogicalXorOp(Associative, Neutral, LogicalOp):
+class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
     """Whether exactly one is true."""
 
     name = "relax.logical_xor"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseAndOp(Associative, BitwiseOp):
+class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
     """The bits that both have."""
 
     name = "relax.bitwise_and"
@@ -316,36 +323,36 @@ class BitwiseAndOp(Associative, BitwiseOp):
 
 
 @irdl_op_definition
-class BitwiseOrOp(Associative, Neutral, BitwiseOp):
+class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
     """The bits that one has."""
 
     name = "relax.bitwise_or"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class BitwiseXorOp(Associative, Neutral, BitwiseOp):
+class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
     """The bits that exactly one has."""
 
     name = "relax.bitwise_xor"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
     traits = traits_def(Commutative())
 
 
 @irdl_op_definition
-class LeftShiftOp(Neutral, BitwiseOp):
+class LeftShiftOp(HasIdentityElement, BitwiseOp):
     """lhs with its bits moved up by rhs places."""
 
     name = "relax.left_shift"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0
 
 
 @irdl_op_definition
-class RightShiftOp(Neutral, BitwiseOp):
+class RightShiftOp(HasIdentityElement, BitwiseOp):
     """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
 
     name = "relax.right_shift"
-    NEUTRAL: ClassVar = 0
+    IDENTITY: ClassVar = 0

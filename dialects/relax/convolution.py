@@ -15,14 +15,7 @@ from .attributes import int_prop, ints_prop, opt_type_prop, string_prop
 from .interfaces import Along, Axes, Conversion, ConvertsLayout, ScaleAxisRule, Scaling, chosen
 from .layout import Layout, Relayout
 from .shapes import times
-from .types import (
-    TENSOR,
-    of_elements,
-    product_element,
-    shape_of,
-    static_shape,
-    tensor_type,
-)
+from .types import TENSOR, of_elements, product_element, shape_of, static_shape, tensor_type
 from .windows import Window, WindowOp, per_dimension
 
 __all__ = [

@@ -33,12 +33,12 @@ from .constant import is_integer
 from .interfaces import (
     AlongAxes,
     Axes,
+    CompositeOp,
     Conversion,
     Injective,
     LayoutRule,
     ScaleAxisRule,
     Scaling,
-    Shorthand,
     View,
     of_first,
 )
@@ -157,7 +157,7 @@ def _elements(shape: Shape) -> str:
 
 
 @irdl_op_definition
-class FlattenOp(Shorthand, View, TensorOp):
+class FlattenOp(CompositeOp, View, TensorOp):
     """The same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"

@@ -21,13 +21,13 @@ from .interfaces import (
     Anchor,
     Axes,
     Broadcast,
+    CompositeOp,
     Conversion,
     Homogeneous,
     Injective,
     LayoutRule,
     ScaleAxisRule,
     Scaling,
-    Shorthand,
     SimplifiesInference,
     View,
     of_first,
@@ -111,7 +111,7 @@ class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
 
 
 @irdl_op_definition
-class BiasAddOp(LayoutRule, Shorthand, ScaleAxisRule, Broadcast, TensorOp):
+class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
     """The sum with a vector whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
@@ -156,11 +156,6 @@ class BiasAddOp(LayoutRule, Shorthand, ScaleAxisRule, Broadcast, TensorOp):
         if not axes or shape is None:
             return None if axes else ()
         return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
-
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import bias_add
-
-        return bias_add(self, builder)
 
 
 @irdl_op_definition
@@ -242,7 +237,7 @@ def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
 
 
 @irdl_op_definition
-class BatchFlattenOp(Shorthand, View, TensorOp):
+class BatchFlattenOp(CompositeOp, View, TensorOp):
     """A tensor with all dimensions but the first joined (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"

@@ -6,15 +6,14 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.builder import Builder
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import bool_prop, float_prop, int_prop, ints_prop
 from .base import TensorOp
-from .interfaces import AlongAxes, Anchor, Conversion, SimplifiesInference
+from .interfaces import AlongAxes, Anchor, Conversion
 from .layout import Relayout
 from .shapes import normalize_axes, normalize_axis
 from .types import TENSOR, check_float, check_parameter, shape_of, tensor_type
@@ -30,7 +29,7 @@ __all__ = [
 ]
 
 
-class AffineNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp, ABC):
+class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
     """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
 
     data = operand_def(TENSOR)
@@ -52,7 +51,7 @@ class AffineNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp, ABC):
 
 
 @irdl_op_definition
-class BatchNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
+class BatchNormOp(AlongAxes, Anchor, TensorOp):
     """A normalization of each channel with a mean and variance that are given, then as `gamma` and
     `beta` say (ONNX BatchNormalization at inference)."""
 
@@ -83,11 +82,6 @@ class BatchNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
         check_parameter("moving_var", self.moving_var, type, [axis])
         return (type,)
 
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import batch_norm
-
-        return batch_norm(self, builder)
-
 
 @irdl_op_definition
 class LayerNormOp(AffineNormOp):
@@ -100,11 +94,6 @@ class LayerNormOp(AffineNormOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         return self.infer_affine([*self.axes.iter_values()])
-
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import layer_norm
-
-        return layer_norm(self, builder)
 
 
 @irdl_op_definition
@@ -127,11 +116,6 @@ class InstanceNormOp(AffineNormOp):
         if (relayout := relayouts[0]) is not None and relayout.dimension(0) != 0:
             raise VerifyException("the batch is not the first dimension")
         return super().convert_layouts(relayouts)
-
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import instance_norm
-
-        return instance_norm(self, builder)
 
 
 @irdl_op_definition
@@ -157,14 +141,9 @@ class GroupNormOp(AffineNormOp):
                 raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
         return self.infer_affine([self.channel_axis.value.data])
 
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import group_norm
-
-        return group_norm(self, builder)
-
 
 @irdl_op_definition
-class RMSNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
+class RMSNormOp(AlongAxes, Anchor, TensorOp):
     """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
     then a product with it (ONNX RMSNormalization)."""
 
@@ -185,14 +164,9 @@ class RMSNormOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
         check_parameter("weight", self.weight, type, axes)
         return (type,)
 
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import rms_norm
-
-        return rms_norm(self, builder)
-
 
 @irdl_op_definition
-class L2NormalizeOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
+class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
     """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
     (Relay nn.l2_normalize, ONNX LpNormalization)."""
 
@@ -210,11 +184,6 @@ class L2NormalizeOp(AlongAxes, SimplifiesInference, Anchor, TensorOp):
         if (shape := shape_of(type)) is not None:
             normalize_axes([*self.axis.iter_values()], len(shape))
         return (type,)
-
-    def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        from .semantics.decomposition import l2_normalize
-
-        return l2_normalize(self, builder)
 
 
 @irdl_op_definition

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     AnyFloatConstr,
@@ -63,11 +61,6 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ..evaluation import Evaluates
-
-if TYPE_CHECKING:
-    from xdsl.interpreter import InterpreterFunctions
-
 __all__ = [
     "CallOp",
     "ForKind",
@@ -76,7 +69,6 @@ __all__ = [
     "LikelyOp",
     "OUTPUTS",
     "PrimFuncOp",
-    "TirOp",
     "YieldOp",
     "output_count",
 ]
@@ -85,18 +77,8 @@ OUTPUTS = "tir.outputs"
 """The attribute of a function that says how many of its last parameters are results."""
 
 
-class TirOp(IRDLOperation, Evaluates, ABC):
-    """An operation of the dialect."""
-
-    @classmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        from .semantics import TirFunctions
-
-        return TirFunctions
-
-
 @irdl_op_definition
-class YieldOp(TirOp):
+class YieldOp(IRDLOperation):
     """The end of the body of a function or a loop; not written."""
 
     name = "tir.yield"
@@ -128,7 +110,7 @@ class PrimFuncCallable(CallableOpInterface):
 
 
 @irdl_op_definition
-class PrimFuncOp(TirOp):
+class PrimFuncOp(IRDLOperation):
     """A function on buffers and numbers, which gives its results in buffers (TVM `PrimFunc`).
 
     `tir.prim_func @name(%a: memref<4xf32>, %n: index) attributes {...} { ... }`. Parameters are
@@ -301,7 +283,7 @@ class CallSymbolUse(SymbolUserOpInterface):
 
 
 @irdl_op_definition
-class CallOp(TirOp):
+class CallOp(IRDLOperation):
     """A call of a function on buffers: `tir.call @f(%a, %n) : memref<4xf32>, index`."""
 
     name = "tir.call"
@@ -341,7 +323,7 @@ class ForKindAttr(EnumAttribute[ForKind], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_op_definition
-class ForOp(TirOp):
+class ForOp(IRDLOperation):
     """A loop over `min`, ..., `min + extent - 1` (TVM `For`).
 
     `tir.for %i = %min extent %n { ... }`, with its kind before the variable unless it is serial:
@@ -453,7 +435,7 @@ class ForOp(TirOp):
 
 
 @irdl_op_definition
-class LikelyOp(TirOp):
+class LikelyOp(IRDLOperation):
     """A condition that holds most of the time (TVM `likely`): `tir-loop-partition` splits loops so
     that it need not be asked in the greatest part.
     """

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
+from onnx import GraphProto
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects.relax.semantics.arrays import Array
 from ...dialects.relax.types import Element
+from ...interpreters.arrays import Array
+from .external import DataFiles
+from .scopes import Scope
 from .values import Values, constant_of, fill_of
 
 __all__ = ["Builder"]
 
 
-class Builder:
+class Builder(ABC):
     """The operations of a function while it is built."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: DataFiles) -> None:
+        self.files = files
+        """The files that hold the data of large tensors."""
         self.block = Block()
         self.constants: dict[tuple[object, ...], Operation] = {}
         """Stand at the start of the function, once each."""
@@ -49,6 +55,12 @@ class Builder:
     def array(self, value: SSAValue) -> Array | None:
         """The elements of a value that depends on constants alone."""
         return self.values.array(value)
+
+    @abstractmethod
+    def convert_subgraph(
+        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
+    ) -> list[SSAValue]:
+        """Convert a graph inside another at the end of the current block; returns its outputs."""
 
     @contextmanager
     def nested(self, block: Block) -> Generator[Block]:

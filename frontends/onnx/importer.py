@@ -60,9 +60,8 @@ class Importer(Builder):
     """The import of one model."""
 
     def __init__(self, model: ModelProto, files: DataFiles) -> None:
-        super().__init__()
+        super().__init__(files)
         self.model = model
-        self.files = files
         self.functions = {
             (f.domain, f.name, getattr(f, "overload", "")): f for f in model.functions
         }

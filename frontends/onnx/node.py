@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
@@ -16,16 +16,15 @@ from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.semantics.arrays import Array
 from ...dialects.relax.shapes import Shape, is_static, shape_text
 from ...dialects.relax.types import Element, Tensor, is_number, shape_of, tensor_type
+from ...interpreters.arrays import Array
+from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
+from .scopes import Scope
 from .types import tensor_of
 from .values import tensor_constant, viewed
-
-if TYPE_CHECKING:
-    from .importer import Importer, Scope
 
 __all__ = ["Converter", "Converters", "Node"]
 
@@ -38,7 +37,7 @@ class Node:
 
     def __init__(
         self,
-        importer: Importer,
+        importer: Builder,
         scope: Scope,
         proto: NodeProto,
         schema: OpSchema,

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.semantics.arrays import Array
+from ...interpreters.arrays import Array
 from .errors import Unsupported
 from .node import Converters, Node
 

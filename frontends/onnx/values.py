@@ -20,11 +20,11 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.interfaces import Evaluates
-from ...dialects.relax.semantics import RelaxFunctions
-from ...dialects.relax.semantics.arrays import Array, dense_of, dtype_of, fit, number_of
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, static_shape
+from ...interpreters import has_semantics
+from ...interpreters.arrays import Array, dense_of, dtype_of, fit, number_of
+from ...interpreters.relax import RelaxFunctions
 from .errors import ModelError
 from .external import DataFiles
 from .types import element_type, tensor_of
@@ -50,7 +50,7 @@ class Values:
 
     def follow(self, op: Operation) -> None:
         """Take note of an operation, if its results depend on constants alone."""
-        if not isinstance(op, Evaluates) or not all(_is_small(r.type) for r in op.results):
+        if not has_semantics(type(op)) or not all(_is_small(r.type) for r in op.results):
             return
         if op.name in _OF_TYPES:
             known = all(static_shape(operand.type) is not None for operand in op.operands)

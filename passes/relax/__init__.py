@@ -1,0 +1,1 @@
+"""Passes on `relax`: operations on tensors."""

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from ...dialects.relax.interfaces import Conversion
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from .layouts import Hook, change_layouts
+from ..rewriting.layout_propagation import Hook, change_layouts
 
 __all__ = ["AlterOpLayout", "layout_hooks", "register_layout_hook"]
 

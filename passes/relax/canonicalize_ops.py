@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relax.interfaces import Shorthand
+from ...dialects.relax.interfaces import CompositeOp
+from ...dialects.relax.nn import BiasAddOp
 from ...passmanager.rewriting import PatternPass
-from .decomposing import replace_by_parts
+from ..rewriting.decompose import replace_by_parts
 
 __all__ = ["CanonicalizeOps", "SpellOut"]
 
@@ -18,7 +19,7 @@ class SpellOut(RewritePattern):
     """Replace an operation by the basic ones that it stands for."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Shorthand, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: CompositeOp | BiasAddOp, rewriter: PatternRewriter, /) -> None:
         replace_by_parts(op, rewriter)
 
 

@@ -17,7 +17,7 @@ from ...dialects.relax.layout import Layout
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from .layouts import LayoutCounts, change_layouts
+from ..rewriting.layout_propagation import LayoutCounts, change_layouts
 
 __all__ = ["ConvertLayout", "convert_layouts"]
 

@@ -12,22 +12,24 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import ConstantLike, HasFolder, MemoryEffect, NoMemoryEffect
+from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
+from xdsl.utils.exceptions import InterpretationError
 
+from ...analysis.traversal import in_order
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
-from ...dialects.relax.interfaces import Elementwise, Evaluates, NonComputational, View
+from ...dialects.relax.interfaces import Elementwise, NonComputational, View
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, static_shape
+from ...interpreters import has_semantics, semantics_of
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
-from .traversal import in_order
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics.arrays import Array
+    from ...interpreters.arrays import Array
 
 __all__ = ["FoldConstant", "fold_constants"]
 
@@ -132,10 +134,11 @@ class Folding:
         for value in operands:
             while isinstance(owner := value.owner, OnDeviceOp):
                 value = owner.input
-            if not self.constant[type(owner)] or not isinstance(owner, Evaluates):
+            if isinstance(owner, Block) or not self.constant[type(owner)]:
+                return
+            if not has_semantics(type(owner)):
                 return
             constants.append(value)
-        assert isinstance(op, Evaluates)
         values = self.value_of(op, constants)
         if not isinstance(values, Stays) and not self.may_fold():
             return
@@ -166,7 +169,7 @@ class Folding:
                 assert isinstance(owner, Operation)
                 self.touched[owner] = None
 
-    def value_of(self, op: Evaluates, constants: Sequence[SSAValue]) -> Values:
+    def value_of(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
         """The values of the results, or why the operation is to stay."""
         known = [ConstantLike.get_constant_value(constant) for constant in constants]
         if None in known:
@@ -179,7 +182,7 @@ class Folding:
         self.values[key] = inputs, values
         return values
 
-    def evaluate(self, op: Evaluates, constants: Sequence[SSAValue]) -> Values:
+    def evaluate(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
         """Compute the results; what is too big stays, and what fails, as in TVM."""
         fills = [owner for c in constants if isinstance(owner := c.owner, FullOp)]
         only_fills = len(fills) == len(constants)
@@ -199,9 +202,9 @@ class Folding:
             first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
             return Stays("EvaluationFailed", "failed to evaluate", True, {"Error": first})
 
-    def fill_values(self, op: Evaluates, fills: Sequence[FullOp]) -> Values:
+    def fill_values(self, op: Operation, fills: Sequence[FullOp]) -> Values:
         """The numbers that an element-wise operation makes of the numbers in fills."""
-        from ...dialects.relax.semantics.arrays import element_of, number_of, scalar_of
+        from ...interpreters.arrays import element_of, number_of, scalar_of
 
         types = [result.type for result in op.results]
         ranked = [type for type in types if is_ranked(type) and static_shape(type) is not None]
@@ -213,9 +216,9 @@ class Folding:
             number_of(array, element_of(type)) for array, type in zip(arrays, ranked, strict=True)
         ]
 
-    def dense_values(self, op: Evaluates, constants: Sequence[SSAValue]) -> Sequence[Attribute]:
+    def dense_values(self, op: Operation, constants: Sequence[SSAValue]) -> Sequence[Attribute]:
         """The arrays that an operation makes of constants."""
-        from ...dialects.relax.semantics.arrays import dense_of
+        from ...interpreters.arrays import dense_of
 
         arrays = self.call(op, [self.array_of(constant) for constant in constants])
         return [
@@ -227,14 +230,16 @@ class Folding:
     def array_of(self, constant: SSAValue) -> Array:
         """The elements of a constant, which is evaluated once."""
         owner = constant.owner
-        assert isinstance(owner, Evaluates)
+        assert isinstance(owner, Operation)
         if owner not in self.arrays:
             self.arrays[owner] = self.call(owner)
         return self.arrays[owner][owner.results.index(constant)]
 
-    def call(self, op: Evaluates, arguments: Sequence[Array] = ()) -> Sequence[Array]:
+    def call(self, op: Operation, arguments: Sequence[Array] = ()) -> Sequence[Array]:
         """Compute the results of an operation."""
-        functions = op.semantics()
+        functions = semantics_of(type(op))
+        if functions is None:
+            raise InterpretationError(f"{op.name} has no semantics")
         if functions not in self.registered:
             self.registered.add(functions)
             self.interpreter.register_implementations(functions())
@@ -310,7 +315,8 @@ class _Foldable(dict[type[Operation], bool]):
     def __missing__(self, cls: type[Operation]) -> bool:
         effects = cls.get_traits_of_type(MemoryEffect)
         self[cls] = answer = (
-            issubclass(cls, Evaluates)
+            has_semantics(cls)
+            and cls.get_trait(IsTerminator) is None
             and not issubclass(cls, NonComputational)
             and bool(effects)
             and all(isinstance(effect, NoMemoryEffect) for effect in effects)

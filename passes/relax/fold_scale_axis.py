@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
+from ...analysis.traversal import in_order
 from ...dialects.relax.binary import MultiplyOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Along, Axes, ScaleAxisRule, Scaling
@@ -24,10 +25,9 @@ from ...passmanager.remarks import Remarks
 from ...passmanager.run import Run
 from ...passmanager.sequential import Sequential
 from .fold_constant import FoldConstant
-from .traversal import in_order
 
 if TYPE_CHECKING:
-    from .scales import Scale
+    from ..rewriting.scale_parameters import Scale
 
 __all__ = [
     "BackwardFoldScaleAxis",
@@ -103,7 +103,7 @@ class Folding(ABC):
     """
 
     def __init__(self, ops: Sequence[Operation], gate: Gate, remarks: Remarks | None) -> None:
-        from .scales import Parameters
+        from ..rewriting.scale_parameters import Parameters
 
         self.ops = ops
         self.block = ops[0].parent if ops else None
@@ -164,7 +164,7 @@ class Folding(ABC):
 
     def find_product(self, op: MultiplyOp) -> Product | None:
         """How an operation is a multiplication by a scale, if it is."""
-        from .scales import Scale
+        from ..rewriting.scale_parameters import Scale
 
         type = op.result.type
         if not is_ranked(type) or not isinstance(type.element_type, Float):

@@ -17,7 +17,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.remarks import Remarks
-from .outlining import Outliner, erase, fusible_functions
+from ..rewriting.outliner import Outliner, erase, fusible_functions
 
 __all__ = ["FuseOps", "fuse_operations", "is_scalar_constant"]
 

@@ -10,13 +10,13 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
+from ...analysis.dataflow_pattern import Match, Pattern, parse_pattern
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.dominance import is_graph_region
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
-from .dataflow_pattern import Match, Pattern, parse_pattern
-from .outlining import Outliner, fusible_functions
+from ..rewriting.outliner import Outliner, fusible_functions
 
 __all__ = ["FuseOpsByPattern", "fuse_by_pattern"]
 

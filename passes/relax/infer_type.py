@@ -13,22 +13,16 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relax.control import (
-    GraphOp,
-    InvokeOp,
-    LambdaOp,
-    MakeClosureOp,
-    OutputOp,
-)
+from ...analysis.call_graph import CallGraph
+from ...analysis.traversal import in_order
+from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
 from ...dialects.relax.control import YieldOp as LambdaYieldOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_tensor, refine, unify
-from ...passmanager.analyses.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from .traversal import in_order
 
 __all__ = ["InferType", "infer_types"]
 

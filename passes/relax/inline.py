@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLo
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...passmanager.analyses.call_graph import CallGraph, References
+from ...analysis.call_graph import CallGraph, References
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
-from .dead_code_elimination import PRIVATE
+from ..generic.dead_code_elimination import PRIVATE
 
 __all__ = ["Inline", "inline_functions"]
 

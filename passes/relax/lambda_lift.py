@@ -15,7 +15,7 @@ from ...dialects.relax.ordering import dependence_order
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.symbols import symbol_of
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
 from .inline import LEFT_ALONE
 

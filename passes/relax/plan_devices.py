@@ -21,18 +21,7 @@ from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, IndexSwitchOp, WhileOp, 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
-from ...dialects.relax.control import YieldOp as LambdaYieldOp
-from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
-from ...dialects.relax.interfaces import OnHost
-from ...dialects.relax.kernels import CallTIROp
-from ...dialects.relax.tuples import TupleGetItemOp
-from ...passmanager.base import ModulePass
-from ...passmanager.context import PassContext
-from ...passmanager.diagnostics import Diagnostic
-from ...passmanager.ir.symbols import symbol_of
-from ...passmanager.ir.walking import walk
-from .device_domains import (
+from ...analysis.device_domains import (
     Conflict,
     Domain,
     FunctionDomain,
@@ -47,7 +36,18 @@ from .device_domains import (
     leaves,
     unify,
 )
-from .device_types import DeviceType
+from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
+from ...dialects.relax.control import YieldOp as LambdaYieldOp
+from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
+from ...dialects.relax.device_type import DeviceType
+from ...dialects.relax.interfaces import OnHost
+from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.tuples import TupleGetItemOp
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.walk import walk
 from .inline import LEFT_ALONE
 
 __all__ = ["PlanDevices", "plan_devices"]

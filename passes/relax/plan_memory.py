@@ -33,9 +33,9 @@ from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics import Where
 from ...passmanager.ir.symbols import symbol_of
-from ...passmanager.ir.walking import walk
-from .buffers import Conversion, MemoryUse, leaves_of
-from .globals import Symbols
+from ...passmanager.ir.walk import walk
+from ..rewriting.bufferize import Conversion, MemoryUse, leaves_of
+from ..rewriting.constant_globals import Symbols
 
 __all__ = ["PlanMemory", "plan_memory", "unplannable"]
 

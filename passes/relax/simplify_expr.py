@@ -25,22 +25,15 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_integer
 from ...dialects.relax.elementwise import AstypeOp
-from ...dialects.relax.interfaces import Associative, Evaluates, Neutral, View
+from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement, View
 from ...dialects.relax.manipulation import LayoutTransformOp, ReshapeOp, TransposeOp
 from ...dialects.relax.shapes import Shape, broadcast
-from ...dialects.relax.types import (
-    Float,
-    is_number,
-    is_ranked,
-    is_tensor,
-    shape_of,
-    tensor_type,
-)
+from ...dialects.relax.types import Float, is_number, is_ranked, is_tensor, shape_of, tensor_type
 from ...dialects.relax.unary import RsqrtOp, SqrtOp
 from ...passmanager.rewriting import PatternPass
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics.arrays import Array
+    from ...interpreters.arrays import Array
 
 __all__ = [
     "MergeCasts",
@@ -63,11 +56,11 @@ class RemoveNeutral(RewritePattern):
     """`x + 0`, `x * 1` and their like are `x`, if they are of its type."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Neutral, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: HasIdentityElement, rewriter: PatternRewriter, /) -> None:
         lhs, rhs = op.operands
-        if _is_fill_of(rhs, op.NEUTRAL):
+        if _is_fill_of(rhs, op.IDENTITY):
             value = lhs
-        elif op.has_trait(Commutative) and _is_fill_of(lhs, op.NEUTRAL):
+        elif op.has_trait(Commutative) and _is_fill_of(lhs, op.IDENTITY):
             value = rhs
         else:
             return
@@ -84,7 +77,7 @@ class SubtractToAdd(RewritePattern):
             return
         import numpy as np
 
-        from ...dialects.relax.semantics.known import compute, constant_of, known_array
+        from ..rewriting.folding_builder import compute, constant_of, known_array
 
         constant, element = known_array(op.rhs), tensor_type(op.result).element_type
         if constant is None or not is_number(element) or constant.dtype == np.bool_:
@@ -99,7 +92,7 @@ class MergeConstants(RewritePattern):
     """`(x o a) o b` of constants is `x o (a o b)`, if nothing else uses the inner one."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Associative, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(self, op: AssociativeCommutative, rewriter: PatternRewriter, /) -> None:
         if (outer := _with_constant(op)) is None:
             return
         inner_op, b = outer[0].owner, outer[1]
@@ -163,7 +156,7 @@ def _is_fill_of(value: SSAValue, number: float) -> bool:
     """Whether it is a constant with that number for each element."""
     if not isinstance(owner := value.owner, ConstantOp | FullOp):
         return False
-    from ...dialects.relax.semantics.arrays import array_of, element_of, scalar_of
+    from ...interpreters.arrays import array_of, element_of, scalar_of
 
     if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
         return bool(scalar_of(owner.value, element_of(owner.result.type)) == number)
@@ -177,19 +170,23 @@ def _combined(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> Operation
     to infinity, or to less than a normal float."""
     import numpy as np
 
-    from ...dialects.relax.semantics.known import compact, constant_of, evaluate, known_array
+    from ..rewriting.folding_builder import compact, constant_of, evaluate, known_array
 
     arrays = known_array(a), known_array(b)
     type = op.results[0].type
     if arrays[0] is None or arrays[1] is None or not is_tensor(type):
         return None
-    if not is_number(element := type.element_type) or not isinstance(op, Evaluates):
+    if not is_number(element := type.element_type):
         return None
     few = [compact(array) for array in arrays if array is not None]
     if prod(np.broadcast_shapes(*(array.shape for array in few))) > max(f.size for f in few):
         return None
     values = evaluate(op, *(array for array in arrays if array is not None))
-    if isinstance(element, Float) and _loses(values, few if isinstance(op, MultiplyOp) else ()):
+    if (
+        values is None
+        or isinstance(element, Float)
+        and _loses(values, few if isinstance(op, MultiplyOp) else ())
+    ):
         return None
     least, shape = compact(values), shape_of(tensor_type(x))
     if least.size > 1 and shape is not None and broadcast(shape, least.shape) == shape_of(type):
@@ -202,7 +199,7 @@ def _loses(values: Array, factors: Sequence[Array]) -> bool:
     not 0."""
     import numpy as np
 
-    from ...dialects.relax.semantics.known import compact
+    from ..rewriting.folding_builder import compact
 
     values = compact(values)
     if not np.isfinite(values).all():

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from ...dialects.relax.interfaces import SimplifiesInference
+from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
 from ...passmanager.rewriting import PatternPass
-from .decomposing import replace_by_parts
+from ..rewriting.decompose import replace_by_parts
 
 __all__ = ["Simplify", "SimplifyInference"]
 
@@ -18,7 +19,12 @@ class Simplify(RewritePattern):
     """Replace an operation by what it is at inference."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: SimplifiesInference, rewriter: PatternRewriter, /) -> None:
+    def match_and_rewrite(
+        self,
+        op: SimplifiesInference | AffineNormOp | BatchNormOp | L2NormalizeOp | RMSNormOp,
+        rewriter: PatternRewriter,
+        /,
+    ) -> None:
         replace_by_parts(op, rewriter)
 
 

@@ -1,0 +1,1 @@
+"""Passes on `tir`: loops over buffers."""

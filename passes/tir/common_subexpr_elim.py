@@ -17,14 +17,14 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.remarks import Remarks
-from ..relax.eliminate_common_subexpr import Numbers
+from ..generic.eliminate_common_subexpr import Numbers
 from .base import PrimFuncPass
-from .effects import PURE, Epochs, Memory, has_nested_effects
 
 __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
 

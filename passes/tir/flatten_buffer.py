@@ -23,16 +23,31 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
+from ...analysis.arith.analyzer import Analyzer
+from ...analysis.arith.canonical import ONE, ZERO
+from ...analysis.arith.linear_form import Linear, Range
+from ...analysis.arith.materialize import Builder
+from ...analysis.memory.buffers import (
+    Access,
+    Allocation,
+    Buffer,
+    View,
+    buffer_type,
+    is_static,
+    mixed_shape,
+)
+from ...analysis.memory.flat_views import (
+    Flat,
+    flat_type,
+    flat_view,
+    row_major,
+    static_strides,
+    whole_dimension,
+)
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from .algebra import ONE, ZERO
-from .arithmetic import Analyzer
 from .base import PrimFuncPass
-from .buffers import Access, Allocation, Buffer, View, buffer_type, is_static, mixed_shape
-from .building import Builder
-from .flat_views import Flat, flat_type, flat_view, row_major, static_strides, whole_dimension
-from .linear import Linear, Range
 
 __all__ = ["FlattenBuffer", "Flattening"]
 

@@ -21,7 +21,7 @@ from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
 from .base import PrimFuncPass
 

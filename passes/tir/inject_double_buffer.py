@@ -20,11 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
-from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
-from .base import PrimFuncPass
-from .buffers import (
+from ...analysis.memory.buffers import (
     DOUBLE_BUFFER,
     Allocation,
     Buffer,
@@ -32,8 +28,12 @@ from .buffers import (
     constant_of,
     mixed_shape,
 )
-from .double_buffers import DoubleBuffered, candidates
-from .lifetimes import step_of
+from ...analysis.memory.double_buffers import DoubleBuffered, candidates
+from ...analysis.memory.live_ranges import step_of
+from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
+from ...passmanager.context import PassContext
+from ...passmanager.ir.walk import walk
+from .base import PrimFuncPass
 
 __all__ = ["InjectDoubleBuffer", "inject_double_buffer"]
 

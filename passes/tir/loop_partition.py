@@ -13,17 +13,17 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_speculatable
 from xdsl.utils.hints import isa
 
+from ...analysis.arith.analyzer import Analyzer, Interval
+from ...analysis.arith.canonical import DIVIDING, ONE, ZERO
+from ...analysis.arith.linear_form import Atom, Function, Linear
+from ...analysis.arith.materialize import Builder
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, LikelyOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 from ...passmanager.remarks import Remarks
 from ...passmanager.rewriting import apply_patterns
-from .algebra import DIVIDING, ONE, ZERO
-from .arithmetic import Analyzer, Interval
+from ..rewriting.known_conditions import replace_conditions
 from .base import PrimFuncPass
-from .building import Builder
-from .known_conditions import replace_conditions
-from .linear import Atom, Function, Linear
 
 __all__ = ["LoopPartition", "partition_loops"]
 

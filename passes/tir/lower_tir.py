@@ -31,7 +31,7 @@ from xdsl.traits import ConstantLike
 from ...dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 
 __all__ = ["LowerTIR", "drop_scopes", "lower_loop", "lower_prim_func", "place_buffers"]
 

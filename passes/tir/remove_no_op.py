@@ -11,15 +11,15 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 
+from ...analysis.arith.analyzer import Analyzer, negated
+from ...analysis.arith.linear_form import Scoped
+from ...analysis.memory.buffers import Allocation
+from ...analysis.memory.effects import Access, Epochs, Memory, Root, Stamp, has_nested_effects
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from ..relax.dead_code_elimination import is_used
-from .arithmetic import Analyzer, negated
+from ..generic.dead_code_elimination import is_used
 from .base import PrimFuncPass
-from .buffers import Allocation
-from .effects import Access, Epochs, Memory, Root, Stamp, has_nested_effects
-from .linear import Scoped
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]
 

@@ -11,15 +11,15 @@ from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.arith.analyzer import Analyzer
+from ...analysis.arith.canonical import ONE, ZERO
+from ...analysis.arith.linear_form import Range
+from ...analysis.arith.rewrite_simplify import Expressions, is_expression
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from ..relax.dead_code_elimination import remove_dead_operations
-from .algebra import ONE, ZERO
-from .arithmetic import Analyzer
+from ..generic.dead_code_elimination import remove_dead_operations
 from .base import PrimFuncPass
-from .expressions import Expressions, is_expression
-from .linear import Range
 
 __all__ = ["Simplify", "simplify"]
 

@@ -13,14 +13,23 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, NoneAttr, i
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.memory.buffers import DOUBLE_BUFFER, Buffer, View, byte_size, is_flat, scope_of
+from ...analysis.memory.in_place import join_in_place
+from ...analysis.memory.live_ranges import (
+    Allocation,
+    Numbers,
+    Stored,
+    lifetime,
+    number,
+    peak_bytes,
+    step_of,
+    stored,
+)
+from ...analysis.memory.storage_plan import ALIGNMENT, Lifetime, plan, share
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
 from .base import PrimFuncPass
-from .buffers import DOUBLE_BUFFER, Buffer, View, byte_size, is_flat, scope_of
-from .in_place import join_in_place
-from .lifetimes import Allocation, Numbers, Stored, lifetime, number, peak_bytes, step_of, stored
-from .storage import ALIGNMENT, Lifetime, plan, share
 
 __all__ = ["Counts", "StorageRewrite", "rewrite_storage"]
 

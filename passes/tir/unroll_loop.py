@@ -12,11 +12,12 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind, get_effects
 from xdsl.utils.hints import isa
 
+from ...analysis.constants import integer_constant
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
+from ..rewriting.cloning import Constants, compute, copy_ops
 from .base import PrimFuncPass
-from .copying import Constants, compute, copy_ops, integer_constant
 
 __all__ = ["UnrollLoop", "constant_extent", "expand"]
 

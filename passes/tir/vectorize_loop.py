@@ -11,11 +11,11 @@ from xdsl.ir import Operation
 
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
+from ..rewriting.cloning import Constants
+from ..rewriting.vectorizer import vectorize
 from .base import PrimFuncPass
-from .copying import Constants
 from .unroll_loop import constant_extent, expand
-from .vectorizing import vectorize
 
 __all__ = ["VectorizeLoop", "vectorize_function"]
 

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
-from ..ir.writing import PLAIN, PrintStyle
+from ..ir.printer import PLAIN, PrintStyle
 from ..run import Frame, Run
 from .printing import ir_text
 

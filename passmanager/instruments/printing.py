@@ -13,9 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
+from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
 from ..ir.symbols import symbol_of
-from ..ir.verifying import verify
-from ..ir.writing import PLAIN, ExactPrinter, PrintStyle
+from ..ir.verifier import verify
 from ..run import Run
 from .numbering import NumberingInstrument
 

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..ir.dominance import name_of
-from ..ir.walking import walk
+from ..ir.walk import walk
 from ..run import Frame, Run
 from .nesting import Entry, NestingInstrument, heading
 

@@ -1,0 +1,1 @@
+"""What xDSL lacks about IR: parser, printer, snapshots, verifier, dominance."""

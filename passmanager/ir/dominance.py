@@ -13,7 +13,7 @@ from xdsl.traits import IsolatedFromAbove
 from ..errors import InvalidIRError
 from .access import read_step
 from .location import place_of
-from .walking import walk
+from .walk import walk
 
 __all__ = [
     "DominanceInfo",

@@ -31,8 +31,8 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
 from passline.frontends.onnx.converters import CONVERTERS
 from passline.frontends.onnx.schemas import has_body
-from passline.passmanager.ir.verifying import verify
-from passline.tools.interpret import entry_function, interpret
+from passline.interpreters.interpret import entry_function, interpret
+from passline.passmanager.ir.verifier import verify
 
 __all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inprocess import capture, passline_opt
-from machine import needs_native
-from ort import run_onnxruntime
-from seeded import NAMES, light_path, random_input, seeded
+from support.inprocess import capture, passline_opt
+from support.machine import needs_native
+from support.ort import run_onnxruntime
+from support.seeded import NAMES, light_path, random_input, seeded
 
 from passline.tools.run import PasslineRunMain, save_arrays
 

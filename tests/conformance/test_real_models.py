@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inprocess import capture
-from kernels import count_kernels
-from ort import run_onnxruntime
-from seeded import NAMES, Array, light_path, random_input, seeded
+from support.inprocess import capture
+from support.kernels import count_kernels
+from support.ort import run_onnxruntime
+from support.seeded import NAMES, Array, light_path, random_input, seeded
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -17,11 +17,11 @@ from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.manipulation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import import_model
+from passline.interpreters.interpret import entry_function, interpret
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.interpret import entry_function, interpret
 from passline.tools.run import PasslineRunMain, save_arrays
 
 QUICK = ("resnet50", "shufflenet", "squeezenet")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from inprocess import mlir_opt, run_line, run_lines
-from laws import check_laws, pipeline_of
+from support.inprocess import mlir_opt, run_line, run_lines
+from support.laws import check_laws, pipeline_of
 
 
 class RunLine(pytest.Item):

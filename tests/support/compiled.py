@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from evaluation import run as run_on_numpy
-from evaluation import run_all
+from support.evaluation import run as run_on_numpy
+from support.evaluation import run_all
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue

@@ -30,9 +30,9 @@ from xdsl.parser import Parser
 from passline.dialects.relax.attributes import PropertyValue, properties_of
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.semantics import RelaxFunctions
-from passline.dialects.relax.semantics.arrays import dense_of, fit
 from passline.dialects.relax.types import Element
+from passline.interpreters.arrays import dense_of, fit
+from passline.interpreters.relax import RelaxFunctions
 
 Array = NDArray[Any]
 

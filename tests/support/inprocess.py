@@ -22,7 +22,7 @@ from filecheck.parser import Parser as CheckParser
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.tools.opt import PasslineOptMain
-from passline.tools.reduce import PasslineReduceMain
+from passline.tools.reduce.tool import PasslineReduceMain
 
 __all__ = [
     "Result",

@@ -17,14 +17,14 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
+from passline.interpreters.interpret import Function, entry_function, input_types, interpret
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
-from passline.tools.interpret import Function, entry_function, input_types, interpret
 
 __all__ = ["check_equal", "check_laws", "pipeline_of", "run"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from evaluation import Array
-from evaluation import run_all as run_on_numpy
-from laws import run
+from support.evaluation import Array
+from support.evaluation import run_all as run_on_numpy
+from support.laws import run
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -15,10 +15,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from passline.dialects.relax.kernels import CallTIROp
-from passline.passes.relax.legalize_ops import LegalizeOps
+from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps
 from passline.passmanager import PassContext
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 __all__ = ["check_kernel", "legalize", "legalized", "module_of"]

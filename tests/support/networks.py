@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from evaluation import Array
+from support.evaluation import Array
 from xdsl.dialects.builtin import (
     FunctionType,
     IntegerType,
@@ -48,9 +48,9 @@ from passline.dialects.relax import (
 )
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.semantics import RelaxFunctions
-from passline.dialects.relax.semantics.arrays import dense_of, dtype_of, element_of, number_of
 from passline.dialects.relax.types import Element, shape_of, tensor_type
+from passline.interpreters.arrays import dense_of, dtype_of, element_of, number_of
+from passline.interpreters.relax import RelaxFunctions
 
 __all__ = ["Network", "random_network"]
 

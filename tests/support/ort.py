@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import onnxruntime
-from seeded import Array
+from support.seeded import Array
 
 __all__ = ["run_onnxruntime"]
 

@@ -18,7 +18,7 @@ PARAMETERS: Values = [("%x", "tensor<1xf32>"), ("%y", "tensor<4xf32>"), ("%z", "
 
 def random_program(seed: int) -> str:
     """A function `@main` of %x, %y, %z, %c: three tensors of 1, of 4, of any number, and an i1."""
-    writer = Writer(Random(seed))
+    writer = KernelBuilder(Random(seed))
     groups, values = writer.body(PARAMETERS, depth=3)
     lines, result = writer.value_of(ANY, values)
     parameters = ", ".join(f"{name} : {type}" for name, type in [*PARAMETERS, ("%c", "i1")])
@@ -38,7 +38,7 @@ def random_program(seed: int) -> str:
     )
 
 
-class Writer:
+class KernelBuilder:
     """Writes operations on the values that are visible; each gives the lines, and a new value."""
 
     def __init__(self, random: Random) -> None:

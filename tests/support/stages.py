@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from laws import run
-from networks import Network
+from support.laws import run
+from support.networks import Network
 
 from passline.passes import LOWER_TO_MLIR
 from passline.passmanager import PassContext
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module

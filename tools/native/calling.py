@@ -21,7 +21,7 @@ from ...passmanager.errors import PasslineError
 from .preparation import is_plain
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics.arrays import Array
+    from ...interpreters.arrays import Array
 
 __all__ = ["Buffer", "Number", "address", "descriptor", "number_type"]
 
@@ -60,7 +60,7 @@ class Buffer:
     def __init__(self, name: str, type: MemRefType[Attribute], *, is_output: bool) -> None:
         import numpy as np
 
-        from ...dialects.tir.semantics.table import buffer_dtype
+        from ...interpreters.tir.table import buffer_dtype
 
         element = type.element_type
         if isinstance(element, IntegerType) and element.bitwidth not in INTEGERS:
@@ -101,7 +101,7 @@ class Buffer:
         does."""
         import numpy as np
 
-        from ...dialects.relax.semantics.arrays import round_bf16
+        from ...interpreters.arrays import round_bf16
 
         if self.is_bf16:
             return np.ascontiguousarray(round_bf16(array)).reshape(array.shape)
@@ -109,7 +109,7 @@ class Buffer:
 
     def from_memory(self, memory: Array) -> Array:
         """The elements as an array for the caller."""
-        from ...dialects.relax.semantics.arrays import widen_bf16
+        from ...interpreters.arrays import widen_bf16
 
         return widen_bf16(memory) if self.is_bf16 else memory
 

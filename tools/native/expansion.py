@@ -25,7 +25,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...passmanager.ir.walking import walk
+from ...passmanager.ir.walk import walk
 
 __all__ = ["expand_math"]
 

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 
 from ...dialects.tir.ops import output_count
-from ...passes.relax.remove_unused_functions import RemoveUnusedFunctions
-from ...passes.tir.lower_tir import LowerTIR
-from ...passmanager.errors import PasslineError
-from ...passmanager.ir.location import place_of
-from ...passmanager.sequential import Sequential
-from ..interpret import (
+from ...interpreters.interpret import (
     Function,
     Value,
     argument_names,
@@ -24,6 +19,11 @@ from ..interpret import (
     is_buffer,
     result_names,
 )
+from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
+from ...passes.tir.lower_tir import LowerTIR
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.location import place_of
+from ...passmanager.sequential import Sequential
 from .calling import Buffer, Number, address, descriptor, number_type
 from .expansion import expand_math
 from .jit import Code, link, optimize
@@ -39,7 +39,7 @@ from .preparation import (
 from .toolchain import find_tools, to_llvm
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics.arrays import Array
+    from ...interpreters.arrays import Array
 
 __all__ = ["NativeFunction", "compile_module"]
 

@@ -21,14 +21,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...interpreters.interpret import is_buffer
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from ...passmanager.ir.walking import walk
-from ...passmanager.ir.writing import ExactPrinter, PrintStyle
-from ..interpret import is_buffer
+from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+from ...passmanager.ir.walk import walk
 
 if TYPE_CHECKING:
-    from ...dialects.relax.semantics.arrays import Array
+    from ...interpreters.arrays import Array
 
 __all__ = [
     "check_dialects",
@@ -164,7 +164,7 @@ def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
     """The elements as they are in memory."""
     import numpy as np
 
-    from ...dialects.relax.semantics.arrays import array_of
+    from ...interpreters.arrays import array_of
 
     if value.get_element_type() == i1:
         return array_of(value)  # xDSL has -1 for true, LLVM 1

@@ -5,8 +5,14 @@ They are tested with `isinstance`, an order of magnitude cheaper than looking up
 
 from __future__ import annotations
 
-from .algebra import Associative, Decomposes, Neutral, Shorthand, SimplifiesInference
-from .computing import Evaluates, InfersType, Legalizes, NonComputational, OnHost
+from .algebra import (
+    AssociativeCommutative,
+    CompositeOp,
+    Decomposes,
+    HasIdentityElement,
+    SimplifiesInference,
+)
+from .computing import InfersType, NonComputational, OnHost
 from .fusion import (
     Anchor,
     Broadcast,
@@ -33,14 +39,13 @@ __all__ = [
     "Along",
     "AlongAxes",
     "Anchor",
-    "Associative",
+    "AssociativeCommutative",
     "Axes",
     "Broadcast",
     "Conversion",
     "ConvertsLayout",
     "Decomposes",
     "Elementwise",
-    "Evaluates",
     "FusionKind",
     "FusionPattern",
     "Homogeneous",
@@ -48,14 +53,13 @@ __all__ = [
     "InfersType",
     "Injective",
     "LayoutRule",
-    "Legalizes",
-    "Neutral",
+    "HasIdentityElement",
     "NonComputational",
     "OnHost",
     "Reduction",
     "ScaleAxisRule",
     "Scaling",
-    "Shorthand",
+    "CompositeOp",
     "SimplifiesInference",
     "View",
     "axes_in",

@@ -11,10 +11,10 @@ from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
 
 __all__ = [
-    "Associative",
+    "AssociativeCommutative",
     "Decomposes",
-    "Neutral",
-    "Shorthand",
+    "HasIdentityElement",
+    "CompositeOp",
     "SimplifiesInference",
 ]
 
@@ -33,17 +33,17 @@ class SimplifiesInference(Decomposes, ABC):
     SimplifyInference)."""
 
 
-class Shorthand(Decomposes, ABC):
+class CompositeOp(Decomposes, ABC):
     """An operation that says in one what more basic ones say (TVM CanonicalizeOps)."""
 
 
-class Neutral(Operation, ABC):
-    """A function of two tensors that is the first one where the second is `NEUTRAL`; and the other
+class HasIdentityElement(Operation, ABC):
+    """A function of two tensors that is the first one where the second is `IDENTITY`; and the other
     way round if it is Commutative."""
 
-    NEUTRAL: ClassVar[float]
+    IDENTITY: ClassVar[float]
 
 
-class Associative(Operation, ABC):
+class AssociativeCommutative(Operation, ABC):
     """A function of two tensors that may be taken in any order, floats but for rounding:
     (a o b) o c is a o (b o c), and a o b is b o a."""

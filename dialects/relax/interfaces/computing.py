@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
-from ...evaluation import Evaluates
 from ..types import refine
 
-if TYPE_CHECKING:
-    from ..definitions.tensors import Definition
-
 __all__ = [
-    "Evaluates",
     "InfersType",
-    "Legalizes",
     "NonComputational",
     "OnHost",
 ]
@@ -42,16 +35,6 @@ class InfersType(Operation, ABC):
                     f"result type {result.type} does not match inferred {inferred} "
                     f"of {', '.join(map(str, self.operand_types))}"
                 )
-
-
-class Legalizes(Operation, ABC):
-    """An operation of which a kernel can be made (TVM FLegalize): for `legalize-ops`."""
-
-    @classmethod
-    @abstractmethod
-    def definition(cls) -> Definition | None:
-        """The function that makes the results of an operation, a writer and the operands as
-        tensors, imported here and not with the dialect; None if there is none."""
 
 
 class NonComputational(Operation, ABC):

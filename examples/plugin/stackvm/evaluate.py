@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
@@ -19,14 +18,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from passline.dialects.relax.interfaces import Elementwise, Evaluates, InfersType, Legalizes
+from passline.dialects.relax.interfaces import Elementwise, InfersType
 from passline.dialects.relax.shapes import broadcast
 from passline.dialects.relax.types import TENSOR, combine, tensor_type
-
-if TYPE_CHECKING:
-    from xdsl.interpreter import InterpreterFunctions
-
-    from passline.dialects.relax.definitions.tensors import Definition
 
 __all__ = ["EvaluateOp", "words_of"]
 
@@ -50,13 +44,14 @@ def words_of(program: str, operands: int) -> list[str]:
 
 
 @irdl_op_definition
-class EvaluateOp(InfersType, Elementwise, Evaluates, Legalizes, IRDLOperation):
+class EvaluateOp(InfersType, Elementwise, IRDLOperation):
     """The number that a program leaves when it starts with the elements of the operands on the
     stack, the last on top; for each place of the operands, which are broadcast.
 
     InfersType: `infer-type` refines its result. Elementwise: `fuse-ops` computes it in one kernel
-    with others, and on fills `fold-constant` gives a fill. Evaluates: it can be folded and run.
-    Legalizes: it becomes part of kernels, and machine code.
+    with others, and on fills `fold-constant` gives a fill. With the semantics in `semantics.py`
+    it is folded and run, with the legalization in `kernels.py` it becomes part of kernels and
+    machine code; `pyproject.toml` registers both.
     """
 
     name = "stackvm.evaluate"
@@ -72,15 +67,3 @@ class EvaluateOp(InfersType, Elementwise, Evaluates, Legalizes, IRDLOperation):
     def infer_types(self) -> Sequence[Attribute]:
         words_of(self.program.data, len(self.operands_))
         return (reduce(partial(combine, broadcast), map(tensor_type, self.operands_)),)
-
-    @classmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        from .semantics import StackVMFunctions
-
-        return StackVMFunctions
-
-    @classmethod
-    def definition(cls) -> Definition:
-        from .kernels import evaluate
-
-        return evaluate

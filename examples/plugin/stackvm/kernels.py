@@ -5,19 +5,19 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from passline.dialects.relax.definitions.elementwise import elementwise
-from passline.dialects.relax.definitions.numbers import is_float
-from passline.dialects.relax.definitions.tensors import Writer
+from passline.passes.relax.legalize_ops.elementwise import elementwise
+from passline.passes.relax.legalize_ops.kernel_builder import KernelBuilder
+from passline.passes.relax.legalize_ops.scalars import is_float
 
 from .evaluate import EvaluateOp, words_of
 
-__all__ = ["evaluate"]
+__all__ = ["LEGALIZATIONS"]
 
 FLOATS = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp}
 INTEGERS = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp}
 
 
-def run_program(op: EvaluateOp, w: Writer, *elements: SSAValue) -> SSAValue:
+def run_program(op: EvaluateOp, w: KernelBuilder, *elements: SSAValue) -> SSAValue:
     """Write the arithmetic of a program."""
     stack = [*elements]
     for word in words_of(op.program.data, len(elements)):
@@ -33,4 +33,4 @@ def run_program(op: EvaluateOp, w: Writer, *elements: SSAValue) -> SSAValue:
     return stack[0]
 
 
-evaluate = elementwise(run_program)
+LEGALIZATIONS = {EvaluateOp: elementwise(run_program)}

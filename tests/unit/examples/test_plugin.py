@@ -7,17 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from inprocess import capture, passline_opt
 from stackvm.count import CountInstructions
 from stackvm.dialect import ProgramOp
 from stackvm.fold import FoldPushes
 from stackvm.opt import StackVMOptMain
-from toy import Recorder
+from support.inprocess import capture, passline_opt
+from support.toy import Recorder
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
 from passline.passmanager import PassContext, Sequential
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.run import PasslineRunMain
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from machine import needs_native
-from networks import random_network
-from stages import check_way, random_way
+from support.machine import needs_native
+from support.networks import random_network
+from support.stages import check_way, random_way
 
 
 @needs_native

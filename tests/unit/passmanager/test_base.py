@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from toy import Append, Nothing, Tag, function_names, module, named, tags, toy_context
+from support.toy import Append, Nothing, Tag, function_names, module, named, tags, toy_context
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp

@@ -7,7 +7,7 @@ import contextvars
 import threading
 
 import pytest
-from toy import Append, Nothing, Recorder, collect, module, named, tags
+from support.toy import Append, Nothing, Recorder, collect, module, named, tags
 
 from passline.passmanager import ModulePass, Pass, PassContext, PassInfo, PassInstrument, Sequential
 
@@ -226,7 +226,7 @@ def test_ir_context_of_a_call_has_the_installed_dialects() -> None:
 
 
 def test_ir_context_of_apply_is_the_callers() -> None:
-    from toy import toy_context
+    from support.toy import toy_context
 
     found: list[object] = []
     given = toy_context()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from toy import Append, Nothing, Recorder, collect, module, named
+from support.toy import Append, Nothing, Recorder, collect, module, named
 from xdsl.dialects.builtin import (
     FileLineColLoc,
     IntAttr,

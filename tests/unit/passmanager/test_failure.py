@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import Append, Fail, Nothing, module, named
+from support.toy import Append, Fail, Nothing, module, named
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from toy import Recorder, collect, module, named, tags
+from support.toy import Recorder, collect, module, named, tags
 
 from passline.passmanager import Pass, PassContext, Sequential
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import Append, Fail, Nothing, Recorder, module, tags
+from support.toy import Append, Fail, Nothing, Recorder, module, tags
 
 from passline.passmanager import (
     Fixpoint,
@@ -254,7 +254,7 @@ def test_should_run_that_returns_nothing_is_an_error_that_names_it() -> None:
 
 
 def test_pass_left_out_by_the_context_is_told_with_the_reason() -> None:
-    from toy import named
+    from support.toy import named
 
     recorder = Recorder()
     with PassContext(opt_level=1, disabled_pass=["toy-append"], instruments=[recorder]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from toy import Append, Nothing, collect, module, named, toy_context
+from support.toy import Append, Nothing, collect, module, named, toy_context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
@@ -22,7 +22,7 @@ from passline.passmanager import (
     Remarks,
     Sequential,
 )
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.remarks import Argument, RemarkFilter, yaml_text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import Append, Nothing, Recorder, collect, module, named, tags
+from support.toy import Append, Nothing, Recorder, collect, module, named, tags
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from toy import Append, Nothing, Recorder, Tag, collect, module, named, tags, toy_context
+from support.toy import Append, Nothing, Recorder, Tag, collect, module, named, tags, toy_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XDSLModulePass
 from xdsl.passes import PassPipeline

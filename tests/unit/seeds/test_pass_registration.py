@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
 
-from passline.passes.relax.dead_code_elimination import DeadCodeElimination
-from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.generic.dead_code_elimination import DeadCodeElimination
+from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
 from passline.passes.relax.fold_constant import FoldConstant
 from passline.passes.relax.infer_type import InferType
 from passline.passmanager import FunctionPass, PassContext, Sequential, find_pass
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 

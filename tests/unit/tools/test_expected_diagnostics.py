@@ -7,17 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from inprocess import mlir_opt
-from toy import module
+from support.inprocess import mlir_opt
+from support.toy import module
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
-from passline.passmanager import (
-    Diagnostic,
-    DiagnosticError,
-    ModulePass,
-    PassContext,
-    Severity,
-)
+from passline.passmanager import Diagnostic, DiagnosticError, ModulePass, PassContext, Severity
 from passline.tools.expected_diagnostics import ExpectedDiagnostics
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from inprocess import Result, mlir_opt, passline_opt
-from toy import Append, Fail, Nothing
+from support.inprocess import Result, mlir_opt, passline_opt
+from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from inprocess import Result, passline_opt
-from toy import Append, Fail, Nothing
+from support.inprocess import Result, passline_opt
+from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import ModulePass, PassContext, register_pass

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inprocess import capture, passline_opt
-from models import model_of
 from onnx import numpy_helper
+from support.inprocess import capture, passline_opt
+from support.models import model_of
 
 from passline.tools.run import PasslineRunMain, save_arrays
 

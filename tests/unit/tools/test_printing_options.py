@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from inprocess import Result, mlir_opt, passline_opt
+from support.inprocess import Result, mlir_opt, passline_opt
 
 RELAX = """\
 func.func @f() -> tensor<3xf32> {

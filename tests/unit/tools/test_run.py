@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from inprocess import Result, capture
-from machine import needs_native
+from support.inprocess import Result, capture
+from support.machine import needs_native
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 
-from passline.passmanager.ir.reading import parse_module
+from passline.interpreters.interpret import argument_names, entry_function
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.interpret import argument_names, entry_function
 from passline.tools.run import PasslineRunMain
 
 MODULE = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from evaluation import infer
+from support.evaluation import infer
 
 from passline.dialects.relax.reduction import AnyOp, ArgmaxOp, MeanOp, ReductionOp, SumOp
 from passline.dialects.relax.scan import CumsumOp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from evaluation import infer
 from hypothesis import given
 from hypothesis import strategies as st
+from support.evaluation import infer
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models import imported, model_of, run
+from support.models import imported, model_of, run
 from xdsl.dialects import scf
 
 BRANCHES = """g (bool{size} c, float[2] x) => (float[2] z) {{

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models import model_of
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from support.models import model_of
 
 from passline.frontends.onnx import ModelError, UnsupportedModelError, import_model
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models import imported, model_of, run
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+from support.models import imported, model_of, run
 from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from models import model_of, run
 from onnx import ModelProto, TensorProto, external_data_helper, numpy_helper
+from support.models import model_of, run
 
 from passline.frontends.onnx import ModelError, import_model
 from passline.frontends.onnx.external import without_large_data

@@ -10,8 +10,8 @@ from typing import cast
 
 import numpy as np
 import pytest
-from models import Array, imported, model_of, run
 from onnx.reference import ReferenceEvaluator
+from support.models import Array, imported, model_of, run
 
 RNG = np.random.default_rng(0)
 INPUTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from laws import compare
+from support.laws import compare
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
@@ -18,15 +18,11 @@ from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.interfaces import Conversion
 from passline.dialects.relax.layout import Relayout
 from passline.dialects.relax.types import TENSOR, of_elements, shape_of, tensor_type
-from passline.passes.relax.alter_op_layout import (
-    AlterOpLayout,
-    layout_hooks,
-    register_layout_hook,
-)
+from passline.passes.relax.alter_op_layout import AlterOpLayout, layout_hooks, register_layout_hook
 from passline.passmanager import DiagnosticError, PassContext, Sequential
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 CONV2D = "relax.nn.conv2d"

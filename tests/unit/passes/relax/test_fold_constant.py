@@ -35,8 +35,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.interfaces import Evaluates
 from passline.dialects.relax.linear_algebra import MatmulOp
+from passline.interpreters import register_semantics
 from passline.passes.relax.fold_constant import FoldConstant, fold_constants
 from passline.passmanager import Diagnostic, PassContext, Remark, RemarkKind
 
@@ -163,14 +163,10 @@ def test_a_thousand_branches_deep():
 # Another project's operation
 
 
-class OtherOp(Evaluates, IRDLOperation):
+class OtherOp(IRDLOperation):
     input = operand_def()
     result = result_def()
     traits = traits_def(Pure())
-
-    @classmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        return OtherFunctions
 
 
 @irdl_op_definition
@@ -189,14 +185,10 @@ class WrongOp(OtherOp):
 
 
 @irdl_op_definition
-class ImpureOp(Evaluates, IRDLOperation):
+class ImpureOp(IRDLOperation):
     name = "other.impure"
     input = operand_def()
     result = result_def()
-
-    @classmethod
-    def semantics(cls) -> type[InterpreterFunctions]:
-        return OtherFunctions
 
 
 @register_impls
@@ -216,6 +208,9 @@ class OtherFunctions(InterpreterFunctions):
     @impl(WrongOp)
     def wrong(self, _: Interpreter, op: WrongOp, args: PythonValues) -> PythonValues:
         return (args[0][:1],)
+
+
+register_semantics("other", OtherFunctions)
 
 
 def test_an_operation_of_another_project_takes_part():

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from evaluation import constant, run
+from support.evaluation import constant, run
 from xdsl.dialects.builtin import TensorType, f32, f64, i1, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
@@ -19,8 +19,8 @@ from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.elementwise import AstypeOp, ClipOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.interfaces import Elementwise
-from passline.dialects.relax.semantics.arrays import dtype_of, number_of
 from passline.dialects.relax.types import Element
+from passline.interpreters.arrays import dtype_of, number_of
 from passline.passes.relax.fold_constant import fold_constants
 
 OPERATIONS = [

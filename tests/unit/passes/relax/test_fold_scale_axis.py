@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from laws import run
+from support.laws import run
 from xdsl.dialects.builtin import (
     BFloat16Type,
     FileLineColLoc,
@@ -34,16 +34,16 @@ from passline.dialects.relax.interfaces import Axes, ScaleAxisRule, Scaling
 from passline.dialects.relax.manipulation import TransposeOp
 from passline.dialects.relax.nn import BiasAddOp, PadOp
 from passline.dialects.relax.pooling import AvgPool2dOp, MaxPool2dOp
-from passline.dialects.relax.semantics.arrays import Array, array_of, dense_of
 from passline.dialects.relax.types import TENSOR, Float
 from passline.dialects.relax.unary import NegativeOp
+from passline.interpreters.arrays import Array, array_of, dense_of
 from passline.passes.relax.fold_scale_axis import (
     FoldScaleAxis,
     fold_scales_backward,
     fold_scales_forward,
 )
 from passline.passmanager import Diagnostic, PassContext
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 
 IMAGE = TensorType(f32, [1, 2, 3, 3])
 

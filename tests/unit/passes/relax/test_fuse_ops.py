@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from laws import check_equal, random_arguments, run
+from support.laws import check_equal, random_arguments, run
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, f32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -22,10 +22,10 @@ from passline.dialects.relax.manipulation import ReshapeOp, TransposeOp
 from passline.dialects.relax.reduction import SumOp
 from passline.dialects.relax.unary import ExpOp, NegativeOp, TanhOp
 from passline.passes.relax.fuse_ops import FuseOps, fuse_operations, is_scalar_constant
-from passline.passes.relax.outlining import Outliner
+from passline.passes.rewriting.outliner import Outliner
 from passline.passmanager import PassContext
 from passline.passmanager.diagnostics import Diagnostic
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.remarks import Remark
 
 SQUARE = TensorType(f32, [4, 4])

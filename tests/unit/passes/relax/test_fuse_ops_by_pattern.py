@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.passes.relax.dataflow_pattern import (
+from passline.analysis.dataflow_pattern import (
     Match,
     Pattern,
     is_const,
@@ -16,7 +16,7 @@ from passline.passes.relax.dataflow_pattern import (
     wildcard,
 )
 from passline.passes.relax.fuse_ops_by_pattern import FuseOpsByPattern
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 PROGRAM = """

@@ -16,7 +16,7 @@ from xdsl.parser import Parser
 from passline.dialects.relax.interfaces import InfersType
 from passline.passes.relax.infer_type import InferType, infer_types
 from passline.passmanager import DiagnosticError
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 T = TensorType(f32, [4])

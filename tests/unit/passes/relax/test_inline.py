@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from inprocess import passline_opt
+from support.inprocess import passline_opt
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from passline.passes.relax.inline import inline_functions
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 DOUBLE = """

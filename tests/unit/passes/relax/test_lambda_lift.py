@@ -8,9 +8,9 @@ from xdsl.dialects.func import FuncOp
 from passline.dialects.relax.control import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
 from passline.passmanager.ir.location import location_of, place_text
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 

@@ -9,8 +9,8 @@ from typing import cast
 
 import numpy as np
 import pytest
-from laws import check_equal, run
-from programs import random_program
+from support.laws import check_equal, run
+from support.programs import random_program
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IndexType,
@@ -28,16 +28,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from passline.dialects.relax.control import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
+from passline.dialects.relax.device_type import DeviceType
 from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
-from passline.passes.relax.device_types import DeviceType
 from passline.passes.relax.plan_devices import DEVICE, PlanDevices, plan_devices
 from passline.passmanager import ConfigError, DiagnosticError, PassContext
 from passline.passmanager.diagnostics import DiagnosticContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks

@@ -6,19 +6,19 @@ from random import Random
 
 import numpy as np
 import pytest
-from laws import check_equal, run
+from support.laws import check_equal, run
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
+from passline.analysis.memory.storage_plan import ALIGNMENT
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.plan_memory import PlanMemory
-from passline.passes.tir.storage import ALIGNMENT
 from passline.passmanager import PassContext
 from passline.passmanager.instruments.statistics import StatisticsInstrument
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 KERNELS = """

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from laws import compare
+from support.laws import compare
 from xdsl.dialects.builtin import ModuleOp, TensorType, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -39,15 +39,15 @@ from passline.dialects.relax.normalization import L2NormalizeOp, LayerNormOp
 from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.dialects.relax.reduction import MaxOp, MeanOp, SumOp
 from passline.dialects.relax.scan import CumsumOp
-from passline.dialects.relax.semantics.arrays import dense_of
 from passline.dialects.relax.shapes import Shape
 from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.dialects.relax.unary import NegativeOp, SigmoidOp
+from passline.interpreters.arrays import dense_of
 from passline.passes.relax.convert_layout import ConvertLayout
 from passline.passmanager import PassContext
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 LAYOUTS = ("NHWC", "NCHW", "CHWN:IHWO", "NCHW4c", "NHWC2c:HWIO2i2o", "HWNC1c:OHWI")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from laws import check_equal, run
-from programs import random_program
+from support.laws import check_equal, run
+from support.programs import random_program
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 
 from passline.dialects.relax.types import is_ranked, refine
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

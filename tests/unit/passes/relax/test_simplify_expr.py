@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from evaluation import constant, run
+from support.evaluation import constant, run
 from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
@@ -29,8 +29,8 @@ from xdsl.pattern_rewriter import RewritePattern
 from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.elementwise import AstypeOp
-from passline.dialects.relax.semantics.arrays import bounds, number_of
 from passline.dialects.relax.types import Element
+from passline.interpreters.arrays import bounds, number_of
 from passline.passes.relax.simplify_expr import MergeCasts, SimplifyExpr
 from passline.passmanager.rewriting import apply_patterns
 

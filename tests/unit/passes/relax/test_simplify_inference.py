@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from evaluation import constant, run
+from support.evaluation import constant, run
 from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
@@ -20,8 +20,8 @@ from passline.dialects.relax.normalization import (
     LayerNormOp,
     RMSNormOp,
 )
-from passline.dialects.relax.semantics.arrays import number_of
 from passline.dialects.relax.types import Element
+from passline.interpreters.arrays import number_of
 from passline.passes.relax.simplify_inference import SimplifyInference
 
 FLOATS: list[Element] = [f16, bf16, f32, f64]

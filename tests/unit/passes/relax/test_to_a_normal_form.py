@@ -7,9 +7,9 @@ from xdsl.dialects.func import FuncOp
 
 from passline.dialects.relax.control import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 UNARY = "(tensor<f32>) -> tensor<f32>"

@@ -7,13 +7,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from inprocess import passline_opt
-from laws import check_equal, run
+from support.inprocess import passline_opt
+from support.laws import check_equal, run
 
 from passline.passes.tir.flatten_buffer import FlattenBuffer
 from passline.passmanager import PassContext
 from passline.passmanager.instruments import StatisticsInstrument
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 

@@ -3,11 +3,11 @@ stays linear."""
 
 from __future__ import annotations
 
-from inprocess import passline_opt
+from support.inprocess import passline_opt
 
 from passline.passes.tir.hoist_if_then_else import HoistIfThenElse
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 THREADS = """

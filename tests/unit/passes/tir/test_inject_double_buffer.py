@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import passline_opt
-from laws import check_equal, run
+from support.inprocess import passline_opt
+from support.laws import check_equal, run
 
 from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 LOOP = """

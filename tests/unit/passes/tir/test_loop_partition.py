@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from inprocess import passline_opt
+from support.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.loop_partition import LoopPartition
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 TILED = """

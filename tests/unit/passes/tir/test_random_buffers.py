@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from laws import compare
+from support.laws import compare
 
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 

@@ -6,16 +6,16 @@ from random import Random
 
 import numpy as np
 import pytest
-from laws import check_equal, run
+from support.laws import check_equal, run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.tir.common_subexpr_elim import CommonSubexprElim
 from passline.passes.tir.remove_no_op import RemoveNoOp
 from passline.passmanager.base import Pass
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 B = "memref<4xf32>"

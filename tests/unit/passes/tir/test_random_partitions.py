@@ -6,13 +6,13 @@ import random
 
 import numpy as np
 import pytest
-from laws import run
+from support.laws import run
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.tir.ops import LikelyOp
 from passline.passes.tir.loop_partition import LoopPartition
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 OPTIONS = [

@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from index_programs import index_program
-from laws import run
+from support.index_programs import index_program
+from support.laws import run
 
 from passline.passes.tir.simplify import Simplify
 from passline.passmanager import ConfigError, PassContext, PasslineError
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
 from passline.passmanager.registry import make_ir_context
 
 CHAIN = """

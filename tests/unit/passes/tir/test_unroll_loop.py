@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inprocess import passline_opt
+from support.inprocess import passline_opt
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import StoreOp
@@ -11,7 +11,7 @@ from xdsl.dialects.memref import StoreOp
 from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
 from passline.passmanager import ConfigError, DiagnosticError, PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 NEST = """

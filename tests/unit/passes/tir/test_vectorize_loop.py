@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from inprocess import passline_opt
+from support.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.vector import MaskedStoreOp, StoreOp
 
 from passline.passes.tir.vectorize_loop import VectorizeLoop
 from passline.passmanager import PassContext
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 TAIL = """

@@ -6,15 +6,15 @@ from collections.abc import Container, Mapping
 from threading import Barrier, Thread
 
 import pytest
-from toy import Append, Fail, module, named, tags
+from support.toy import Append, Fail, module, named, tags
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from passline.passes.builtin.canonicalize import Canonicalize
-from passline.passes.relax.dead_code_elimination import DeadCodeElimination
-from passline.passes.relax.eliminate_common_subexpr import EliminateCommonSubexpr
+from passline.passes.generic.canonicalize import Canonicalize
+from passline.passes.generic.dead_code_elimination import DeadCodeElimination
+from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
 from passline.passes.relax.fold_constant import FoldConstant
 from passline.passmanager import (
     Fixpoint,
@@ -25,9 +25,9 @@ from passline.passmanager import (
     pass_instrument,
 )
 from passline.passmanager.instruments import DebugCounter
-from passline.passmanager.ir.reading import parse_module
-from passline.passmanager.ir.verifying import verify
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
 

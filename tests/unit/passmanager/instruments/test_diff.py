@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
+from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named, toy_context
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
@@ -21,7 +21,7 @@ from passline.passmanager import Fixpoint, PassContext, Sequential
 from passline.passmanager.instruments import PrintDiff, diff
 from passline.passmanager.instruments.diff import named_text, renamed, scopes
 from passline.passmanager.instruments.printing import ir_text
-from passline.passmanager.ir.writing import PrintStyle
+from passline.passmanager.ir.printer import PrintStyle
 
 Capture = pytest.CaptureFixture[str]
 

@@ -7,17 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from toy import Append, Fail, Nothing, Recorder, module, named
+from support.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from passline.passmanager import (
-    AnalysisManager,
-    Fixpoint,
-    PassContext,
-    PassInstrument,
-    Sequential,
-)
+from passline.passmanager import AnalysisManager, Fixpoint, PassContext, PassInstrument, Sequential
 from passline.passmanager.instruments import (
     MemoryInstrument,
     PassTimingInstrument,

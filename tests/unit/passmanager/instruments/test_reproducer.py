@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
-from inprocess import mlir_opt
-from toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
+from support.inprocess import mlir_opt
+from support.toy import Append, Fail, Nothing, Tag, module, named, tags, toy_context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.printer import Printer
@@ -24,7 +24,7 @@ from passline.passmanager import (
     Sequential,
 )
 from passline.passmanager.instruments import CrashReproducer, Reproducer, read_reproducer
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import register_pass
 

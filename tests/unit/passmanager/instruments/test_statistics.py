@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from toy import Append, Fail, Nothing, Recorder, Tag, module, named
+from support.toy import Append, Fail, Nothing, Recorder, Tag, module, named
 from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.test import TestOp
@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from passline.passes.builtin.canonicalize import Canonicalize
+from passline.passes.generic.canonicalize import Canonicalize
 from passline.passmanager import Fixpoint, PassContext, PatternPass, Sequential
 from passline.passmanager.instruments import StatisticsInstrument
 from passline.passmanager.run import Run

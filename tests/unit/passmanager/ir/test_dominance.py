@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 
 from passline.passmanager.errors import InvalidIRError
 from passline.passmanager.ir.dominance import DominanceInfo, RegionKindInterface, verify_dominance
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.walk import walk
 
 
 @irdl_op_definition

@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from passline.passmanager.ir.snapshot import Changes, Snapshot
-from passline.passmanager.ir.walking import walk
+from passline.passmanager.ir.walk import walk
 
 
 def op(*operands: SSAValue, regions: tuple[Region, ...] = ()) -> test.TestOp:

@@ -8,15 +8,15 @@ import threading
 
 import numpy as np
 import pytest
-from machine import needs_native
+from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 
+from passline.interpreters.interpret import entry_function, interpret
 from passline.passmanager.errors import PasslineError
-from passline.passmanager.ir.reading import parse_module
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.registry import make_ir_context
-from passline.tools.interpret import entry_function, interpret
 from passline.tools.native import compile_module
 
 pytestmark = needs_native

@@ -1,0 +1,1 @@
+"""Facts about buffers: accesses, effects, live ranges, and where buffers can share memory."""

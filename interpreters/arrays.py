@@ -1,0 +1,180 @@
+"""Tensors as numpy arrays.
+
+An element type that numpy has is that dtype; bf16 is float32, rounded to bf16 after each operation;
+i1 is bool; other integers are the next wider dtype, wrapped after each operation. Integers wrap
+around, as in numpy and C; signless ones are signed, i1 is not.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    BytesAttr,
+    ContainerType,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    TensorType,
+    i1,
+)
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
+
+from ..dialects.relax.constant import Number
+from ..dialects.relax.types import Element, is_number
+
+__all__ = [
+    "Array",
+    "array_of",
+    "bounds",
+    "dense_of",
+    "dtype_of",
+    "element_of",
+    "fit",
+    "is_bool",
+    "number_of",
+    "round_bf16",
+    "scalar_of",
+    "stored_dtype",
+    "widen_bf16",
+    "wide",
+]
+
+Array: TypeAlias = NDArray[Any]
+
+_UI1 = IntegerType(1, Signedness.UNSIGNED)
+
+
+# Element types
+
+
+def element_of(type: ContainerType[Attribute]) -> Element:
+    """The element type of a tensor type; InterpretationError if numpy has no such numbers."""
+    element = type.get_element_type()
+    if not is_number(element):
+        raise InterpretationError(f"element type {element} has no numpy semantics")
+    return element
+
+
+@cache
+def dtype_of(element: Element) -> np.dtype[np.generic]:
+    """The dtype of an element type at run time."""
+    if is_bool(element):
+        return np.dtype(np.bool_)
+    return np.dtype(np.float32) if isinstance(element, BFloat16Type) else stored_dtype(element)
+
+
+@cache
+def stored_dtype(element: Element) -> np.dtype[np.generic]:
+    """The dtype of the bytes of a constant: xDSL pads integers to 1, 2, 4 or 8 bytes."""
+    match element:
+        case IntegerType():
+            kind = "u" if is_unsigned(element) else "i"
+            return np.dtype(f"<{kind}{element.compile_time_size}")
+        case BFloat16Type():
+            return np.dtype("<u2")
+        case Float16Type() | Float32Type() | Float64Type():
+            return np.dtype(f"<f{element.compile_time_size}")
+
+
+def is_bool(element: Element) -> bool:
+    """Whether its values are false and true: i1 and ui1; si1 holds 0 and -1."""
+    return isinstance(element, IntegerType) and element in (i1, _UI1)
+
+
+def is_unsigned(element: Element) -> bool:
+    return isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
+
+
+def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
+    """The least and the greatest element."""
+    if not isinstance(element, IntegerType):
+        return -math.inf, math.inf
+    width = element.bitwidth
+    if is_bool(element) or is_unsigned(element):
+        return 0, (1 << width) - 1
+    return -1 << width - 1, (1 << width - 1) - 1
+
+
+def fit(array: Array, element: Element) -> Array:
+    """The array with each element made one of the element type: rounded, or wrapped around."""
+    dtype = dtype_of(element)
+    if isinstance(element, BFloat16Type):
+        return widen_bf16(round_bf16(array.astype(np.float32, copy=False)))
+    if not isinstance(element, IntegerType):
+        return array.astype(dtype, copy=False)
+    if is_bool(element):
+        return array if array.dtype == dtype else (array & 1).astype(dtype)
+    array = array.astype(dtype, copy=False)
+    spare = 8 * dtype.itemsize - element.bitwidth
+    return array << spare >> spare if spare else array
+
+
+def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """The bits of each number rounded to bf16, to nearest and ties to even.
+
+    What is a bf16 already keeps its bits; another NaN becomes a quiet one.
+    """
+    bits = array.view(np.uint32)
+    rounded = bits + 0x7FFF + (bits >> 16 & 1) >> 16
+    quiet = bits >> 16 | np.where(bits & 0xFFFF, 0x40, 0)
+    return np.where(np.isnan(array), quiet, rounded).astype(np.uint16)
+
+
+def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """The numbers that have these bits in bf16."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def wide(array: Array) -> Array:
+    """The array in the type in which sums of its elements are computed: f32 for f16, i64 for
+    integers."""
+    kind = np.float32 if array.dtype.kind == "f" else np.int64
+    return array.astype(np.promote_types(array.dtype, kind), copy=False)
+
+
+# Constants
+
+
+def array_of(value: DenseIntOrFPElementsAttr) -> Array:
+    """The elements of a dense constant: a view of its bytes, except of bf16 and padded integers."""
+    element = element_of(value.type)
+    raw: Array = np.frombuffer(value.data.data, stored_dtype(element)).reshape(value.get_shape())
+    return widen_bf16(raw) if isinstance(element, BFloat16Type) else fit(raw, element)
+
+
+def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsAttr:
+    """The dense constant with the elements of an array of the type's dtype and shape."""
+    element = element_of(type)
+    if array.dtype != dtype_of(element) or array.shape != type.get_shape():
+        raise InterpretationError(f"an array of {array.dtype}{array.shape} is no {type}")
+    if isinstance(element, BFloat16Type):
+        array = round_bf16(array)
+    elif array.dtype == np.bool_:
+        array = array.view(np.uint8) if is_unsigned(element) else -array.view(np.int8)
+    data = BytesAttr(array.astype(stored_dtype(element), copy=False).tobytes())
+    return DenseIntOrFPElementsAttr(cast(TensorType[Element], type), data)
+
+
+def scalar_of(value: Number, element: Element) -> Array:
+    """The array of rank 0 that holds a number of that type."""
+    return fit(np.asarray(value.value.data, dtype_of(element)), element)
+
+
+def number_of(scalar: Array, element: Element) -> Number:
+    """The number in an array of rank 0."""
+    number = scalar.item()
+    if isinstance(element, IntegerType):
+        return IntegerAttr(int(number), element)
+    return FloatAttr(number, element)

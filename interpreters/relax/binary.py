@@ -1,0 +1,60 @@
+"""What functions of two tensors compute, element by element.
+
+Division of integers truncates toward zero, as in C and TVM; n / 0 and n mod 0 are 0; a shift by
+more than the width, or by a negative number, moves all bits out; no operation warns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dialects.relax import binary as ops
+from ..arrays import Array
+from .table import Semantics, on_arrays
+
+__all__ = ["BINARY", "divide"]
+
+
+def divide(lhs: Array, rhs: Array) -> Array:
+    """The quotient; of integers, truncated toward zero, where numpy's `//` goes down."""
+    if np.issubdtype(lhs.dtype, np.floating):
+        return lhs / rhs
+    return (lhs - np.fmod(lhs, rhs)) // rhs
+
+
+def power(lhs: Array, rhs: Array) -> Array:
+    """The power; of integers with a negative exponent, the inverse truncated toward zero."""
+    if np.issubdtype(lhs.dtype, np.floating):
+        return lhs**rhs
+    inverse = np.where(np.abs(lhs) == 1, lhs ** (rhs & 1), 0)
+    return np.where(rhs < 0, inverse, lhs ** np.maximum(rhs, 0))
+
+
+BINARY: Semantics = {
+    ops.AddOp: on_arrays(np.add),
+    ops.SubtractOp: on_arrays(np.subtract),
+    ops.MultiplyOp: on_arrays(np.multiply),
+    ops.DivideOp: on_arrays(divide),
+    ops.FloorDivideOp: on_arrays(np.floor_divide),
+    ops.ModOp: on_arrays(np.fmod),
+    ops.FloorModOp: on_arrays(np.remainder),
+    ops.PowerOp: on_arrays(power),
+    ops.MaximumOp: on_arrays(np.maximum),
+    ops.MinimumOp: on_arrays(np.minimum),
+    ops.Atan2Op: on_arrays(np.arctan2),
+    ops.LogAddExpOp: on_arrays(np.logaddexp),
+    ops.EqualOp: on_arrays(np.equal),
+    ops.NotEqualOp: on_arrays(np.not_equal),
+    ops.LessOp: on_arrays(np.less),
+    ops.LessEqualOp: on_arrays(np.less_equal),
+    ops.GreaterOp: on_arrays(np.greater),
+    ops.GreaterEqualOp: on_arrays(np.greater_equal),
+    ops.LogicalAndOp: on_arrays(np.logical_and),
+    ops.LogicalOrOp: on_arrays(np.logical_or),
+    ops.LogicalXorOp: on_arrays(np.logical_xor),
+    ops.BitwiseAndOp: on_arrays(np.bitwise_and),
+    ops.BitwiseOrOp: on_arrays(np.bitwise_or),
+    ops.BitwiseXorOp: on_arrays(np.bitwise_xor),
+    ops.LeftShiftOp: on_arrays(np.left_shift),
+    ops.RightShiftOp: on_arrays(np.right_shift),
+}

@@ -1,0 +1,41 @@
+"""What constants are at run time."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects import tensor
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+
+from ...dialects.relax import constant as ops
+from ..arrays import array_of, element_of, scalar_of
+
+__all__ = ["ConstantFunctions"]
+
+
+@register_impls
+class ConstantFunctions(InterpreterFunctions):
+    """Constants, which are not copied, and what of the dialect `tensor` goes with them."""
+
+    @impl(ops.ConstantOp)
+    def run_constant(self, _: Interpreter, op: ops.ConstantOp, args: PythonValues) -> PythonValues:
+        return (array_of(op.value),)
+
+    @impl(ops.FullOp)
+    def run_full(self, _: Interpreter, op: ops.FullOp, args: PythonValues) -> PythonValues:
+        number = scalar_of(op.value, element_of(op.result.type))
+        return (np.broadcast_to(number, op.result.type.get_shape()),)
+
+    @impl(tensor.CastOp)
+    def run_cast(self, _: Interpreter, op: tensor.CastOp, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(tensor.ExtractOp)
+    def run_extract(self, _: Interpreter, op: tensor.ExtractOp, args: PythonValues) -> PythonValues:
+        array, *indices = args
+        return (array[tuple(indices)].item(),)

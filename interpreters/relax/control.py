@@ -1,0 +1,137 @@
+"""What tuples, functions as values, graphs and annotations are at run time.
+
+A tuple is a Python tuple, a function a Python function, which gives a tuple of its results; the
+buffers that a kernel is given are arrays, which it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
+
+from ...dialects.relax import annotation, control, device, kernels, tuples
+from ...dialects.relax.ordering import dependence_order
+from ...dialects.relax.types import is_ranked, static_shape
+from ..arrays import Array, dtype_of, element_of
+
+__all__ = ["Closure", "ControlFunctions"]
+
+Closure: TypeAlias = Callable[..., PythonValues]
+
+
+@register_impls
+class ControlFunctions(InterpreterFunctions):
+    """Tuples, lambdas and graphs; casts and annotations, which change nothing at run time."""
+
+    @impl(tuples.TupleOp)
+    def run_tuple(self, _: Interpreter, op: tuples.TupleOp, args: PythonValues) -> PythonValues:
+        return (args,)
+
+    @impl(tuples.TupleGetItemOp)
+    def run_tuple_get_item(
+        self, _: Interpreter, op: tuples.TupleGetItemOp, args: PythonValues
+    ) -> PythonValues:
+        return (args[0][op.index.value.data],)
+
+    @impl(control.LambdaOp)
+    def run_lambda(
+        self, interpreter: Interpreter, op: control.LambdaOp, args: PythonValues
+    ) -> PythonValues:
+        captured = op.captured()
+        return (closure(interpreter, op, dict(zip(captured, interpreter.get_values(captured)))),)
+
+    @impl(control.InvokeOp)
+    def run_invoke(self, _: Interpreter, op: control.InvokeOp, args: PythonValues) -> PythonValues:
+        function: Closure = args[0]
+        return function(*args[1:])
+
+    @impl(control.MakeClosureOp)
+    def run_make_closure(
+        self, interpreter: Interpreter, op: control.MakeClosureOp, args: PythonValues
+    ) -> PythonValues:
+        def call(*arguments: object) -> PythonValues:
+            return interpreter.call_op(op.callee, (*args, *arguments))
+
+        return (call,)
+
+    @impl(control.GraphOp)
+    def run_graph(
+        self, interpreter: Interpreter, op: control.GraphOp, args: PythonValues
+    ) -> PythonValues:
+        *ops, end = dependence_order(op.body.block)
+        interpreter.push_scope("graph")
+        for inner in ops:
+            results = interpreter.run_op(inner, interpreter.get_values(inner.operands))
+            interpreter.set_values(zip(inner.results, results, strict=True))
+        outputs = interpreter.get_values(end.operands)
+        interpreter.pop_scope()
+        return outputs
+
+    @impl_terminator(control.YieldOp)
+    def run_yield(
+        self, _: Interpreter, op: control.YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        return ReturnedValues(args), ()
+
+    @impl(kernels.CallTIROp)
+    def run_call_tir(
+        self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
+    ) -> PythonValues:
+        outputs = tuple(map(allocate, op.results))
+        # A buffer has its elements one after the other, a view or `full` has not.
+        buffers = [np.asarray(arg, order="C") for arg in args]
+        interpreter.call_op(op.callee, (*buffers, *outputs))
+        return outputs
+
+    @impl(tuples.MatchCastOp)
+    def run_match_cast(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(annotation.StopFusionOp)
+    def run_stop_fusion(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(device.OnDeviceOp)
+    def run_on_device(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl(device.DeviceCopyOp)
+    def run_device_copy(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
+        return args
+
+
+def closure(
+    interpreter: Interpreter, op: control.LambdaOp, captured: dict[SSAValue, object]
+) -> Closure:
+    """The function that a lambda is, with the values that it has captured."""
+
+    def call(*arguments: object) -> PythonValues:
+        interpreter.push_scope("closure")
+        interpreter.set_values(captured.items())
+        results = interpreter.run_ssacfg_region(op.body, arguments, "lambda")
+        interpreter.pop_scope()
+        return results
+
+    return call
+
+
+def allocate(result: SSAValue) -> Array:
+    """An array for a result of a kernel; InterpretationError if its shape is not known."""
+    type = result.type
+    if not is_ranked(type) or (shape := static_shape(type)) is None:
+        raise InterpretationError(f"no shape to allocate for a result of type {type}")
+    return np.zeros(shape, dtype_of(element_of(type)))

@@ -1,0 +1,80 @@
+"""What operations compute of which operands are parameters: what the static ones do for these."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, TensorType, f64
+from xdsl.ir import Block
+
+from ...dialects.relax import dynamic as ops
+from ...dialects.relax import dynamic_nn as nn
+from ...dialects.relax import dynamic_reduction as reductions
+from ...dialects.relax.types import tensor_type
+from ..arrays import Array
+from .creation import CREATION
+from .image import IMAGE
+from .indexing import INDEXING
+from .manipulation import MANIPULATION
+from .nn import NN
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
+from .table import Semantics
+
+__all__ = ["DYNAMIC"]
+
+STATIC: Semantics = {
+    **CREATION,
+    **IMAGE,
+    **NN,
+    **INDEXING,
+    **MANIPULATION,
+    **REDUCTION,
+    **SCAN,
+    **SORTING,
+}
+
+
+def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
+    """The results of the static operation, which checks the parameters against the shapes."""
+    pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
+    types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
+    values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
+    static = op.static_op(Block(arg_types=types).args, values)
+    assert static is not None, "there is one if the shapes are known"
+    return STATIC[type(static)](static, *arrays[: op.INPUTS])
+
+
+def pad(
+    op: nn.DynamicPadOp, data: Array, widths: Array, value: Array, axes: Array
+) -> Array | tuple[Array, ...]:
+    types = [TensorType(tensor_type(op.data).element_type, data.shape)]
+    static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
+    assert static is not None, "there is one if the rank is known"
+    static.properties["pad_value"] = FloatAttr(float(value), f64)
+    return STATIC[type(static)](static, data)
+
+
+def compress(op: ops.DynamicCompressOp, data: Array, condition: Array) -> Array:
+    return np.compress(condition, data, None if op.axis is None else op.axis.value.data)
+
+
+DYNAMIC: Semantics = {
+    ops.DynamicBroadcastToOp: dynamic,
+    ops.DynamicCompressOp: compress,
+    ops.DynamicExpandDimsOp: dynamic,
+    ops.DynamicExpandOp: dynamic,
+    ops.DynamicFullOp: dynamic,
+    ops.DynamicOneHotOp: dynamic,
+    ops.DynamicReshapeOp: dynamic,
+    ops.DynamicSplitOp: dynamic,
+    ops.DynamicSqueezeOp: dynamic,
+    ops.DynamicStridedSliceOp: dynamic,
+    ops.DynamicTileOp: dynamic,
+    nn.DynamicPadOp: pad,
+    nn.DynamicResizeOp: dynamic,
+    reductions.DynamicCumprodOp: dynamic,
+    reductions.DynamicCumsumOp: dynamic,
+    reductions.DynamicReduceOp: dynamic,
+    reductions.DynamicTopkOp: dynamic,
+}

@@ -1,0 +1,198 @@
+"""What operations on images compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dialects.relax import image as ops
+from ...dialects.relax.attributes import Floats
+from ...dialects.relax.layout import Layout
+from ..arrays import Array, bounds, element_of
+from .manipulation import relayout
+from .table import Semantics
+
+__all__ = ["IMAGE", "resample"]
+
+Coordinates = NDArray[np.float64]
+
+
+def resize(op: ops.ResizeOp, data: Array) -> Array:
+    layout, plain = Layout.parse(op.layout.data), Layout.parse("NC" + op.SPATIAL)
+    data = relayout(data, layout, plain)
+    axes = range(2, data.ndim)
+    sizes = [*op.size.iter_values()]
+    result = resample(data, axes, sizes, op.sampling(), _list(op.scales), _list(op.roi))
+    return relayout(_as_elements(op, result, data), plain, layout)
+
+
+def upsampling(op: ops.UpsamplingOp, data: Array) -> Array:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data = relayout(data, layout, plain)
+    sizes = op.sizes(data.shape[2:])
+    result = resample(data, (2, 3), sizes, op.sampling())
+    return relayout(_as_elements(op, result, data), plain, layout)
+
+
+def _list(values: Floats | None) -> Sequence[float] | None:
+    return None if values is None else [*values.iter_values()]
+
+
+def _as_elements(op: ops.ResampleOp | ops.UpsamplingOp, result: Array, data: Array) -> Array:
+    """What interpolation of integers gives, cut off to their range and truncated."""
+    if data.dtype.kind == "f" or result.dtype == data.dtype:
+        return result
+    least, greatest = bounds(element_of(op.result.type))
+    return np.clip(np.trunc(result), least, greatest).astype(np.int64)
+
+
+def resample(
+    data: Array,
+    axes: Sequence[int],
+    sizes: Sequence[int],
+    sampling: ops.Sampling,
+    scales: Sequence[float] | None = None,
+    roi: Sequence[float] | None = None,
+) -> Array:
+    """The array with other sizes along some axes, one after the other; integers become f64 if they
+    are interpolated."""
+    outside: list[Array] = []
+    rank = data.ndim
+    for i, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
+        extent = data.shape[axis]
+        scale = None if scales is None else scales[i]
+        start, end = (0.0, 1.0) if roi is None else (roi[i], roi[i + len(axes)])
+        places = coordinates(sampling.mode, extent, size, scale, start, end)
+        if sampling.mode == "tf_crop_and_resize":
+            beyond = (places < 0) | (places > extent - 1)
+            outside.append(beyond.reshape(-1, *(1,) * (rank - 1 - axis)))
+        if size == extent and (places == np.arange(size)).all():
+            continue
+        if sampling.method == "nearest_neighbor":
+            data = data.take(nearest(places, sampling.rounding, extent), axis)
+        else:
+            data = _interpolate(data, axis, places, scale or size / extent, sampling)
+    if outside:
+        data = np.where(reduce(np.bitwise_or, outside), sampling.extrapolation, data)
+    return data
+
+
+def coordinates(
+    mode: str, extent: int, size: int, scale: float | None, start: float, end: float
+) -> Coordinates:
+    """Where in a dimension of `extent` the elements of one of `size` are.
+
+    With a scale, the new size is thought of as scale * extent, which `size` is cut off (ONNX).
+    """
+    x = np.arange(size, dtype=np.float64)
+    length = size if scale is None else scale * extent
+
+    # Multiplied first, so that what is a whole number comes out as one
+    def back(x: Coordinates) -> Coordinates:
+        return x * extent / size if scale is None else x / scale
+
+    match mode:
+        case "half_pixel":
+            return back(x + 0.5) - 0.5
+        case "half_pixel_symmetric":
+            return extent / 2 * (1 - size / length) + back(x + 0.5) - 0.5
+        case "pytorch_half_pixel":
+            return back(x + 0.5) - 0.5 if size > 1 else x
+        case "tf_half_pixel_for_nn":
+            return back(x + 0.5)
+        case "align_corners":
+            return x * (extent - 1) / (length - 1) if size > 1 else x
+        case "asymmetric":
+            return back(x)
+        case _:
+            if size == 1:
+                return x + (start + end) * (extent - 1) / 2
+            return start * (extent - 1) + x * (end - start) * (extent - 1) / (length - 1)
+
+
+def nearest(places: Coordinates, rounding: str, extent: int) -> NDArray[np.intp]:
+    """The index of the element that is nearest to each place."""
+    match rounding:
+        case "round":
+            index = np.rint(places)
+        # As in TVM, what should be a whole number and is a bit off it is one
+        case "floor":
+            index = np.floor(places + 1e-5)
+        case "ceil":
+            index = np.ceil(places - 1e-5)
+        case "round_prefer_floor":
+            index = np.ceil(places - 0.5)
+        case _:
+            index = np.floor(places + 0.5)
+    return np.clip(index, 0, extent - 1).astype(np.intp)
+
+
+def _interpolate(
+    data: Array, axis: int, places: Coordinates, scale: float, sampling: ops.Sampling
+) -> Array:
+    """The sums of the elements around each place, weighted by their distance from it."""
+    extent = data.shape[axis]
+    cubic = sampling.method == "cubic"
+    shrink = min(scale, 1.0) if sampling.antialias else 1.0
+    first = int(np.floor(-(2 if cubic else 1) / shrink)) + 1
+    offsets = np.arange(first, 2 - first)[:, None]
+    base = np.floor(places)
+    distances = (offsets - (places - base)) * shrink
+    weights = _cubic(distances, sampling.alpha) if cubic else np.maximum(1 - abs(distances), 0)
+    index = base.astype(np.intp) + offsets
+    if sampling.exclude:
+        weights = np.where((index >= 0) & (index < extent), weights, 0)
+    if sampling.exclude or sampling.antialias:
+        weights = weights / weights.sum(axis=0)
+    index = index.clip(0, extent - 1)
+    floating = data.dtype.kind == "f"
+    dtype = np.promote_types(data.dtype, np.float32) if floating else np.float64
+    data = data.astype(dtype, copy=False)
+    along = (-1, *(1,) * (data.ndim - 1 - axis))
+    terms = (
+        data.take(i, axis) * w.astype(dtype).reshape(along)
+        for i, w in zip(index, weights, strict=True)
+    )
+    return reduce(np.add, terms)
+
+
+def _cubic(distances: Coordinates, alpha: float) -> Coordinates:
+    """Keys' cubic convolution kernel."""
+    x = abs(distances)
+    near = ((alpha + 2) * x - (alpha + 3)) * x * x + 1
+    far = ((x - 5) * x + 8) * x * alpha - 4 * alpha
+    return np.where(x <= 1, near, np.where(x < 2, far, 0))
+
+
+def space_to_depth(op: ops.SpaceToDepthOp, data: Array) -> Array:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data, block = relayout(data, layout, plain), op.block_size.value.data
+    n, c, h, w = data.shape
+    split = data.reshape(n, c, h // block, block, w // block, block)
+    joined = split.transpose(0, 3, 5, 1, 2, 4)
+    return relayout(joined.reshape(n, c * block * block, h // block, w // block), plain, layout)
+
+
+def depth_to_space(op: ops.DepthToSpaceOp, data: Array) -> Array:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data, block = relayout(data, layout, plain), op.block_size.value.data
+    n, c, h, w = data.shape
+    inner = c // (block * block)
+    if op.mode.data == "DCR":
+        split = data.reshape(n, block, block, inner, h, w).transpose(0, 3, 4, 1, 5, 2)
+    else:
+        split = data.reshape(n, inner, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)
+    return relayout(split.reshape(n, inner, h * block, w * block), plain, layout)
+
+
+IMAGE: Semantics = {
+    ops.Resize1dOp: resize,
+    ops.Resize2dOp: resize,
+    ops.Resize3dOp: resize,
+    ops.UpsamplingOp: upsampling,
+    ops.SpaceToDepthOp: space_to_depth,
+    ops.DepthToSpaceOp: depth_to_space,
+}

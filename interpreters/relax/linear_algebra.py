@@ -1,0 +1,82 @@
+"""What operations of linear algebra compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...dialects.relax import linear_algebra as ops
+from ..arrays import Array, wide
+from .table import Semantics, at_least_f32, on_arrays
+
+__all__ = ["LINEAR_ALGEBRA", "as_matrices", "matmul", "matrix_product", "sums_of_products"]
+
+
+def einsum(op: ops.EinsumOp, *arrays: Array) -> Array:
+    """The sum of products, f16 in f32, in an order that numpy finds good."""
+    return np.einsum(op.subscripts.data, *map(at_least_f32, arrays), optimize=True)
+
+
+def sums_of_products(
+    function: Callable[[Array, Array], Array], lhs: Array, rhs: Array, terms: int
+) -> Array:
+    """`function` of two arrays, whose result elements are sums of that many products.
+
+    Sums of f16 are f32. Those of integers are exact modulo 2^64; computed in f64 where that is
+    exact, as numpy has no fast matrix product of integers.
+    """
+    if lhs.dtype.kind == "f":
+        return function(wide(lhs), wide(rhs))
+    if terms * _magnitude(lhs) * _magnitude(rhs) <= 2**53:
+        return function(lhs.astype(np.float64), rhs.astype(np.float64)).astype(np.int64)
+    return function(lhs.astype(np.int64), rhs.astype(np.int64))
+
+
+def _magnitude(array: Array) -> int:
+    """The greatest absolute value."""
+    return max(-int(array.min()), int(array.max())) if array.size else 0
+
+
+def matrix_product(lhs: Array, rhs: Array) -> Array:
+    """`numpy.matmul`, in BLAS wherever the elements are."""
+    return np.matmul(as_matrices(lhs), as_matrices(rhs))
+
+
+def as_matrices(array: Array) -> Array:
+    """The array, copied if BLAS cannot take its matrices as they lie in memory: numpy would fall
+    back on a loop a hundred times slower, also for a fill that is broadcast."""
+    if array.ndim < 2:
+        return np.ascontiguousarray(array)
+    (rows, columns), (row, column) = array.shape[-2:], array.strides[-2:]
+    item = array.itemsize
+    by_rows = column == item and row >= columns * item
+    by_columns = row == item and column >= rows * item
+    return array if by_rows or by_columns else np.ascontiguousarray(array)
+
+
+def matmul(lhs: Array, rhs: Array) -> Array:
+    """The product of matrices, with sums as wide as `sums_of_products` says."""
+    return sums_of_products(matrix_product, lhs, rhs, lhs.shape[-1])
+
+
+def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:
+    if weight.strides[0] == 0 and len(weight) > 1:  # a fill: all outputs are the same
+        return matmul(data, weight[:1].T).repeat(len(weight), -1)
+    return matmul(data, weight.T)
+
+
+def batch_matmul(op: ops.BatchMatmulOp, lhs: Array, rhs: Array) -> Array:
+    if op.transpose_a.value.data:
+        lhs = lhs.swapaxes(1, 2)
+    if op.transpose_b.value.data:
+        rhs = rhs.swapaxes(1, 2)
+    return matmul(lhs, rhs)
+
+
+LINEAR_ALGEBRA: Semantics = {
+    ops.MatmulOp: on_arrays(matmul),
+    ops.DenseOp: dense,
+    ops.BatchMatmulOp: batch_matmul,
+    ops.EinsumOp: einsum,
+}

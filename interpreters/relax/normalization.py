@@ -1,0 +1,118 @@
+"""What normalizations compute; of f16, in f32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects.relax import normalization as ops
+from ...dialects.relax.shapes import normalize_axes, normalize_axis
+from ..arrays import Array, wide
+from .table import Semantics
+
+__all__ = ["NORMALIZATION"]
+
+
+def batch_norm(
+    op: ops.BatchNormOp, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
+) -> Array:
+    """One product and one sum for each element: the factors are computed for each channel."""
+    factor = 1 / np.sqrt(wide(variance) + op.epsilon.value.data)
+    if op.scale.value.data:
+        factor = factor * gamma
+    shift = -wide(mean) * factor
+    if op.center.value.data:
+        shift = shift + beta
+    axes = [op.axis.value.data]
+    data = wide(data)
+    result = data * _along(factor, data, axes).astype(data.dtype)
+    result += _along(shift, data, axes).astype(data.dtype)
+    return result
+
+
+def layer_norm(op: ops.LayerNormOp, data: Array, gamma: Array, beta: Array) -> Array:
+    axes = [*op.axes.iter_values()]
+    result = _normalize(wide(data), tuple(axes), op.epsilon.value.data)
+    return _affine(op, result, gamma, beta, axes)
+
+
+def instance_norm(op: ops.InstanceNormOp, data: Array, gamma: Array, beta: Array) -> Array:
+    channels = normalize_axis(op.axis.value.data, data.ndim)
+    axes = tuple(axis for axis in range(1, data.ndim) if axis != channels)
+    result = _normalize(wide(data), axes, op.epsilon.value.data)
+    return _affine(op, result, gamma, beta, [channels])
+
+
+def group_norm(op: ops.GroupNormOp, data: Array, gamma: Array, beta: Array) -> Array:
+    channels, *axes = normalize_axes(
+        [op.channel_axis.value.data, *op.axes.iter_values()], data.ndim
+    )
+    groups = op.num_groups.value.data
+    split = groups, data.shape[channels] // groups
+    grouped = wide(data).reshape(*data.shape[:channels], *split, *data.shape[channels + 1 :])
+    inner = (channels + 1, *(axis + (axis > channels) for axis in axes))
+    result = _normalize(grouped, inner, op.epsilon.value.data).reshape(data.shape)
+    return _affine(op, result, gamma, beta, [channels])
+
+
+def rms_norm(op: ops.RMSNormOp, data: Array, weight: Array) -> Array:
+    axes = [*op.axes.iter_values()]
+    data = wide(data)
+    squares = np.mean(data * data, axis=tuple(axes), keepdims=True)
+    return data / np.sqrt(squares + op.epsilon.value.data) * _along(weight, data, axes)
+
+
+def l2_normalize(op: ops.L2NormalizeOp, data: Array) -> Array:
+    data = wide(data)
+    squares = np.sum(data * data, axis=tuple(op.axis.iter_values()), keepdims=True)
+    return data / np.sqrt(np.maximum(squares, op.eps.value.data))
+
+
+def lrn(op: ops.LRNOp, data: Array) -> Array:
+    size = op.size.value.data
+    data = wide(data)
+    squares = np.moveaxis(data * data, op.axis.value.data, 0)
+    before = (size - 1) // 2
+    sums = np.zeros_like(squares)
+    for offset in range(-before, size - before):
+        there, here = slice(max(0, offset), None), slice(max(0, -offset), None)
+        count = max(0, len(squares) - abs(offset))
+        sums[here][:count] += squares[there][:count]
+    base = op.bias.value.data + op.alpha.value.data / size * sums
+    return data / np.moveaxis(base**op.beta.value.data, 0, op.axis.value.data)
+
+
+def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
+    """The array less its mean, over the root of its variance, both over `axes`."""
+    centered = data - np.mean(data, axis=axes, keepdims=True)
+    variance = np.mean(centered * centered, axis=axes, keepdims=True)
+    return centered / np.sqrt(variance + epsilon)
+
+
+def _affine(
+    op: ops.AffineNormOp, data: Array, gamma: Array, beta: Array, axes: Sequence[int]
+) -> Array:
+    if op.scale.value.data:
+        data = data * _along(gamma, data, axes)
+    if op.center.value.data:
+        data = data + _along(beta, data, axes)
+    return data
+
+
+def _along(parameter: Array, data: Array, axes: Sequence[int]) -> Array:
+    """The parameter with its dimensions at the place of these axes of `data`."""
+    axes = normalize_axes(axes, data.ndim)
+    parameter = parameter.transpose(np.argsort(axes))
+    return np.expand_dims(parameter, tuple(a for a in range(data.ndim) if a not in axes))
+
+
+NORMALIZATION: Semantics = {
+    ops.BatchNormOp: batch_norm,
+    ops.LayerNormOp: layer_norm,
+    ops.InstanceNormOp: instance_norm,
+    ops.GroupNormOp: group_norm,
+    ops.RMSNormOp: rms_norm,
+    ops.L2NormalizeOp: l2_normalize,
+    ops.LRNOp: lrn,
+}

@@ -1,0 +1,115 @@
+"""What pooling computes, one dimension after the other: a maximum of maxima, a sum of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from ...dialects.relax import pooling as ops
+from ...dialects.relax.layout import Layout
+from ...dialects.relax.windows import Window
+from ..arrays import Array, bounds, element_of, wide
+from .binary import divide
+from .manipulation import relayout
+from .table import Semantics
+from .windows import counts, covered, tap
+
+__all__ = ["POOLING"]
+
+
+def max_pool(op: ops.MaxPoolOp, data: Array) -> Array:
+    layout, out_layout = op.layouts()
+    plain = Layout.parse("NC" + op.SPATIAL)
+    data = relayout(data, layout, plain)
+    result = _reduce(np.maximum, data, op.pool_windows(), bounds(element_of(op.result.type))[0])
+    return relayout(result, plain, out_layout)
+
+
+def avg_pool(op: ops.AvgPoolOp, data: Array) -> Array:
+    layout, out_layout = op.layouts()
+    plain = Layout.parse("NC" + op.SPATIAL)
+    data = wide(relayout(data, layout, plain))
+    windows = op.pool_windows()
+    sums = _reduce(np.add, data, windows, 0)
+    divisors = np.ones((), data.dtype)
+    for window, extent in zip(windows, data.shape[2:], strict=True):
+        counted = _counted(window, extent, padding=bool(op.count_include_pad.value.data))
+        divisors = divisors[..., None] * counted
+    # Nothing counts in a window of padding alone
+    return relayout(divide(sums, np.maximum(divisors, 1)), plain, out_layout)
+
+
+def _reduce(
+    function: Callable[..., Array], data: Array, windows: Sequence[Window], neutral: float
+) -> Array:
+    """`function` of the elements of each window."""
+    out = counts(data, windows)
+    result = covered(data, windows, neutral)
+    for axis, (window, count) in enumerate(zip(windows, out, strict=True), 2):
+        before = (slice(None),) * axis
+        taps = [result[*before, tap(window, i, count)] for i in range(window.size)]
+        if len(taps) == 1:
+            result = taps[0]
+            continue
+        result = function(taps[0], taps[1])
+        for other in taps[2:]:
+            function(result, other, out=result)
+    return result
+
+
+def _counted(window: Window, extent: int, padding: bool) -> Array:
+    """How many elements count of each window along a dimension: those of the tensor, and those of
+    the padding if `padding`."""
+    count = window.count(extent)
+    first = np.arange(count)[:, None] * window.stride - window.before
+    places = first + np.arange(window.size) * window.dilation
+    before, after = (window.before, window.after) if padding else (0, 0)
+    return ((places >= -before) & (places < extent + after)).sum(axis=1)
+
+
+def adaptive_max_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
+    return _adaptive(op, data, np.max)
+
+
+def adaptive_avg_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
+    if data.dtype.kind == "f":
+        return _adaptive(op, wide(data), np.mean)
+    sums = _adaptive(op, wide(data), np.sum)
+    return divide(sums, _adaptive(op, np.ones(data.shape, np.int64), np.sum))
+
+
+def _adaptive(op: ops.AdaptivePoolOp, data: Array, reduce: Callable[..., Array]) -> Array:
+    """What `reduce` makes of each range of `data`."""
+    layout, plain = op.data_layout(), Layout.parse("NC" + op.SPATIAL)
+    data = relayout(data, layout, plain)
+    sizes = op.output_sizes()
+    if prod(sizes) == 1:
+        result = reduce(data, axis=tuple(range(2, data.ndim)), keepdims=True)
+        return relayout(result, plain, layout)
+    for axis, size in enumerate(sizes, 2):
+        extent = data.shape[axis]
+        before = (slice(None),) * axis
+        ranges = [slice(i * extent // size, -(-(i + 1) * extent // size)) for i in range(size)]
+        parts = [reduce(data[*before, r], axis=axis, keepdims=True) for r in ranges]
+        data = np.concatenate(parts, axis)
+    return relayout(data, plain, layout)
+
+
+POOLING: Semantics = {
+    ops.MaxPool1dOp: max_pool,
+    ops.MaxPool2dOp: max_pool,
+    ops.MaxPool3dOp: max_pool,
+    ops.AvgPool1dOp: avg_pool,
+    ops.AvgPool2dOp: avg_pool,
+    ops.AvgPool3dOp: avg_pool,
+    ops.AdaptiveMaxPool1dOp: adaptive_max_pool,
+    ops.AdaptiveMaxPool2dOp: adaptive_max_pool,
+    ops.AdaptiveMaxPool3dOp: adaptive_max_pool,
+    ops.AdaptiveAvgPool1dOp: adaptive_avg_pool,
+    ops.AdaptiveAvgPool2dOp: adaptive_avg_pool,
+    ops.AdaptiveAvgPool3dOp: adaptive_avg_pool,
+    ops.GlobalMaxPool2dOp: adaptive_max_pool,
+    ops.GlobalAvgPool2dOp: adaptive_avg_pool,
+}

@@ -1,0 +1,35 @@
+"""What scans compute: f16 in f32, and rounded once; integers wrap around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dialects.relax import scan as ops
+from ..arrays import Array
+from .table import Compute, Semantics, at_least_f32
+
+__all__ = ["SCAN"]
+
+
+def scan(function: np.ufunc) -> Compute:
+    """What a function of two numbers makes of the elements up to each one."""
+
+    def compute(op: ops.ScanOp, x: Array) -> Array:
+        x = at_least_f32(x) if op.axis is not None else at_least_f32(x).reshape(-1)
+        axis = 0 if op.axis is None else op.axis.value.data
+        reverse = bool(op.reverse.value.data)
+        # Along the first axis, in which direction ever: a view.
+        source = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
+        total: Array = function.accumulate(source, axis=0, dtype=x.dtype)
+        if op.exclusive.value.data:
+            total = np.concatenate([np.full_like(total[:1], function.identity), total[:-1]])
+        total = np.moveaxis(total, 0, axis)
+        return np.flip(total, axis) if reverse else total
+
+    return compute
+
+
+SCAN: Semantics = {
+    ops.CumsumOp: scan(np.add),
+    ops.CumprodOp: scan(np.multiply),
+}

@@ -1,0 +1,84 @@
+"""How a table of functions on arrays becomes functions of xDSL's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, UnrankedTensorType
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import InterpretationError, VerifyException
+
+from ..arrays import Array, element_of, fit
+
+__all__ = [
+    "Compute",
+    "Semantics",
+    "as_numbers",
+    "at_least_f32",
+    "interpreter_functions",
+    "on_arrays",
+]
+
+Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
+"""A function of an operation and the arrays of its operands: the arrays of its results."""
+
+Semantics: TypeAlias = Mapping[type[Operation], Compute]
+
+
+def on_arrays(function: Callable[..., Array]) -> Compute:
+    """A function of the operands alone; it sees i1 as 0 and 1."""
+
+    def compute(_: Operation, *arrays: Array) -> Array:
+        return function(*map(as_numbers, arrays))
+
+    return compute
+
+
+def as_numbers(array: Array) -> Array:
+    """The array, i1 as 0 and 1."""
+    return array.view(np.uint8) if array.dtype == np.bool_ else array
+
+
+def at_least_f32(array: Array) -> Array:
+    """The array, i1 as 0 and 1 and f16 as f32: what is computed in steps is rounded once."""
+    array = as_numbers(array)
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def interpreter_functions(
+    name: str, bases: tuple[type[InterpreterFunctions], ...], *tables: Semantics
+) -> type[InterpreterFunctions]:
+    """The functions of `bases`, and those of the tables: what these give is made of the element
+    type of the result."""
+    methods = {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
+    return register_impls(type(name, bases, methods))
+
+
+def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValues]:
+    def run(
+        self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        with np.errstate(all="ignore"):
+            try:
+                values = compute(op, *args)
+            except (IndexError, VerifyException) as error:  # what only the values of operands show
+                raise InterpretationError(f"{op.name}: {error}") from error
+            results = values if isinstance(values, tuple) else (values,)
+            return tuple(
+                fit(np.asarray(value), element_of(cast(Tensor, result.type)))
+                for value, result in zip(results, op.results, strict=True)
+            )
+
+    return impl(cls)(run)
+
+
+Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]

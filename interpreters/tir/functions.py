@@ -1,0 +1,77 @@
+"""Functions on buffers, their loops and calls."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from xdsl.dialects import scf
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_callable,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.utils.exceptions import InterpretationError
+
+from ...dialects.tir import ops
+
+__all__ = ["BufferFunctions"]
+
+
+@register_impls
+class BufferFunctions(InterpreterFunctions):
+    """Loops run in order, whatever their kind."""
+
+    @impl_callable(ops.PrimFuncOp)
+    def call_prim_func(
+        self, interpreter: Interpreter, op: ops.PrimFuncOp, args: PythonValues
+    ) -> PythonValues:
+        if op.is_declaration:
+            return interpreter.call_external(op.sym_name.data, op, args)
+        return interpreter.run_ssacfg_region(op.body, args, op.sym_name.data)
+
+    @impl(ops.CallOp)
+    def run_call(
+        self, interpreter: Interpreter, op: ops.CallOp, args: PythonValues
+    ) -> PythonValues:
+        return interpreter.call_op(op.callee, args)
+
+    @impl(ops.ForOp)
+    def run_for(self, interpreter: Interpreter, op: ops.ForOp, args: PythonValues) -> PythonValues:
+        min, extent = args
+        for i in range(min, min + extent):
+            interpreter.run_ssacfg_region(op.body, (i,), "for")
+        return ()
+
+    @impl(ops.LikelyOp)
+    def run_likely(self, _: Interpreter, op: ops.LikelyOp, args: PythonValues) -> PythonValues:
+        return args
+
+    @impl_terminator(ops.YieldOp)
+    def run_yield(
+        self, _: Interpreter, op: ops.YieldOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        return ReturnedValues(args), ()
+
+    @impl(scf.ParallelOp)
+    def run_parallel(
+        self, interpreter: Interpreter, op: scf.ParallelOp, args: PythonValues
+    ) -> PythonValues:
+        rank = len(op.lowerBound)
+        if len(args) != 3 * rank:
+            raise InterpretationError("a parallel loop that reduces has no numpy semantics")
+        bounds = zip(args[:rank], args[rank : 2 * rank], args[2 * rank :], strict=True)
+        for indices in product(*(range(*bound) for bound in bounds)):
+            interpreter.run_ssacfg_region(op.body, indices, "parallel")
+        return ()
+
+    @impl_terminator(scf.ReduceOp)
+    def run_reduce(
+        self, _: Interpreter, op: scf.ReduceOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        return ReturnedValues(()), ()

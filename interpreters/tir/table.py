@@ -1,0 +1,79 @@
+"""How a table of functions on numbers and arrays becomes functions of xDSL's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ContainerType, IndexType, MemRefType, VectorType
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.exceptions import InterpretationError
+
+from ...dialects.relax.types import Element, is_number
+from ..arrays import dtype_of, fit
+
+__all__ = ["Array", "Compute", "Semantics", "buffer_dtype", "element_type", "methods", "number"]
+
+Array: TypeAlias = NDArray[Any]
+
+Compute: TypeAlias = Callable[..., object]
+"""A function of an operation and its operands: the result, a tuple of them, or None."""
+
+Semantics: TypeAlias = Mapping[type[Operation], Compute]
+
+
+def methods(*tables: Semantics) -> dict[str, object]:
+    """The functions of the tables as methods of a class of interpreter functions."""
+    return {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
+
+
+def _method(cls: type[Operation], compute: Compute) -> object:
+    def run(
+        self: InterpreterFunctions, _: Interpreter, op: Operation, args: PythonValues
+    ) -> PythonValues:
+        with np.errstate(all="ignore"):
+            value = compute(op, *args)
+        if not op.results:
+            return ()
+        values = value if isinstance(value, tuple) else (value,)  # pyright: ignore[reportUnknownVariableType]
+        return tuple(number(v, r.type) for v, r in zip(values, op.results, strict=True))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+    return impl(cls)(run)
+
+
+def number(value: object, type: Attribute) -> object:
+    """The value as one of that type: a number rounded or wrapped around; a buffer as it is."""
+    match type:
+        case MemRefType():
+            return value
+        case IndexType():
+            return int(value)  # pyright: ignore[reportArgumentType]
+        case VectorType():
+            element = element_type(type)
+            array = np.asarray(value)
+            return array.astype(np.int64) if element is None else fit(array, element)
+        case _ if is_number(type):
+            return fit(np.asarray(value), type)[()]
+        case _:
+            raise InterpretationError(f"type {type} has no numpy semantics")
+
+
+def element_type(type: Attribute) -> Element | None:
+    """The type of the elements of a vector or buffer, or the type of a number; None for an
+    index."""
+    if isinstance(type, ContainerType):
+        return element_type(cast(ContainerType[Attribute], type).get_element_type())
+    if isinstance(type, IndexType):
+        return None
+    if not is_number(type):
+        raise InterpretationError(f"element type {type} has no numpy semantics")
+    return type
+
+
+def buffer_dtype(type: Attribute) -> np.dtype[Any]:
+    """The dtype of the elements of a buffer or vector, or of a number."""
+    element = element_type(type)
+    return np.dtype(np.int64) if element is None else dtype_of(element)

@@ -1,0 +1,1 @@
+"""Passes on the IR of any dialect."""

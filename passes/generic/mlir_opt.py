@@ -1,0 +1,49 @@
+"""MLIR's own tool as a pass: xDSL's pass of this name, with messages and with every bit."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.transforms.mlir_opt import MLIROptPass
+from xdsl.utils.exceptions import ParseError, PassFailedException
+
+from ...passmanager.ir.parser import parse_module
+from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+
+__all__ = ["MLIROpt"]
+
+
+@dataclass(frozen=True)
+class MLIROpt(MLIROptPass):
+    """Run mlir-opt with some arguments over the module, as text.
+
+    The default executable is `XDSL_MLIR_OPT` of the environment, else `mlir-opt`.
+    """
+
+    name = "mlir-opt"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if shutil.which(self.executable) is None:
+            raise PassFailedException(
+                f"'{self.executable}' is not installed; another is named by the option executable, "
+                "or by XDSL_MLIR_OPT in the environment"
+            )
+        printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=self.generic))
+        printer.print_op(op)
+        printer.print_metadata(ctx.loaded_dialects)
+        command = [self.executable, *self.arguments]
+        done = subprocess.run(command, input=stream.getvalue(), capture_output=True, text=True)
+        if done.returncode != 0:
+            raise PassFailedException(f"{self.executable} failed:\n{done.stderr.strip()}")
+        try:
+            new = parse_module(ctx, done.stdout, f"<output of {self.executable}>")
+        except ParseError as error:
+            raise PassFailedException(f"the output of {self.executable}: {error}") from error
+        op.detach_region(0)
+        op.add_region(new.detach_region(0))
+        op.attributes = new.attributes

@@ -1,0 +1,63 @@
+"""Print how many operations of each name there are, in the middle of a pipeline."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.dominance import name_of
+from ...passmanager.ir.walk import walk
+
+__all__ = ["PrintOpStats", "count_ops"]
+
+
+def count_ops(module: ModuleOp) -> Counter[str]:
+    """How many ops of each name there are, the module included."""
+    return Counter(map(name_of, walk(module)))
+
+
+@dataclass(frozen=True)
+class PrintOpStats(ModulePass):
+    """Print on stderr how many operations of each name there are, and leave them as they are.
+
+    The text is that of mlir-opt's pass of this name.
+    """
+
+    name = "print-op-stats"
+
+    json: bool = False
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        lines = _json_lines if self.json else _text_lines
+        print(*lines(count_ops(module)), sep="\n", file=sys.stderr)
+
+
+def _text_lines(counts: Mapping[str, int]) -> Iterator[str]:
+    """A table in which the dots of the names stand below each other."""
+    rows = [(*_split(name), count) for name, count in sorted(counts.items())]
+    left = max(len(dialect) for dialect, _, _ in rows)
+    right = max(len(rest) for _, rest, _ in rows)
+    yield "Operations encountered:"
+    yield "-----------------------"
+    for dialect, rest, count in rows:
+        dot = "." if dialect else " "
+        yield f"  {dialect:>{left}}{dot}{rest:<{right}} , {count}"
+
+
+def _split(name: str) -> tuple[str, str]:
+    """The dialect, empty if there is none, and the rest of the name of an op."""
+    dialect, dot, rest = name.partition(".")
+    return (dialect, rest) if dot else ("", name)
+
+
+def _json_lines(counts: Mapping[str, int]) -> Iterator[str]:
+    entries = [f'  "{name}" : {count}' for name, count in sorted(counts.items())]
+    yield "{"
+    yield ",\n".join(entries)
+    yield "}"

@@ -1,0 +1,59 @@
+"""Sums of products with any subscripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax import linear_algebra
+from ....dialects.relax.subscripts import Subscripts
+from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.tir.builder import Index
+from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
+from .scalars import add, convert, multiply, signless, step_type, widen
+
+__all__ = ["EINSUM"]
+
+
+def einsum(op: linear_algebra.EinsumOp, w: KernelBuilder, *operands: Tensor) -> Tensor:
+    """A loop for each letter that is not in the result."""
+    subscripts = Subscripts.parse(op.subscripts.data)
+    shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
+    assert shape is not None
+    type = step_type(signless(element))
+    factors = [w.buffered(operand) for operand in operands]
+    names = [
+        subscripts.dimensions(term, len(factor.shape))
+        for term, factor in zip(subscripts.terms, factors, strict=True)
+    ]
+    kept = subscripts.dimensions(subscripts.output, len(shape))
+    sizes: dict[str, int] = {}
+    for term, factor in zip(names, factors, strict=True):
+        for name, size in zip(term, factor.shape, strict=True):
+            sizes[name] = size if sizes.get(name, 1) == 1 else sizes[name]
+    summed = [name for name in sizes if name not in kept]
+
+    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        def product(inner: Sequence[Index]) -> SSAValue:
+            at = dict(zip((*kept, *summed), (*index, *inner), strict=True))
+            value: SSAValue | None = None
+            for term, factor in zip(names, factors, strict=True):
+                place = broadcast_index(w, [at[name] for name in term], factor.shape)
+                x = widen(w, w.read(factor, place))
+                value = x if value is None else multiply(w, value, x)
+            assert value is not None
+            return value
+
+        if not summed:
+            return convert(w, product([]), element)
+        extents, zero = [sizes[name] for name in summed], w.number(0, type)
+        total = w.accumulate(extents, zero, lambda total, inner: add(w, total, product(inner)))
+        return convert(w, total, element)
+
+    return Elements(shape, element, compute)
+
+
+EINSUM: dict[type[Operation], Legalization] = {
+    linear_algebra.EinsumOp: einsum,
+}

@@ -1,0 +1,37 @@
+"""Tensors in other layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects.relax.layout import Layout
+from ....dialects.tir.builder import Index
+from .kernel_builder import Elements, KernelBuilder, Tensor
+
+__all__ = ["moved_index", "relayout"]
+
+
+def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
+    """A tensor in layout `src` seen in layout `dst`."""
+    if src.text == dst.text:
+        return tensor
+    return Elements(
+        dst.shape(src.extents(tensor.shape)),
+        tensor.element,
+        lambda w, index: w.read(tensor, moved_index(w, index, dst, src)),
+    )
+
+
+def moved_index(w: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
+    """Where the element that is at an index in layout `src` is in layout `dst`."""
+    given = dict(zip(src.axes, index, strict=True))
+    result: list[Index] = []
+    for c in dst.axes:
+        axis, inner = c.upper(), c.lower()
+        factor, other = dst.factors.get(inner, 1), src.factors.get(inner, 1)
+        if factor == other:
+            result.append(given[c])
+            continue
+        at = w.add(w.mul(given[axis], other), given.get(inner, 0))
+        result.append(w.mod(at, factor) if c.islower() else w.floordiv(at, factor))
+    return result

@@ -1,0 +1,69 @@
+"""The legalizations of all operations, by dialect: how the elements of their results are computed.
+
+Other projects register theirs with an entry point of the group `passline.legalizations`: the name
+of the dialect -> a mapping of operation classes to functions of the operation, the kernel builder
+and the operands as tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Operation
+
+from ....passmanager.extensions import DialectTable, dialect_of
+from .activation import ACTIVATION
+from .binary import BINARY
+from .contraction import CONTRACTION
+from .creation import CREATION
+from .einsum import EINSUM
+from .elementwise import ELEMENTWISE
+from .image import IMAGE
+from .indexing import INDEXING
+from .kernel_builder import Legalization
+from .manipulation import MANIPULATION
+from .nn import NN
+from .normalization import NORMALIZATION
+from .padding import PADDING
+from .pooling import POOLING
+from .reduction import REDUCTION
+from .scan import SCAN
+from .sorting import SORTING
+from .unary import UNARY
+
+__all__ = ["RELAX", "legalization_of", "register_legalizations"]
+
+RELAX: dict[type[Operation], Legalization] = {
+    **ACTIVATION,
+    **BINARY,
+    **CONTRACTION,
+    **EINSUM,
+    **CREATION,
+    **ELEMENTWISE,
+    **IMAGE,
+    **INDEXING,
+    **MANIPULATION,
+    **NN,
+    **NORMALIZATION,
+    **PADDING,
+    **POOLING,
+    **REDUCTION,
+    **SCAN,
+    **SORTING,
+    **UNARY,
+}
+
+_LEGALIZATIONS: DialectTable[Mapping[type[Operation], Legalization]] = DialectTable(
+    "passline.legalizations", {"relax": lambda: RELAX}
+)
+
+
+def legalization_of(op: Operation) -> Legalization | None:
+    """Return the function that computes the results of an operation, or None."""
+    table = _LEGALIZATIONS.get(dialect_of(type(op)))
+    return None if table is None else table.get(type(op))
+
+
+def register_legalizations(dialect: str, table: Mapping[type[Operation], Legalization]) -> None:
+    """Set the legalizations of the operations of a dialect, for this process."""
+    _LEGALIZATIONS.register(dialect, table)

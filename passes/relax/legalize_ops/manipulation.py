@@ -1,0 +1,219 @@
+"""Operations that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax import manipulation, nn
+from ....dialects.relax.layout import Layout
+from ....dialects.relax.shapes import Shape, normalize_axes, normalize_axis
+from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.tir.builder import Index
+from .kernel_builder import (
+    Buffer,
+    Concatenated,
+    Element,
+    Elements,
+    KernelBuilder,
+    Legalization,
+    Tensor,
+    broadcast_index,
+)
+from .layouts import relayout
+from .scalars import as_index, select
+
+__all__ = ["MANIPULATION", "moved", "reshaped"]
+
+
+def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
+    """A result of an operation, its elements given by what reads them."""
+    type = op.results[number].type
+    shape = static_shape(type)
+    if shape is None:
+        raise NotImplementedError(f"a tensor of type {type}, whose shape is not known")
+    return Elements(shape, tensor_type(op.results[number]).element_type, read)
+
+
+# The same elements
+
+
+def reshape(op: Operation, w: KernelBuilder, data: Tensor) -> Tensor:
+    """The same elements in their order in another shape."""
+    shape = static_shape(op.results[0].type)
+    assert shape is not None
+    return reshaped(w, data, shape)
+
+
+def reshaped(w: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
+    """The elements in another shape: a view of a buffer, or read at another index."""
+    if isinstance(w.bound.get(data, data), Buffer):
+        return w.reshaped(data, shape)
+    if 0 in shape:
+        return Elements(shape, data.element, lambda w, _: w.read(data, [0] * len(data.shape)))
+    parts = [*common_parts(shape, data.shape)]
+
+    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place: list[Index] = []
+        for new, old in parts:
+            sizes, indices = shape[new], index[new]
+            big = [i for i, size in zip(indices, sizes, strict=True) if size != 1]
+            olds = data.shape[old]
+            if len(big) == 1 == sum(size != 1 for size in olds):
+                place += [0 if size == 1 else big[0] for size in olds]
+            else:
+                place += w.unflat(w.flat(indices, sizes), olds)
+        return w.read(data, place)
+
+    return Elements(shape, data.element, read)
+
+
+def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
+    """The shortest ranges of dimensions of two shapes, of as many elements, one after the other."""
+    i = j = 0
+    while i < len(lhs) or j < len(rhs):
+        start, other = i, j
+        i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
+        while (a := prod(lhs[start:i])) != (b := prod(rhs[other:j])):
+            if a < b:
+                i += 1
+            else:
+                j += 1
+        yield slice(start, i), slice(other, j)
+
+
+def transpose(op: manipulation.TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    rank = len(data.shape)
+    given = range(rank)[::-1] if op.axes is None else op.axes.get_values()
+    axes = [*normalize_axes(given, rank)]
+    return moved(op, lambda w, index: w.read(data, [index[axes.index(i)] for i in range(rank)]))
+
+
+def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    return relayout(data, Layout.parse(op.src_layout.data), Layout.parse(op.dst_layout.data))
+
+
+def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    axes = normalize_axes(op.axis.get_values(), len(data.shape))
+
+    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = [*index]
+        for axis in axes:
+            place[axis] = w.sub(data.shape[axis] - 1, index[axis])
+        return w.read(data, place)
+
+    return moved(op, read)
+
+
+def reverse_sequence(
+    op: manipulation.ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
+) -> Tensor:
+    """Each place below the length takes what is as far from the other end of that part."""
+    rank = len(data.shape)
+    seq, batch = op.seq_axis.value.data % rank, op.batch_axis.value.data % rank
+
+    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        at = index[seq]
+        length = as_index(w, w.read(lengths, [index[batch]]))
+        place = [*index]
+        place[seq] = select(w, w.less(at, length), w.sub(w.sub(length, 1), at), at)
+        return w.read(data, place)
+
+    return moved(op, read)
+
+
+# Elements more than once
+
+
+def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
+    return moved(op, lambda w, index: w.read(data, broadcast_index(w, index, data.shape)))
+
+
+def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
+    shape = static_shape(op.results[0].type)
+    assert shape is not None
+    sizes = shape[len(shape) - len(data.shape) :]
+
+    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        last = index[len(index) - len(data.shape) :]
+        places = zip(last, data.shape, sizes, strict=True)
+        return w.read(data, [i if n == size else w.mod(i, max(n, 1)) for i, n, size in places])
+
+    return moved(op, read)
+
+
+def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
+    repeats, axis = max(op.repeats.value.data, 1), 0
+    if op.axis is None:
+        data = reshaped(w, data, (prod(data.shape),))
+    else:
+        axis = normalize_axis(op.axis.value.data, len(data.shape))
+
+    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = [*index]
+        place[axis] = w.floordiv(index[axis], repeats)
+        return w.read(data, place)
+
+    return moved(op, read)
+
+
+# Several tensors
+
+
+def concatenate(op: manipulation.ConcatenateOp, w: KernelBuilder, *parts: Tensor) -> Tensor:
+    shape = static_shape(op.result.type)
+    assert shape is not None
+    axis = op.axis.value.data % len(shape)
+    if w.groups is not None:
+        axis = next(i for i, group in enumerate(w.groups) if axis - len(shape) in group)
+    sizes = [*parts[0].shape]
+    sizes[axis] = sum(part.shape[axis] for part in parts)
+    return Concatenated(tuple(sizes), tensor_type(op.result).element_type, axis, parts)
+
+
+def stack(op: manipulation.StackOp, w: KernelBuilder, *tensors: Tensor) -> Tensor:
+    shape = static_shape(op.result.type)
+    assert shape is not None
+    axis = op.axis.value.data % len(shape)
+    one = (*shape[:axis], 1, *shape[axis + 1 :])
+    parts = [reshaped(w, tensor, one) for tensor in tensors]
+    return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
+
+
+def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
+    axis = op.axis.value.data % len(data.shape)
+    indices = None if op.indices is None else op.indices.get_values()
+    sections = 0 if op.sections is None else op.sections.value.data
+
+    def part(number: int, start: int) -> Tensor:
+        def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            place = [*index]
+            place[axis] = w.add(index[axis], start)
+            return w.read(data, place)
+
+        return moved(op, read, number)
+
+    size = data.shape[axis]
+    parts = manipulation.sections_of(size, indices, sections)
+    return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
+
+
+MANIPULATION: dict[type[Operation], Legalization] = {
+    manipulation.BroadcastToOp: broadcast_to,
+    manipulation.ConcatenateOp: concatenate,
+    manipulation.ExpandDimsOp: reshape,
+    manipulation.FlattenOp: reshape,
+    manipulation.FlipOp: flip,
+    manipulation.LayoutTransformOp: layout_transform,
+    manipulation.RepeatOp: repeat,
+    manipulation.ReshapeOp: reshape,
+    manipulation.ReverseSequenceOp: reverse_sequence,
+    manipulation.SplitOp: split,
+    manipulation.SqueezeOp: reshape,
+    manipulation.StackOp: stack,
+    manipulation.TileOp: tile,
+    manipulation.TransposeOp: transpose,
+    nn.BatchFlattenOp: reshape,
+}

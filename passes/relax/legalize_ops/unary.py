@@ -1,0 +1,116 @@
+"""Functions of one tensor, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax import unary as ops
+from .elementwise import as_operation, on_numbers
+from .kernel_builder import KernelBuilder, Legalization
+from .scalars import is_float, maximum, minimum, multiply
+
+__all__ = ["UNARY", "sigmoid"]
+
+
+def rounding(function: Callable[..., Operation]) -> Legalization:
+    """A function that rounds, which changes no integer."""
+
+    def scalar(w: KernelBuilder, x: SSAValue) -> SSAValue:
+        return w.pure(function, x) if is_float(x.type) else x
+
+    return on_numbers(scalar)
+
+
+def absolute(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    return w.pure(math.AbsFOp if is_float(x.type) else math.AbsIOp, x)
+
+
+def negative(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    if is_float(x.type):
+        return w.pure(arith.NegfOp, x)
+    return w.pure(arith.SubiOp, w.number(0, x.type), x)
+
+
+def sign(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    """A NaN stays, and so does no zero that is negative."""
+    one, minus_one = w.number(1, x.type), w.number(-1, x.type)
+    if not is_float(x.type):
+        return minimum(w, maximum(w, x, minus_one), one)
+    zero = w.number(0.0, x.type)
+    result = w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
+    result = w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
+    return w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
+
+
+def square(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    return multiply(w, x, x)
+
+
+def rsqrt(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    return w.pure(arith.DivfOp, w.number(1.0, x.type), w.pure(math.SqrtOp, x))
+
+
+def sigmoid(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    """1 / (1 + exp(-x))."""
+    one = w.number(1.0, x.type)
+    power = w.pure(math.ExpOp, w.pure(arith.NegfOp, x))
+    return w.pure(arith.DivfOp, one, w.pure(arith.AddfOp, one, power))
+
+
+def is_nan(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    return w.pure(arith.CmpfOp, x, x, arg="uno")
+
+
+def against_infinity(predicate: str) -> Legalization:
+    """A comparison of the absolute value with infinity."""
+
+    def scalar(w: KernelBuilder, x: SSAValue) -> SSAValue:
+        return w.pure(arith.CmpfOp, w.pure(math.AbsFOp, x), w.number(inf, x.type), arg=predicate)
+
+    return on_numbers(scalar)
+
+
+def invert(w: KernelBuilder, x: SSAValue) -> SSAValue:
+    return w.pure(arith.XOrIOp, x, w.number(-1, x.type))
+
+
+UNARY: dict[type[Operation], Legalization] = {
+    ops.AbsOp: on_numbers(absolute),
+    ops.AcosOp: as_operation(math.AcosOp),
+    ops.AcoshOp: as_operation(math.AcoshOp),
+    ops.AsinOp: as_operation(math.AsinOp),
+    ops.AsinhOp: as_operation(math.AsinhOp),
+    ops.AtanOp: as_operation(math.AtanOp),
+    ops.AtanhOp: as_operation(math.AtanhOp),
+    ops.BitwiseNotOp: on_numbers(invert),
+    ops.CeilOp: rounding(math.CeilOp),
+    ops.CosOp: as_operation(math.CosOp),
+    ops.CoshOp: as_operation(math.CoshOp),
+    ops.ErfOp: as_operation(math.ErfOp),
+    ops.ExpOp: as_operation(math.ExpOp),
+    ops.Expm1Op: as_operation(math.ExpM1Op),
+    ops.FloorOp: rounding(math.FloorOp),
+    ops.IsFiniteOp: against_infinity("olt"),
+    ops.IsInfOp: against_infinity("oeq"),
+    ops.IsNanOp: on_numbers(is_nan),
+    ops.Log1pOp: as_operation(math.Log1pOp),
+    ops.Log2Op: as_operation(math.Log2Op),
+    ops.LogOp: as_operation(math.LogOp),
+    ops.LogicalNotOp: on_numbers(invert),
+    ops.NegativeOp: on_numbers(negative),
+    ops.RoundOp: rounding(math.RoundEvenOp),
+    ops.RsqrtOp: on_numbers(rsqrt),
+    ops.SigmoidOp: on_numbers(sigmoid),
+    ops.SignOp: on_numbers(sign),
+    ops.SinOp: as_operation(math.SinOp),
+    ops.SinhOp: as_operation(math.SinhOp),
+    ops.SqrtOp: as_operation(math.SqrtOp),
+    ops.SquareOp: on_numbers(square),
+    ops.TanOp: as_operation(math.TanOp),
+    ops.TanhOp: as_operation(math.TanhOp),
+    ops.TruncOp: rounding(math.TruncOp),
+}

@@ -1,0 +1,1 @@
+"""Transformations that several passes share."""

@@ -1,0 +1,73 @@
+"""Tables that other projects add to, one entry for each dialect."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from xdsl.ir import Operation
+
+__all__ = ["DialectTable", "dialect_of"]
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+def dialect_of(op: type[Operation]) -> str:
+    """Return the name of the dialect of an operation class."""
+    return op.name.partition(".")[0]
+
+
+class DialectTable(Generic[T]):
+    """What is known of the operations of a dialect: dialect name -> entry.
+
+    An entry comes from `register`, from `builtin`, or from an entry point of `group` with the name
+    of the dialect, in this order. It is loaded when it is first asked for.
+    """
+
+    def __init__(self, group: str, builtin: Mapping[str, Callable[[], T]]) -> None:
+        self._group = group
+        self._factories = dict(builtin)
+        self._loaded: dict[str, T | None] = {}
+
+    def register(self, dialect: str, entry: T) -> None:
+        """Set the entry of a dialect for this process."""
+        self._loaded[dialect] = entry
+
+    def unregister(self, dialect: str) -> None:
+        """Forget what `register` set for a dialect."""
+        self._loaded.pop(dialect, None)
+
+    def __contains__(self, dialect: str) -> bool:
+        """Return whether a dialect has an entry, without loading it."""
+        return (
+            dialect in self._factories
+            or self._loaded.get(dialect) is not None
+            or dialect in self._entry_points
+        )
+
+    def get(self, dialect: str) -> T | None:
+        """Return the entry of a dialect, or None; an entry point that fails to load is left out
+        with a warning."""
+        if dialect not in self._loaded:
+            self._loaded[dialect] = self._load(dialect)
+        return self._loaded[dialect]
+
+    def _load(self, dialect: str) -> T | None:
+        if dialect in self._factories:
+            return self._factories[dialect]()
+        if (plugin := self._entry_points.get(dialect)) is None:
+            return None
+        try:
+            return plugin.load()
+        except Exception as error:
+            _log.warning("%s '%s' cannot be loaded: %r", self._group, dialect, error)
+            return None
+
+    @cached_property
+    def _entry_points(self) -> Mapping[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self._group)}

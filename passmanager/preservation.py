@@ -1,0 +1,70 @@
+"""The check of what passes say that they preserve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from .analysis_manager import AnalysisManager
+from .context import PassContext
+from .errors import PassContractError
+from .info import PassInfo, name_key
+from .ir.snapshot import Changes, Snapshot
+from .run import Run
+
+__all__ = ["check_preserved"]
+
+
+def check_preserved(
+    info: PassInfo, preserves: Iterable[str | type], changes: Changes, run: Run
+) -> None:
+    """Raise PassContractError if a pass, which has changed the module, did not preserve what it
+    says.
+
+    A pass that held is run again, on a copy, and must change nothing. An analysis at hand is
+    computed again and must be equal; one that defines no equality is equal if its attributes are.
+    """
+    for claim in preserves:
+        if isinstance(claim, type):
+            _check_analysis(claim, info, changes, run)
+        elif run.holds(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
+            _check_pass(pass_, info, run)
+
+
+def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
+    copy = run.module.clone()
+    snapshot = Snapshot(copy)
+    config = PassContext.current().config
+    with PassContext(verify_each=False):  # and without instruments: nobody asked for this run
+        config.apply(pass_, pass_.name).apply(run.ir_context, copy)
+    if snapshot.update():
+        raise PassContractError(
+            f"pass '{info.name}' says that it preserves '{pass_.name}', "
+            "but running that again changes the module"
+        )
+
+
+def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, run: Run) -> None:
+    gone: set[Operation] = set(changes.removed)
+    for cls, op in run.analyses:
+        if cls is not analysis or op in gone:
+            continue
+        fresh: object = AnalysisManager().get(cls, op)
+        kept: object = run.analyses.cached(cls, op)
+        if not _equal(kept, fresh):
+            raise PassContractError(
+                f"pass '{info.name}' says that it preserves {analysis.__name__}, "
+                f"but that of '{op.name}' is different now"
+            )
+
+
+def _equal(a: object, b: object) -> bool:
+    """Equality, by attributes where a class has none of its own."""
+    if type(a) is not type(b):
+        return False
+    if type(a).__eq__ is not object.__eq__ or not hasattr(a, "__dict__"):
+        return a == b
+    ours, theirs = vars(a), vars(b)
+    return ours.keys() == theirs.keys() and all(_equal(ours[key], theirs[key]) for key in ours)

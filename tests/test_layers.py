@@ -1,0 +1,129 @@
+"""The layers of the house: imports go down only, and nothing imports itself in a circle.
+
+All imports count, those inside functions and under `TYPE_CHECKING` too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+MAY_IMPORT: Mapping[str, set[str]] = {
+    "dialects": set(),
+    "passmanager": set(),
+    "interpreters": {"dialects", "passmanager"},
+    "analysis": {"dialects", "passmanager", "interpreters"},
+    "passes": {"analysis", "dialects", "interpreters", "passmanager"},
+    "frontends": {"dialects", "interpreters", "passmanager"},
+    "tools": {"analysis", "dialects", "frontends", "interpreters", "passes", "passmanager"},
+}
+"""The packages that each package may import, itself apart."""
+
+Graph = Mapping[str, set[str]]
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Return the modules below `root`: dotted name -> file."""
+    found: dict[str, Path] = {}
+    for top in MAY_IMPORT:
+        for path in (root / top).rglob("*.py"):
+            parts = path.relative_to(root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    """Yield the modules of the project that a module imports."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) + 1 - node.level]
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield inner if (inner := f"{source}.{alias.name}") in known else source
+
+
+def import_graph(root: Path) -> Graph:
+    """Return the imports of each module below `root`; a package without code is left out."""
+    known = modules(root)
+    return {
+        name: {target for target in imports(name, path, known) if target in known}
+        for name, path in known.items()
+    }
+
+
+def circle(graph: Graph) -> list[str] | None:
+    """Return the path of a circle in `graph`, or None."""
+    done: set[str] = set()
+    for start in graph:
+        path, on_path = [start], {start}
+        pending = [iter(sorted(graph[start]))]
+        while pending:
+            target = next(pending[-1], None)
+            if target is None:
+                pending.pop()
+                done.add(last := path.pop())
+                on_path.discard(last)
+            elif target in on_path:
+                return [*path[path.index(target) :], target]
+            elif target not in done:
+                path.append(target)
+                on_path.add(target)
+                pending.append(iter(sorted(graph[target])))
+    return None
+
+
+def upward(graph: Graph) -> list[str]:
+    """Return the imports in `graph` that go up or across, as text."""
+    return [
+        f"{name} -> {target}"
+        for name, targets in sorted(graph.items())
+        for target in sorted(targets)
+        if (package := name.split(".")[0]) != (other := target.split(".")[0])
+        and other not in MAY_IMPORT[package]
+    ]
+
+
+def test_imports_go_down_only() -> None:
+    assert upward(import_graph(ROOT)) == []
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    found = circle(import_graph(ROOT))
+    assert found is None, " -> ".join(found or ())
+
+
+def test_the_graph_has_the_imports_of_functions_and_type_checking() -> None:
+    graph = import_graph(ROOT)
+    assert len(graph) > 200
+    assert "interpreters.relax" in graph["interpreters"]  # inside a function
+    assert "interpreters.arrays" in graph["passes.relax.fold_constant"]  # under TYPE_CHECKING
+
+
+@pytest.mark.parametrize(
+    ("sources", "path"),
+    [
+        ({"a": "from . import b", "b": "def f():\n    from . import a"}, "tools.a -> tools.b"),
+        ({"a": "if TYPE_CHECKING:\n    from .b import X", "b": "from .a import Y"}, "tools.a"),
+    ],
+)
+def test_a_circle_is_found_with_its_path(
+    tmp_path: Path, sources: dict[str, str], path: str
+) -> None:
+    (tmp_path / "tools").mkdir()
+    for name, text in sources.items():
+        (tmp_path / "tools" / f"{name}.py").write_text(text)
+    found = circle(import_graph(tmp_path))
+    assert found is not None and path in " -> ".join(found)
+
+
+def test_an_import_that_goes_up_is_found(tmp_path: Path) -> None:
+    for package, text in {"dialects": "from ..passes.p import run", "passes": ""}.items():
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "p.py").write_text(text)
+    assert upward(import_graph(tmp_path)) == ["dialects.p -> passes.p"]

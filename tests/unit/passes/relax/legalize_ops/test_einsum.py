@@ -1,0 +1,48 @@
+"""Kernels of Einstein summations compute what the operation does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.evaluation import constant, i4, ui8
+from support.legalized import check_kernel, legalized
+from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
+
+from passline.dialects.relax.linear_algebra import EinsumOp
+from passline.dialects.relax.types import Element
+
+CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
+CASES = [
+    ("ij,jk->ik", [(2, 3), (3, 4)]),
+    ("ij,jk", [(2, 3), (3, 4)]),
+    ("bhid,bhjd->bhij", [(2, 2, 3, 2), (2, 2, 2, 2)]),
+    ("...ij,...jk->...ik", [(2, 1, 2, 3), (3, 3, 2)]),
+    ("ii->i", [(3, 3)]),
+    ("ii", [(3, 3)]),
+    ("ij->ji", [(2, 3)]),
+    ("i,j->ij", [(2,), (3,)]),
+    ("i,i->", [(3,), (3,)]),
+    ("ij,j->i", [(2, 3), (1,)]),
+    ("ij,jk,kl->il", [(2, 2), (2, 3), (3, 2)]),
+    ("a...b->b...", [(2, 3, 2, 2)]),
+    ("...,...", [(2, 3), (3,)]),
+    ("ij,jk->ik", [(2, 0), (0, 3)]),
+]
+
+
+@pytest.mark.parametrize(("subscripts", "shapes"), CASES, ids=str)
+def test_subscripts(subscripts: str, shapes: list[tuple[int, ...]]):
+    rng = np.random.default_rng(0)
+    operands = [constant(rng.integers(-3, 4, shape), f32) for shape in shapes]
+    check_kernel(EinsumOp(*operands, subscripts=subscripts), CLOSE[f32])
+
+
+@pytest.mark.parametrize("element", [*CLOSE, i1, i4, i8, i64], ids=str)
+def test_elements(element: Element):
+    x = constant(np.arange(6).reshape(2, 3) - 3, element)
+    check_kernel(EinsumOp(x, x, subscripts="ij,ij->i"), CLOSE.get(element, 0))
+
+
+def test_integers_with_a_sign_of_their_own_have_no_kernel():
+    with pytest.raises(AssertionError, match="no kernel"):
+        legalized(EinsumOp(constant([2, 1], ui8), subscripts="i->"))

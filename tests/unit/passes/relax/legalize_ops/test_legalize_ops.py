@@ -1,0 +1,317 @@
+"""What FileCheck cannot say of LegalizeOps: kernels of groups of operations compute what these do,
+in tiles of all shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support.evaluation import Array
+from support.laws import run
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, UnitAttr, f32
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from passline.dialects.relax.activation import ReluOp
+from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.constant import FullOp
+from passline.dialects.relax.convolution import Conv2dOp, Conv3dOp
+from passline.dialects.relax.indexing import StridedSliceOp
+from passline.dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
+from passline.dialects.relax.manipulation import (
+    BroadcastToOp,
+    ConcatenateOp,
+    ReshapeOp,
+    SplitOp,
+    TransposeOp,
+)
+from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.tir.ops import PrimFuncOp
+from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from passline.passmanager import PassContext
+from passline.passmanager.ir.verifier import verify
+from passline.passmanager.ir.walk import walk
+from passline.passmanager.registry import make_ir_context
+
+Shape = tuple[int, ...]
+Build = Callable[..., Sequence[Operation]]
+"""A function of the parameters: operations, the last of which gives the results."""
+
+
+def group(shapes: Sequence[Shape], build: Build) -> ModuleOp:
+    """A module whose main function calls a primitive one of these operations."""
+    types = [TensorType(f32, shape) for shape in shapes]
+    primitive = FuncOp("fused", (types, []), visibility="private")
+    ops = [*build(*primitive.args)]
+    primitive.body.block.add_ops([*ops, ReturnOp(*ops[-1].results)])
+    primitive.update_function_type()
+    primitive.attributes["relax.primitive"] = UnitAttr()
+    main = FuncOp("main", (types, results := [v.type for v in ops[-1].results]))
+    call = CallOp("fused", main.args, results)
+    main.body.block.add_ops([call, ReturnOp(*call.results)])
+    return ModuleOp([main, primitive])
+
+
+def one(op: type[TensorOp], **properties: Any) -> Build:
+    """A group of one operation."""
+    return lambda *operands: [op(*operands, **properties)]
+
+
+def check_group(shapes: Sequence[Shape], build: Build, lanes: int = 4) -> PrimFuncOp:
+    """Check that the kernel computes what the operations do; gives it."""
+    rng = np.random.default_rng(0)
+    arguments: tuple[Array, ...] = tuple(rng.standard_normal(s, np.float32) for s in shapes)
+    module = group(shapes, build)
+    expected = run(module, "main", arguments)
+    with PassContext():
+        LegalizeOps(lanes=lanes).apply(make_ir_context(), module)
+    verify(module)
+    (kernel,) = (op for op in module.ops if isinstance(op, PrimFuncOp))
+    for actual, other in zip(run(module, "main", arguments), expected, strict=True):
+        np.testing.assert_allclose(np.asarray(actual), np.asarray(other), rtol=1e-5, atol=1e-5)
+    return kernel
+
+
+def buffers(kernel: PrimFuncOp) -> int:
+    """How many buffers it has that are not local."""
+    return sum(isinstance(op, memref.AllocOp) for op in walk(kernel))
+
+
+# Groups
+
+
+def test_convolution_with_all_that_follows():
+    def build(x: SSAValue, w: SSAValue, bias: SSAValue, other: SSAValue):
+        conv = Conv2dOp(x, w, padding=(1, 1))
+        biased = AddOp(conv, bias)
+        total = AddOp(biased, other)
+        return conv, biased, total, ReluOp(total)
+
+    for outputs in (2, 5):
+        out = (1, outputs, 3, 5)
+        shapes = [(1, 2, 3, 5), (outputs, 2, 3, 3), (outputs, 1, 1), out]
+        assert buffers(check_group(shapes, build)) <= 2  # of padded data and copied columns
+
+
+def test_convolution_of_one_element_is_over_merged_dimensions():
+    def build(x: SSAValue, w: SSAValue, bias: SSAValue, other: SSAValue):
+        conv = Conv2dOp(x, w)
+        biased = AddOp(conv, bias)
+        total = MultiplyOp(other, biased)
+        return conv, biased, total
+
+    shapes = [(2, 3, 3, 3), (4, 3, 1, 1), (4, 1, 1), (2, 4, 3, 3)]
+    assert buffers(check_group(shapes, build)) == 1
+    # What has some of the dimensions that would be merged
+    check_group([*shapes[:3], (3, 1)], build)
+    check_group([*shapes[:3], (2, 1, 1, 3)], build)
+
+
+@pytest.mark.parametrize(("images", "groups"), [(1, 1), (3, 1), (2, 2)])
+def test_convolution_of_images_of_one_element(images: int, groups: int):
+    def build(x: SSAValue, w: SSAValue, bias: SSAValue):
+        conv = Conv2dOp(x, w, groups=groups)
+        return conv, AddOp(conv, bias)
+
+    shapes = [(images, 10, 1, 1), (6, 10 // groups, 1, 1), (6, 1, 1)]
+    assert buffers(check_group(shapes, build)) == (groups > 1 and 6 // groups > 3)
+
+
+def test_weights_that_are_computed():
+    """Also in merged dimensions, and in other layouts."""
+
+    def build(x: SSAValue, w: SSAValue, scale: SSAValue):
+        scaled, positive = MultiplyOp(w, scale), ReluOp(x)
+        return scaled, positive, Conv2dOp(positive, scaled)
+
+    check_group([(1, 3, 2, 3), (4, 3, 1, 1), (4, 1, 1, 1)], build)
+    check_group([(1, 3, 3, 4), (4, 3, 2, 2), (4, 1, 1, 1)], build)
+
+    def other_layout(x: SSAValue, w: SSAValue, bias: SSAValue):
+        conv = Conv2dOp(x, w, data_layout="NHWC", kernel_layout="HWIO")
+        biased = AddOp(conv, bias)
+        return conv, biased, ReluOp(biased)
+
+    check_group([(1, 2, 3, 2), (1, 1, 2, 5), (5,)], other_layout)
+    check_group([(1, 3, 4, 2), (2, 3, 2, 5), (5,)], other_layout)
+
+
+def test_dense_with_all_that_follows():
+    def build(x: SSAValue, w: SSAValue, bias: SSAValue):
+        product = DenseOp(x, w)
+        biased = AddOp(product, bias)
+        return product, biased, ReluOp(biased)
+
+    for rows in (1, 3, 5, 13):
+        check_group([(rows, 7), (6, 7), (6,)], build)
+
+
+def test_a_product_of_what_is_computed_and_used_twice():
+    def build(x: SSAValue, w: SSAValue):
+        half = FullOp(FloatAttr(0.5, f32), TensorType(f32, ()))
+        scaled = MultiplyOp(x, half)
+        product = MatmulOp(scaled, w)
+        return half, scaled, product, MultiplyOp(product, product)
+
+    check_group([(5, 3), (3, 6)], build)
+
+
+def test_concatenated_and_computed():
+    def build(x: SSAValue, y: SSAValue, z: SSAValue):
+        joined = ConcatenateOp(x, y, axis=1)
+        total = AddOp(joined, z)
+        return joined, total, ReluOp(total)
+
+    for z in ((1, 5, 2, 3), (5, 1, 1), (3,), ()):
+        kernel = check_group([(1, 2, 2, 3), (1, 3, 2, 3), z], build)
+        assert buffers(kernel) == 0
+
+
+def test_concatenated_along_the_last_dimension():
+    def build(x: SSAValue, y: SSAValue, z: SSAValue):
+        total = AddOp(x, y)
+        return total, ConcatenateOp(z, total, x, axis=-1)
+
+    check_group([(2, 3), (3,), (2, 2)], build)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(2, 3, 5), (3, 5), (2, 1, 1)],
+        [(2, 3, 5), (2, 3, 5), (2, 3, 5)],
+        [(2, 3, 5), (5,), (1,)],
+        [(2, 1, 5), (3, 1), (2, 3, 1)],
+        [(1, 1, 1), (1,), ()],
+        [(3,), (2, 1), (4, 1, 1)],
+    ],
+    ids=str,
+)
+def test_chains_with_broadcasting(shapes: Sequence[Shape]):
+    def build(x: SSAValue, y: SSAValue, z: SSAValue):
+        first = AddOp(x, y)
+        second = MaximumOp(first, z)
+        return first, second, SubtractOp(second, first)
+
+    for lanes in (4, 8):
+        assert buffers(check_group(shapes, build, lanes)) == 0
+
+
+def test_moved_between():
+    def build(x: SSAValue):
+        first = ReluOp(x)
+        moved = TransposeOp(first, axes=(0, 2, 1))
+        flat = ReshapeOp(moved, newshape=(2, 12))
+        part = StridedSliceOp(flat, begin=(11,), end=(0,), strides=(-2,), axes=(1,))
+        return first, moved, flat, part, AddOp(part, part)
+
+    assert buffers(check_group([(2, 3, 4)], build)) == 0
+
+
+def test_parts_of_what_is_computed():
+    def build(x: SSAValue, y: SSAValue):
+        total = AddOp(x, y)
+        return total, SplitOp(total, indices=(1, 4), axis=-1)
+
+    check_group([(2, 5), (5,)], build)
+
+
+@pytest.mark.parametrize(
+    ("pool", "properties"),
+    [
+        (MaxPool2dOp, {"pool_size": (3, 3), "padding": (1, 1), "strides": (2, 1)}),
+        (AvgPool2dOp, {"pool_size": (2, 2), "padding": (1, 1)}),
+        (GlobalAvgPool2dOp, {}),
+    ],
+    ids=str,
+)
+def test_pooling_between(pool: type[TensorOp], properties: dict[str, Any]):
+    def build(x: SSAValue, bias: SSAValue):
+        first = AddOp(x, bias)
+        pooled = pool(first, **properties)
+        return first, pooled, ReluOp(pooled)
+
+    check_group([(1, 2, 4, 6), (2, 1, 1)], build)
+
+
+def test_a_broadcast_result():
+    def build(x: SSAValue, y: SSAValue):
+        product = MatmulOp(x, y)
+        return product, BroadcastToOp(product, shape=(2, 3, 5))
+
+    check_group([(3, 2), (2, 5)], build)
+
+
+# Tiles
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 13])
+@pytest.mark.parametrize("columns", [1, 3, 4, 9, 33])
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_tiles_of_products(m: int, columns: int, lanes: int):
+    check_group([(m, 2), (2, columns)], one(MatmulOp), lanes)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5])
+@pytest.mark.parametrize("terms", [1, 4, 11])
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_tiles_of_dot_products(m: int, terms: int, lanes: int):
+    for columns in (1, 2, 4):
+        check_group([(m, terms), (columns, terms)], one(DenseOp), lanes)
+
+
+def test_tiles_of_batches():
+    for a, b in (((2, 3, 4), (2, 5, 4)), ((1, 5, 2), (3, 9, 2))):
+        check_group([a, b], one(BatchMatmulOp))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 13])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (3, 4), (5, 5), (2, 9)], ids=str)
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_tiles_of_convolutions(m: int, rows: int, columns: int, lanes: int):
+    shapes = [(1, 1, rows, columns), (m, 1, 1, 3)]
+    check_group(shapes, one(Conv2dOp, padding=(0, 1)), lanes)
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+@pytest.mark.parametrize(
+    ("strides", "padding", "dilation"),
+    [
+        ((2, 2), (1, 1), (1, 1)),
+        ((1, 2), (0, 1), (2, 1)),
+        ((2, 1), (2, 0), (1, 3)),
+        ((3, 2), (0, 0), (1, 1)),
+        ((2, 3), (1, 2), (3, 2)),
+    ],
+    ids=str,
+)
+def test_windows(strides: Shape, padding: Shape, dilation: Shape, lanes: int):
+    def build(x: SSAValue, w: SSAValue):
+        return [Conv2dOp(x, w, strides=strides, padding=padding, dilation=dilation)]
+
+    check_group([(1, 1, 7, 8), (2, 1, 2, 2)], build, lanes)
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+@pytest.mark.parametrize(
+    ("groups", "inputs", "outputs"), [(2, 4, 2), (2, 2, 10), (3, 3, 3), (2, 2, 4)], ids=str
+)
+def test_groups(groups: int, inputs: int, outputs: int, lanes: int):
+    def build(x: SSAValue, w: SSAValue):
+        return [Conv2dOp(x, w, groups=groups, padding=(1, 1))]
+
+    check_group([(1, inputs, 3, 3), (outputs, inputs // groups, 2, 2)], build, lanes)
+
+
+def test_more_dimensions():
+    check_group([(1, 1, 2, 3, 3), (5, 1, 2, 2, 2)], one(Conv3dOp))
+
+
+@pytest.mark.parametrize("lanes", [0, -3])
+def test_vectors_have_elements(lanes: int):
+    with pytest.raises(ValueError, match=f"lanes is {lanes}: expected at least 1"):
+        LegalizeOps(lanes=lanes)

@@ -1,0 +1,250 @@
+"""What `verify` and `verify_changes` find, and how they say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from xdsl.dialects import arith, cf, func, scf, test
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1, i32, i64
+from xdsl.ir import Block, Operation, Region
+from xdsl.utils.exceptions import VerifyException
+
+from passline.passmanager.errors import InvalidIRError
+from passline.passmanager.ir.snapshot import Snapshot
+from passline.passmanager.ir.verifier import verify, verify_changes
+
+
+def add(block: Block) -> arith.AddiOp:
+    """Two times the argument, returned."""
+    block.add_op(op := arith.AddiOp(block.args[0], block.args[0]))
+    block.add_op(func.ReturnOp(op))
+    return op
+
+
+def function(name: str = "f") -> func.FuncOp:
+    op = func.FuncOp(name, ([i32], [i32]))
+    add(op.body.block)
+    return op
+
+
+def first_op(function: func.FuncOp) -> Operation:
+    op = function.body.block.first_op
+    assert op is not None
+    return op
+
+
+def broken(module: ModuleOp, edit: Callable[[], object]) -> InvalidIRError:
+    """The error that `verify_changes` raises after an edit; `verify` has to raise one, too."""
+    verify(module)
+    snapshot = Snapshot(module)
+    edit()
+    with pytest.raises(InvalidIRError):
+        verify(module)
+    with pytest.raises(InvalidIRError) as info:
+        verify_changes(module, snapshot.update())
+    return info.value
+
+
+def test_valid_module():
+    verify(ModuleOp([function()]))
+
+
+def test_unchanged_module_is_not_verified():
+    module = ModuleOp([f := function()])
+    first_op(f).properties.clear()
+    verify_changes(module, Snapshot(module).update())
+
+
+def test_changed_op():
+    module = ModuleOp([f := function()])
+    error = broken(module, lambda: first_op(f).properties.clear())
+    assert error.op is first_op(f)
+    assert str(error) == (
+        "'arith.addi' op property 'overflowFlags' expected in operation 'arith.addi'"
+    )
+    assert isinstance(error.__cause__, VerifyException)
+
+
+def test_error_holds_no_text_of_the_module():
+    module = ModuleOp([f := function()])
+    error = broken(module, lambda: first_op(f).properties.clear())
+    assert not hasattr(error, "__notes__")
+    assert not hasattr(error.__cause__, "__notes__")
+
+
+def test_user_of_a_value_of_another_type():
+    f = func.FuncOp("f", ([i32], []))
+    source = test.TestOp(result_types=[i32])
+    user = arith.AddiOp(source.results[0], source.results[0])
+    f.body.block.add_ops([source, user, func.ReturnOp()])
+    error = broken(ModuleOp([f]), lambda: setattr(source.results[0], "_type", i64))
+    assert error.op is user
+
+
+def test_missing_terminator():
+    module = ModuleOp([f := function()])
+    last = f.body.block.last_op
+    assert last is not None
+    error = broken(module, lambda: f.body.block.erase_op(last))
+    assert str(error) == "'arith.addi' op is last in its block, but is no terminator"
+
+
+def test_empty_block():
+    f = func.FuncOp("f", ([], []))
+    f.body.block.add_op(end := func.ReturnOp())
+    error = broken(ModuleOp([f]), lambda: f.body.block.erase_op(end))
+    assert error.op is f
+    assert "holds an empty block" in str(error)
+
+
+def test_terminator_that_is_last_no_longer():
+    module = ModuleOp([f := function()])
+    error = broken(module, lambda: f.body.block.add_op(func.ReturnOp(f.body.block.args[0])))
+    assert "must be the last operation in its parent block" in str(error)
+
+
+def test_terminator_of_an_op_that_wants_another():
+    module = ModuleOp([f := function()])
+    new_type = FunctionType.from_lists([i32], [i64])
+    error = broken(module, lambda: f.properties.update(function_type=new_type))
+    assert error.op is f.body.block.last_op
+
+
+def test_op_that_holds_what_changed():
+    f = func.FuncOp("f", ([i1], []))
+    branch = scf.IfOp(f.body.block.args[0], [], [test.TestOp(), scf.YieldOp()])
+    f.body.block.add_ops([branch, func.ReturnOp()])
+    module = ModuleOp([f])
+
+    def other_terminator() -> None:
+        block = branch.true_region.block
+        last = block.last_op
+        assert last is not None
+        block.erase_op(last)
+        block.add_op(test.TestTermOp())
+
+    assert broken(module, other_terminator).op is branch
+
+
+class JumpOp(test.TestTermOp):
+    """A terminator that passes its operands to its successor."""
+
+    name = "test.jump"
+
+    def verify_(self) -> None:
+        if len(self.operands) != len(self.successors[0].args):
+            raise VerifyException("has the wrong number of operands")
+
+
+def test_branch_to_a_block_with_another_argument():
+    f = func.FuncOp("f", ([], []), Region([Block(), target := Block([func.ReturnOp()])]))
+    entry = f.body.blocks.first
+    assert entry is not None
+    entry.add_op(jump := JumpOp(successors=[target]))
+    assert broken(ModuleOp([f]), lambda: target.insert_arg(i32, 0)).op is jump
+
+
+def test_branch_to_a_block_that_has_gone():
+    f = func.FuncOp("f", ([], []), Region([Block(), target := Block([func.ReturnOp()])]))
+    entry = f.body.blocks.first
+    assert entry is not None
+    entry.add_op(branch := cf.BranchOp(target))
+    error = broken(ModuleOp([f]), lambda: f.body.detach_block(target))
+    assert error.op is branch
+    assert "branching to a block of a different region" in str(error)
+
+
+def test_block_moved_away_from_the_op_that_its_ops_need():
+    f = func.FuncOp("f", ([], []))
+    f.body.block.add_op(end := func.ReturnOp())
+    holder = test.TestOp(regions=[Region()])
+    module = ModuleOp([f, holder])
+    error = broken(module, lambda: holder.regs[0].add_block(f.body.detach_block(0)))
+    assert error.op is end
+
+
+def test_call_of_a_function_that_has_gone():
+    caller = func.FuncOp("main", ([], []))
+    caller.body.block.add_ops([call := func.CallOp("g", [], []), func.ReturnOp()])
+    callee = func.FuncOp.external("g", [], [])
+    module = ModuleOp([caller, callee])
+    error = broken(module, callee.detach)
+    assert error.op is call
+    assert "could not be found in symbol table" in str(error)
+
+
+def test_call_of_a_function_of_another_type():
+    caller = func.FuncOp("main", ([], []))
+    caller.body.block.add_ops([call := func.CallOp("g", [], []), func.ReturnOp()])
+    callee = func.FuncOp.external("g", [], [])
+    new_type = FunctionType.from_lists([i32], [])
+    module = ModuleOp([caller, callee])
+    assert broken(module, lambda: callee.properties.update(function_type=new_type)).op is call
+
+
+def test_symbol_defined_twice():
+    module = ModuleOp([function("f"), g := function("g")])
+    error = broken(module, lambda: g.properties.update(sym_name=StringAttr("f")))
+    assert str(error) == "'builtin.module' op Redefinition of symbol \"f\""
+
+
+def test_use_before_definition():
+    module = ModuleOp([f := function()])
+    first = first_op(f)
+    second = arith.AddiOp(first.results[0], first.results[0])
+    f.body.block.insert_op_before(second, first)
+    with pytest.raises(InvalidIRError, match="does not dominate this use"):
+        verify(module)
+    second.detach()
+
+    def insert() -> None:
+        f.body.block.insert_op_before(second, first)
+
+    second.operands = [f.body.block.args[0]] * 2
+    insert()
+    error = broken(module, lambda: setattr(second, "operands", [first.results[0]] * 2))
+    assert error.op is second
+
+
+def test_value_of_another_function():
+    module = ModuleOp([f := function("f"), g := function("g")])
+    value = first_op(g).results[0]
+    error = broken(module, lambda: setattr(first_op(f), "operands", [value, value]))
+    assert "is defined outside of the region" in str(error)
+
+
+def test_value_from_inside_of_another_top_level_op():
+    inner = test.TestOp(result_types=[i32])
+    holder = test.TestOp(regions=[[inner, test.TestTermOp()]])
+    module = ModuleOp([holder, user := test.TestOp()])
+    assert broken(module, lambda: setattr(user, "operands", inner.results)).op is user
+
+
+def test_erased_operand():
+    module = ModuleOp([a := test.TestOp(result_types=[i32]), b := test.TestOp([a.results[0]])])
+    error = broken(module, lambda: module.body.block.erase_op(a, safe_erase=False))
+    assert error.op is b
+    assert str(error) == "'test.op' op operand #0 is an erased value"
+
+
+def test_other_exceptions_come_through():
+    class BrokenOp(test.TestOp):
+        name = "test.broken"
+
+        def verify_(self) -> None:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        verify(ModuleOp([BrokenOp()]))
+
+
+def test_thousands_of_levels():
+    innermost = nested = test.TestOp()
+    for _ in range(2000):
+        nested = test.TestOp(regions=[[nested, test.TestTermOp()]])
+    module = ModuleOp([nested])
+    snapshot = Snapshot(module)
+    innermost.attributes["x"] = StringAttr("y")
+    verify_changes(module, snapshot.update())
+    verify(module)

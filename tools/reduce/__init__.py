@@ -1,0 +1,1 @@
+"""`passline-reduce`: the reduction of a module that a test finds interesting."""

@@ -1,0 +1,148 @@
+"""What makes IR interesting to `passline-reduce`: a command says so, or a pipeline fails on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...passmanager.context import PassContext
+from ...passmanager.diagnostics import DiagnosticError
+from ...passmanager.errors import PasslineError
+from ...passmanager.info import PassInfo
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.sequential import Sequential
+
+__all__ = ["Command", "Culprit", "Failure", "command_words", "failure_of"]
+
+
+def command_words(text: str) -> list[str]:
+    """The command that `text` spells as a shell would read it; PasslineError if it is none."""
+    try:
+        words = shlex.split(text) or [""]
+    except ValueError as error:
+        raise PasslineError(f"argument --test: {error}") from None
+    if shutil.which(words[0]) is None:
+        wrong = "is not executable" if os.path.isfile(words[0]) else "is no command"
+        raise PasslineError(f"argument --test: '{words[0]}' {wrong}")
+    return words
+
+
+class Command:
+    """A command that is given the name of a file with the IR, and ends with 0 if that is
+    interesting; what it prints goes nowhere. One text is not asked about twice.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        file: Path,
+        text_of: Callable[[ModuleOp], str],
+        timeout: float | None = None,
+    ) -> None:
+        self.outcome = ""
+        """How the last run ended."""
+        self._words = [*words, str(file)]
+        self._file = file
+        self._text_of = text_of
+        self._timeout = timeout
+        self._boring: set[bytes] = set()
+
+    def __call__(self, module: ModuleOp) -> bool:
+        text = self._text_of(module)
+        key = sha256(text.encode()).digest()
+        if key in self._boring:
+            return False
+        self._file.write_text(text)
+        if self._run() == 0:
+            return True
+        self._boring.add(key)
+        return False
+
+    def _run(self) -> int | None:
+        """The status of the command; None if it took too long."""
+        null = subprocess.DEVNULL
+        # A group of its own: what the command has started ends with it.
+        process = subprocess.Popen(
+            self._words, stdin=null, stdout=null, stderr=null, start_new_session=True
+        )
+        try:
+            status = process.wait(self._timeout)
+            self.outcome = f"ended with status {status}"
+            return status
+        except subprocess.TimeoutExpired:
+            self.outcome = f"took longer than {self._timeout:g} s"
+            return None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a pipeline failed, less what is of one module: numbers, names and types."""
+
+    exception: str
+    pass_name: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f" in pass '{self.pass_name}'" if self.pass_name else ""
+        return f"{self.exception}{where}"
+
+
+class Culprit(PassInstrument):
+    """Remembers the innermost pass of those that failed."""
+
+    pass_name = ""
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        self.pass_name = self.pass_name or info.name
+
+
+def failure_of(
+    passes: Sequence[ModulePass], module: ModuleOp, ir_context: Context, pass_context: PassContext
+) -> Failure | None:
+    """How the passes fail on `module`, which they may change, under a context that has a Culprit;
+    None if they do not. What they print goes nowhere.
+    """
+    culprit = next(i for i in pass_context.instruments if isinstance(i, Culprit))
+    culprit.pass_name = ""
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()), pass_context:
+            Sequential(passes).apply(ir_context, module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit too
+        return Failure(type(error).__name__, culprit.pass_name, _normalised(_message(error)))
+    return None
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, DiagnosticError) and error.diagnostics:
+        return error.diagnostics[0].message
+    return next(iter(str(error).strip().splitlines()), "")  # below may stand the whole module
+
+
+def _normalised(message: str) -> str:
+    """The message with all that may be different in a smaller module made the same."""
+    message = re.sub(r"[%@^#!][\w.$#-]+", "NAME", message)
+    while (shorter := re.sub(r"[\w.]*<[^<>]*>", "TYPE", message)) != message:
+        message = shorter
+    message = re.sub(r"\b(?:[su]?i|b?f|tf)\d+\b|\bindex\b", "TYPE", message)
+    message = re.sub(r"\b0x[0-9a-fA-F]+\b|-?\b\d+(?:\.\d+)?(?:x\d+)*\b", "NUMBER", message)
+    return re.sub(r"\b(NUMBER|TYPE|NAME)(?:(?:, | x |\s)\1)+", r"\1", message)

@@ -1,0 +1,201 @@
+"""`passline-reduce`: makes IR smaller for as long as it stays interesting."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.errors import PasslineError
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.printer import PrintStyle, module_text
+from ...passmanager.ir.verifier import verify
+from ...passmanager.pipeline import pipeline_text
+from ...passmanager.sequential import Sequential, SequentialOptions
+from ..arguments import add_reduction, check_pipeline_source
+from ..failures import report
+from ..opt import PasslineOptMain
+from ..output import ResultFile
+from .interestingness import Command, Culprit, command_words, failure_of
+from .reduction import op_count, smaller_lists, smaller_modules
+
+__all__ = ["PasslineReduceMain", "main"]
+
+
+class PasslineReduceMain(PasslineOptMain):
+    """The tool: input, pipelines and the status at the end are as those of `passline-opt`."""
+
+    version_format = "passline-reduce {passline_version}, built on xDSL {xdsl_version}"
+
+    def __init__(
+        self,
+        description: str = "Make IR smaller for as long as it is interesting: for as long as a "
+        "command says so (--test), or as a pipeline fails on it in the same way (-p).",
+        args: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(description, args)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        add_reduction(arg_parser, self.available_frontends, self.versions())
+
+    def check_arguments(self) -> None:
+        args = self.args
+        asks_pipeline = args.passes or args.opt_level is not None or args.run_reproducer
+        if bool(args.test) == bool(asks_pipeline):
+            raise PasslineError("say what is interesting: either --test COMMAND or -p PIPELINE")
+        check_pipeline_source(args)
+        if args.timeout is not None and not args.test:
+            raise PasslineError("--timeout is for --test")
+        source, target = args.input_file or "-", args.output_file or "-"
+        self.command = command_words(args.test) if args.test else []
+        if "-" not in (source, target) and os.path.realpath(source) == os.path.realpath(target):
+            raise PasslineError(f"-o would overwrite the input '{source}'")
+
+    def setup_pipeline(self) -> None:
+        self.use_pipeline(self.given_passes())
+        self.pass_context = self.make_pass_context()
+
+    def answer_about_pipeline(self) -> None:
+        pass
+
+    def instruments(self) -> list[PassInstrument]:
+        return [Culprit()]
+
+    def remark_filter(self) -> dict[str, str]:
+        return {}
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        pass
+
+    def run(self) -> None:
+        """Read, reduce and write; what has been reached is written when interrupted too."""
+        status = 0
+        self.best: ModuleOp | None = None
+        """The smallest module known to be interesting."""
+        try:
+            self.reduce()
+        except (Exception, KeyboardInterrupt) as error:
+            status = report(error, debug=self.args.debug)
+        if self.best is not None:
+            try:
+                result = ResultFile(self.args.output_file)
+                result.write(self.text_of(self.best))
+                result.commit()
+            except OSError as error:
+                status = max(status, report(error, debug=self.args.debug))
+        if status:
+            sys.exit(status)
+
+    def reduce(self) -> None:
+        """Make the input smaller, from `best` to `best`."""
+        content, frontend = self.read_input()
+        self.line_offset = 0
+        module = self.available_frontends[frontend](BytesIO(content))
+        verified = self.is_to_be_verified(module)
+        if self.args.test:
+            with TemporaryDirectory(prefix="passline-reduce-") as directory:
+                self.reduce_by_command(module, Path(directory), verified)
+        else:
+            self.reduce_by_pipeline(module, verified)
+
+    def is_to_be_verified(self, module: ModuleOp) -> bool:
+        """Whether what comes of `module` has to be valid: not if it is not itself."""
+        if self.args.disable_verify:
+            return False
+        try:
+            verify(module)
+        except PasslineError as error:
+            if not self.args.test:
+                raise
+            self.say(f"the input is not valid, and so need not be what comes of it: {error}")
+            return False
+        return True
+
+    def reduce_by_command(self, module: ModuleOp, directory: Path, verified: bool) -> None:
+        """Reduce what a command finds interesting."""
+        name = self.get_input_name().strip("<>")
+        file = (directory / Path(name).name).with_suffix(".mlir")
+        command = Command(self.command, file, self.text_of, self.args.timeout)
+        if not command(module):
+            raise PasslineError(
+                f"'{self.get_input_name()}' is not interesting: "
+                f"'{self.command[0]}' {command.outcome}"
+            )
+        self.reduce_module(module, command, verified)
+
+    def reduce_by_pipeline(self, module: ModuleOp, verified: bool) -> None:
+        """Reduce what the pipeline fails on, and the pipeline."""
+
+        def failure(passes: Sequence[ModulePass], module: ModuleOp):
+            return failure_of(passes, module, self.ctx, self.pass_context)
+
+        passes = [*_flat(self.sequential)]
+        if (wanted := failure(passes, module.clone())) is None:
+            raise PasslineError(
+                f"'{self.get_input_name()}' is not interesting: the pipeline does not fail"
+            )
+        self.say(f"to be kept: {wanted}")
+        self.best = module
+
+        def fail_on_best(passes: Sequence[ModulePass]) -> bool:
+            assert self.best is not None
+            return failure(passes, self.best.clone()) == wanted
+
+        def fails(module: ModuleOp) -> bool:
+            return failure(passes, module) == wanted
+
+        try:
+            for _ in range(2):  # first, as fewer take less time; again, as less IR may need fewer
+                for passes in smaller_lists(passes, fail_on_best):
+                    self.say(f"{len(passes)} passes left")
+                self.reduce_module(self.best, fails, verified)
+        finally:
+            self.say(f"pipeline: {pipeline_text(Sequential(passes))}")
+
+    def reduce_module(
+        self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
+    ) -> None:
+        """Reduce a module that is interesting; `best` is the last that was reached."""
+        self.best = module
+        for step in smaller_modules(module, interesting, verified=verified):
+            self.best = step.module
+            self.say(f"{op_count(step.module)} ops left, without some {step.what}")
+
+    def say(self, message: str) -> None:
+        """Say on stderr how it goes."""
+        if not self.args.quiet:
+            print(f"{self.arg_parser.prog}: {message}", file=sys.stderr)
+
+    def text_of(self, module: ModuleOp) -> str:
+        """The text of a module, in generic form if it has no other."""
+        generic = self.args.print_op_generic
+        try:
+            return module_text(module, self.ctx, PrintStyle(generic=generic))
+        except Exception:  # an op that is not verified may not print as it is wont to
+            return module_text(module, self.ctx, PrintStyle(generic=True))
+
+
+def _flat(pipeline: Sequential) -> Iterator[ModulePass]:
+    """The passes of a pipeline, those of plain pipelines in it too."""
+    for pass_ in pipeline.passes:
+        if isinstance(pass_, Sequential) and pass_.options == SequentialOptions():
+            yield from _flat(pass_)
+        else:
+            yield pass_
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-reduce`."""
+    PasslineReduceMain.main(args)
+
+
+if __name__ == "__main__":
+    main()
