@@ -2,6 +2,7 @@
 xDSL's IR.
 """
 
+from .actions import SILENT, Actions, Recorder
 from .analysis_manager import AnalysisManager
 from .base import FunctionPass, ModulePass, Pass, info_of
 from .config import register_config_option
@@ -25,6 +26,8 @@ from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .sequential import Fixpoint, Plan, Sequential
 
 __all__ = [
+    "SILENT",
+    "Actions",
     "AnalysisManager",
     "ConfigError",
     "Diagnostic",
@@ -46,6 +49,7 @@ __all__ = [
     "PatternPass",
     "PipelineSyntaxError",
     "Plan",
+    "Recorder",
     "Remark",
     "RemarkKind",
     "Remarks",

@@ -12,6 +12,7 @@ from typing import NamedTuple, Self, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from .actions import PassActions
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
@@ -160,6 +161,16 @@ class PassContext:
             return Remarks()
         frame = Run.current().frames[-1]
         return Remarks(frame, self.remark_filter.kinds(frame.info.name))
+
+    @property
+    def actions(self) -> PassActions:
+        """What the pass that is running asks before each step, and reports to."""
+        run = Run.current()
+        frame = run.frames[-1]
+        name = frame.info.name
+        hook = PassInstrument.should_execute
+        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
+        return PassActions(frame, run.counters(name), self.remark_filter.kinds(name), deciders)
 
     @property
     def analyses(self) -> AnalysisManager:

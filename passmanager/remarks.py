@@ -14,7 +14,15 @@ from .info import did_you_mean
 from .ir.symbols import symbol_of
 from .run import Frame
 
-__all__ = ["Remark", "RemarkFilter", "RemarkKind", "Remarks", "yaml_text"]
+__all__ = [
+    "Argument",
+    "Remark",
+    "RemarkFilter",
+    "RemarkKind",
+    "Remarks",
+    "make_remark",
+    "yaml_text",
+]
 
 Argument = str | int | float
 """What a remark may say beside its message."""
@@ -122,28 +130,40 @@ class Remarks:
         erased by now.
         """
         frame = self._frame
-        if frame is None or kind not in self._kinds:
-            return
-        said: dict[str, Argument] = {"Remark": message}
-        if isinstance(where, Operation):
-            said["Op"] = where.name
-        said.update(arguments)
-        pass_name = frame.info.name
-        function = _function_of(scope or op_at(where)) or _function_of(frame.function)
-        parts = [f"[{kind.value}] {name}", f"Category:{pass_name}"]
-        parts += [f"Function={function}"] if function else []
-        parts += [", ".join(f"{key}={_shown(value)}" for key, value in said.items())]
-        remark = Remark(
-            Severity.REMARK,
-            " | ".join(parts),
-            place_in_file(where),
-            kind=kind,
-            name=name,
-            pass_name=pass_name,
-            function=function,
-            arguments=said,
-        )
-        frame.diagnostics.add(remark)
+        if frame is not None and kind in self._kinds:
+            frame.diagnostics.add(make_remark(frame, kind, where, name, message, arguments, scope))
+
+
+def make_remark(
+    frame: Frame,
+    kind: RemarkKind,
+    where: Where,
+    name: str,
+    message: str,
+    arguments: Mapping[str, Argument],
+    scope: Operation | None = None,
+) -> Remark:
+    """Make a remark of the pass of `frame`; `scope` is the op that held `where`, if
+    that is erased by now."""
+    said: dict[str, Argument] = {"Remark": message}
+    if isinstance(where, Operation):
+        said["Op"] = where.name
+    said.update(arguments)
+    pass_name = frame.info.name
+    function = _function_of(scope or op_at(where)) or _function_of(frame.function)
+    parts = [f"[{kind.value}] {name}", f"Category:{pass_name}"]
+    parts += [f"Function={function}"] if function else []
+    parts += [", ".join(f"{key}={_shown(value)}" for key, value in said.items())]
+    return Remark(
+        Severity.REMARK,
+        " | ".join(parts),
+        place_in_file(where),
+        kind=kind,
+        name=name,
+        pass_name=pass_name,
+        function=function,
+        arguments=said,
+    )
 
 
 def _function_of(op: Operation | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -15,13 +15,13 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
 )
 
+from .actions import SILENT, Actions
 from .base import AnchorT, FunctionPass
 from .context import PassContext
 from .errors import PasslineError
 from .ir.location import place_of
 from .ir.walk import walk
 from .pattern_index import PatternIndex
-from .remarks import RemarkKind, Remarks
 from .worklist import TrackingRewriter, Worklist
 
 __all__ = ["NonConvergenceError", "PatternPass", "apply_patterns"]
@@ -49,7 +49,7 @@ def apply_patterns(
     listener: PatternRewriterListener | None = None,
     max_num_rewrites: int = -1,
     max_rewrites_per_op: int | None = None,
-    remarks: Remarks | None = None,
+    actions: Actions = SILENT,
 ) -> Counter[str]:
     """Rewrite the ops nested in `root` until nothing applies: how often each pattern fired.
 
@@ -59,10 +59,9 @@ def apply_patterns(
     else asks the patterns in order until one has done something. An inserted op without a location
     gets that of the op it replaces, else of the op matched. What a pattern raises gains a note.
     After `max_num_rewrites` the IR is left as it is then; a negative number is no limit. Each
-    rewrite is a passed remark, if `remarks` are wanted.
-    Before a pattern is asked about an op, the present PassContext is asked whether it
-    `should_execute` a `rewrite`, and one by this class of pattern; if not, the pattern does not see
-    the op on this visit.
+    rewrite is a passed remark.
+    Before a pattern is asked about an op, `actions` is asked whether a `rewrite` is allowed, and
+    one by this class of pattern; if not, the pattern does not see the op on this visit.
     NonConvergenceError: an op and what it came from were rewritten more than `max_rewrites_per_op`
     times, by default 1000 plus the number of ops.
     """
@@ -76,19 +75,17 @@ def apply_patterns(
     lineage = _Lineage(1000 + len(ops) if max_rewrites_per_op is None else max_rewrites_per_op)
     worklist = Worklist(root, index, ops)
     del ops  # would keep alive what is erased
-    rewriter = TrackingRewriter(worklist)
-    asked = _let_through(index)
+    rewriter = TrackingRewriter(worklist, actions)
+    asked = _GatedIndex(index, actions) if actions.decides else index
     if listener is not None:
         rewriter.extend_from_listener(listener)
     fired: Counter[str] = Counter()
-    remarks = remarks or None
     for op in worklist.drain():
-        parent = None if remarks is None else op.parent_op()  # a rewrite may take it out
+        parent = op.parent_op() if actions.wants_remarks else None  # a rewrite may erase the op
         if (pattern := rewriter.visit(op, asked[type(op)])) is not None:
             name = type(pattern).__name__
             fired[name] += 1
-            if remarks is not None:
-                remarks.emit(RemarkKind.PASSED, op, name, "rewritten", {}, parent)
+            actions.passed(op, name, "rewritten", scope=parent)
             lineage.record(op, name, rewriter)
             rewriter.settle(op)
             max_num_rewrites -= 1
@@ -97,24 +94,18 @@ def apply_patterns(
     return fired
 
 
-def _let_through(index: PatternIndex) -> PatternIndex | _GatedIndex:
-    """The patterns that may be asked: all, unless an instrument decides about each rewrite."""
-    ctx = PassContext.current()
-    return index if (gate := ctx.gate("rewrite")) is None else _GatedIndex(index, gate, ctx)
-
-
 class _GatedIndex:
-    """As a PatternIndex, but patterns are let through, or not, one by one when their turn comes."""
+    """A PatternIndex that yields a pattern only if its rewrite is allowed, asked at its turn."""
 
-    def __init__(self, index: PatternIndex, gate: Callable[[], bool], ctx: PassContext) -> None:
+    def __init__(self, index: PatternIndex, actions: Actions) -> None:
         self._index = index
-        self._gate = gate
-        self._ctx = ctx
+        self._actions = actions
 
     def __getitem__(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
         for pattern in self._index[op_class]:
-            answers = self._gate(), self._ctx.should_execute(type(pattern).__name__)
-            if all(answers):
+            name = type(pattern).__name__
+            # Both are asked, so that each counts every step.
+            if all([self._actions.allowed(None, "rewrite"), self._actions.allowed(None, name)]):
                 yield pattern
 
 
@@ -162,7 +153,7 @@ class PatternPass(FunctionPass[AnchorT]):
             ctx=ctx.ir_context if self.fold else None,
             fold=self.fold,
             remove_dead=self.remove_dead,
-            remarks=ctx.remarks,
+            actions=ctx.actions,
         )
         for name, times in fired.items():
             ctx.count(name, times)

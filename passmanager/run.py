@@ -169,7 +169,11 @@ class Run:
 
     def count(self, name: str, n: int) -> None:
         """Add `n` to a counter of the pass that is running."""
-        self.counts.setdefault(self.frames[-1].info.name, Counter())[name] += n
+        self.counters(self.frames[-1].info.name)[name] += n
+
+    def counters(self, pass_name: str) -> Counter[str]:
+        """Return the counters of a pass."""
+        return self.counts.setdefault(pass_name, Counter())
 
     # What changed
 

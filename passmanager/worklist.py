@@ -9,12 +9,13 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
+from .actions import SILENT, Actions
 from .ir.access import read_step
 from .ir.location import place_of
 from .ir.walk import walk
 from .pattern_index import PatternIndex
 
-__all__ = ["TrackingRewriter", "Worklist"]
+__all__ = ["TrackingRewriter", "Worklist", "actions_of"]
 
 
 class Worklist:
@@ -67,8 +68,9 @@ class Worklist:
 class TrackingRewriter(PatternRewriter):
     """What patterns rewrite through: tells the worklist of changes, and locates new ops."""
 
-    def __init__(self, worklist: Worklist) -> None:
+    def __init__(self, worklist: Worklist, actions: Actions = SILENT) -> None:
         super().__init__(InsertPoint(Block()))
+        self.actions = actions
         self.inserted: list[Operation] = []
         self.erased: list[Operation] = []
         self._worklist = worklist
@@ -209,6 +211,11 @@ class TrackingRewriter(PatternRewriter):
             for use in value.uses:
                 self._worklist.push(use.operation)
                 self._worklist.touch(use.operation)
+
+
+def actions_of(rewriter: PatternRewriter) -> Actions:
+    """Return the actions that a pattern reports to; in a driver of xDSL's, silent ones."""
+    return rewriter.actions if isinstance(rewriter, TrackingRewriter) else SILENT
 
 
 def _neighbours(op: Operation) -> Iterator[Operation]:

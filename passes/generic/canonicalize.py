@@ -11,18 +11,18 @@ from xdsl.ir import OpResult
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.dead_code_elimination import region_dce
 
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walk import walk
-from ...passmanager.remarks import Remarks
 from ...passmanager.rewriting import apply_patterns
 
 __all__ = ["Canonicalize", "canonicalize"]
 
 
 def canonicalize(
-    module: ModuleOp, ctx: Context, max_num_rewrites: int = -1, remarks: Remarks | None = None
+    module: ModuleOp, ctx: Context, max_num_rewrites: int = -1, actions: Actions = SILENT
 ) -> Counter[str]:
     """Remove dead ops, fold, and apply canonicalization patterns, until nothing changes or after
     `max_num_rewrites` (negative: no limit): how often each pattern fired.
@@ -38,18 +38,22 @@ def canonicalize(
             fold=True,
             remove_dead=True,
             max_num_rewrites=left,
-            remarks=remarks,
+            actions=actions,
         )
         fired += now
         if max_num_rewrites >= 0:
             left -= now.total()
-        if not now and not (left and _may_hide_dead_ops(module) and _remove_hidden(module)):
+        if not now and not (
+            left and _may_hide_dead_ops(module) and _remove_hidden(module, actions)
+        ):
             return fired
 
 
-def _remove_hidden(module: ModuleOp) -> bool:
-    """Remove dead ops that have uses, which is one step; whether there were any."""
-    return PassContext.current().should_execute("region-dce") and region_dce(module.body)
+def _remove_hidden(module: ModuleOp, actions: Actions) -> bool:
+    """Remove dead ops that have uses, in one step; return whether there were any."""
+    if not _may_hide_dead_ops(module):
+        return False
+    return actions.allowed(module, "region-dce") and region_dce(module.body)
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
@@ -75,6 +79,6 @@ class Canonicalize(ModulePass):
     """Leave the module as it is after so many rewrites, to find the one that breaks something."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        fired = canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.remarks)
+        fired = canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions)
         for name, times in fired.items():
             ctx.count(name, times)

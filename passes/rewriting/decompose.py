@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from ...dialects.relax.interfaces import Decomposes
-from ...passmanager.context import PassContext
+from ...passmanager.worklist import actions_of
 
 __all__ = ["replace_by_parts"]
 
@@ -20,7 +20,7 @@ def replace_by_parts(op: Operation, rewriter: PatternRewriter) -> None:
     A result that is declared more or less precisely than that stays so, by a cast.
     """
     if (values := _parts(op, rewriter)) is None:
-        PassContext.current().remarks.missed(
+        actions_of(rewriter).missed(
             op, "TypeNotKnown", "taken apart only if more is known of its types"
         )
         return

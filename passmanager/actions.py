@@ -1,0 +1,184 @@
+"""Actions: what an algorithm asks before it changes the IR, and reports afterwards.
+
+An algorithm takes an `Actions` object and tells it everything:
+
+    def fold_constants(func, actions: Actions = SILENT) -> None:
+        ...
+            if actions.allowed(op):
+                replace(op, values)
+                actions.passed(op, "Folded", "replaced by its value")
+                actions.count("folded")
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from xdsl.ir import Operation
+
+from .diagnostics import Diagnostic, DiagnosticError, Severity, Where, make
+from .instrument import PassInstrument
+from .remarks import Argument, RemarkKind, make_remark
+from .run import Frame
+
+__all__ = ["SILENT", "Actions", "PassActions", "Recorder"]
+
+
+class Actions:
+    """Allows every step and records none; an error is raised at once.
+
+    Subclasses number and filter the steps, count them, and make remarks. `decides` is false where
+    every step is allowed, `wants_remarks` where remarks are dropped, so that an algorithm can skip
+    what only these need.
+    Source: MLIR's `Action` and `remark`.
+    """
+
+    decides: bool = False
+    wants_remarks: bool = False
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        """Return whether the next step may be taken; ask just before it, and skip it if not.
+
+        `tag` is the kind of step, by default the name of the pass.
+        """
+        return True
+
+    def passed(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        scope: Operation | None = None,
+        **arguments: Argument,
+    ) -> None:
+        """Report a change that was made. `name` is the same for all changes of a kind; `scope` is
+        the op that held `where`, if that is erased by now."""
+
+    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        """Report a change that was not made, and why."""
+
+    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        """Report a change that was tried without success, and why."""
+
+    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        """Report a fact that was found."""
+
+    def error(self, where: Where, message: str) -> Diagnostic:
+        """Report invalid input: the pass fails when it ends. DiagnosticError if nobody listens."""
+        diagnostic = make(Severity.ERROR, where, message)
+        raise DiagnosticError(str(diagnostic), [diagnostic])
+
+    def count(self, name: str, n: int = 1) -> None:
+        """Add `n` to the counter `name`."""
+
+
+SILENT = Actions()
+"""The actions of an algorithm that is called outside of a pass."""
+
+
+class PassActions(Actions):
+    """The actions of the pass of `frame`: instruments decide about its steps, remarks of the wanted
+    kinds and errors are diagnostics of the run, and counters are its statistics."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        counters: Counter[str],
+        kinds: Collection[RemarkKind] = (),
+        deciders: Sequence[PassInstrument] = (),
+    ) -> None:
+        self._frame = frame
+        self._counters = counters
+        self._kinds = kinds
+        self._deciders = deciders
+        self.decides = bool(deciders)
+        self.wants_remarks = bool(kinds)
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        if not self._deciders:
+            return True
+        tag = tag or self._frame.info.name
+        # All are asked, so that each counts every step.
+        return all([decider.should_execute(tag) for decider in self._deciders])
+
+    def passed(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        scope: Operation | None = None,
+        **arguments: Argument,
+    ) -> None:
+        self._remark(RemarkKind.PASSED, where, name, message, arguments, scope)
+
+    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self._remark(RemarkKind.MISSED, where, name, message, arguments)
+
+    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self._remark(RemarkKind.FAILED, where, name, message, arguments)
+
+    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self._remark(RemarkKind.ANALYSIS, where, name, message, arguments)
+
+    def error(self, where: Where, message: str) -> Diagnostic:
+        return self._frame.diagnostics.error(where, message)
+
+    def count(self, name: str, n: int = 1) -> None:
+        self._counters[name] += n
+
+    def _remark(
+        self,
+        kind: RemarkKind,
+        where: Where,
+        name: str,
+        message: str,
+        arguments: Mapping[str, Argument],
+        scope: Operation | None = None,
+    ) -> None:
+        if kind in self._kinds:
+            remark = make_remark(self._frame, kind, where, name, message, arguments, scope)
+            self._frame.diagnostics.add(remark)
+
+
+class Recorder(Actions):
+    """Keeps what an algorithm reports: for tests, and for callers outside of a pass.
+
+    `counts` has the counters, `remarks` pairs of a kind and a name, `errors` the diagnostics.
+    """
+
+    wants_remarks = True
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.remarks: list[tuple[RemarkKind, str]] = []
+        self.errors: list[Diagnostic] = []
+
+    def passed(
+        self,
+        where: Where,
+        name: str,
+        message: str,
+        /,
+        scope: Operation | None = None,
+        **arguments: Argument,
+    ) -> None:
+        self.remarks.append((RemarkKind.PASSED, name))
+
+    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self.remarks.append((RemarkKind.MISSED, name))
+
+    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self.remarks.append((RemarkKind.FAILED, name))
+
+    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
+        self.remarks.append((RemarkKind.ANALYSIS, name))
+
+    def error(self, where: Where, message: str) -> Diagnostic:
+        self.errors.append(diagnostic := make(Severity.ERROR, where, message))
+        return diagnostic
+
+    def count(self, name: str, n: int = 1) -> None:
+        self.counts[name] += n
