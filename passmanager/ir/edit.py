@@ -1,0 +1,19 @@
+"""Edits of the IR that need the block of an operation."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+__all__ = ["erase", "insert_before"]
+
+
+def erase(op: Operation) -> None:
+    """Detach and erase `op`, whose results have no uses left."""
+    op.detach()
+    op.erase()
+
+
+def insert_before(op: Operation, *new: Operation) -> None:
+    """Insert operations before `op`, which is in a block."""
+    assert op.parent is not None
+    op.parent.insert_ops_before(new, op)
