@@ -8,9 +8,12 @@ __all__ = ["erase", "insert_before"]
 
 
 def erase(op: Operation) -> None:
-    """Detach and erase `op`, whose results have no uses left."""
+    """Detach `op`, whose results have no uses left, and drop its operands.
+
+    Cheaper than `Operation.erase`, which looks at the uses of all results once more.
+    """
     op.detach()
-    op.erase()
+    op.drop_all_references()
 
 
 def insert_before(op: Operation, *new: Operation) -> None:
