@@ -69,7 +69,7 @@ class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
             raise VerifyException(f"alpha is a vector, not of shape {shape_text(alpha)}")
         if shape is None:
             return (type,)
-        axis = normalize_axis(self.axis.value.data, len(shape))
+        axis = normalize_axis(self.axis, len(shape))
         if alpha is None:
             return (type,)
         if (size := merge(shape[axis : axis + 1], alpha)) is None:

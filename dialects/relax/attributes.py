@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
@@ -88,65 +88,119 @@ def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
     }
 
 
-# Definitions: with a default, which is not written, or without, and then compulsory
+# Definitions: with a default, which is not printed, or without, and then required
 
 
-def int_prop(default: int | None = None) -> Int:
-    """A property that is an `i64`, such as an axis."""
-    return prop_def(Int, None if default is None else IntegerAttr(default, i64))
+class TypedProperty(property):
+    """A property of an operation that is read as a Python value: `op.axis` is an `int`, or None if
+    it is absent. The attribute is `op.axis_attr`, as in MLIR."""
+
+    def __init__(self, define: Callable[[str], object], value_of: Callable[[Any], object]) -> None:
+        super().__init__(self._value)
+        self._define = define
+        self._value_of = value_of
+
+    def __set_name__(self, owner: type[IRDLOperation], name: str) -> None:
+        self._name = name
+        setattr(owner, f"{name}_attr", self._define(name))
+
+    def _value(self, op: IRDLOperation) -> object:
+        attribute = op.properties.get(self._name)
+        return None if attribute is None else self._value_of(attribute)
 
 
-def opt_int_prop() -> Int | None:
-    """A property that is an `i64` or absent."""
-    return opt_prop_def(Int)
+def _number(attribute: Int | Float64) -> int | float:
+    return attribute.value.data
 
 
-def ints_prop(default: Sequence[int] | None = None) -> Ints:
-    """A property that is a list of `i64`, such as strides."""
-    return prop_def(Ints, None if default is None else DenseArrayBase.from_list(i64, default))
+def _truth(attribute: Bool) -> bool:
+    return attribute.value.data != 0
 
 
-def opt_ints_prop() -> Ints | None:
-    """A property that is a list of `i64`, or absent."""
-    return opt_prop_def(Ints)
+def _numbers(attribute: Ints | Floats) -> tuple[int, ...] | tuple[float, ...]:
+    return attribute.get_values()
 
 
-def bool_prop(default: bool | None = None) -> Bool:
-    """A property that is true or false."""
-    return prop_def(Bool, None if default is None else IntegerAttr(int(default), i1))
+def _text(attribute: StringAttr) -> str:
+    return attribute.data
 
 
-def float_prop(default: float | None = None) -> Float64:
-    """A property that is an `f64`, such as an epsilon."""
-    return prop_def(Float64, None if default is None else FloatAttr(default, f64))
+def _type(attribute: TypeAttribute) -> TypeAttribute:
+    return attribute
 
 
-def opt_floats_prop() -> Floats | None:
-    """A property that is a list of `f64`, or absent."""
-    return opt_prop_def(Floats)
+_TYPE = BaseAttr[TypeAttribute](TypeAttribute)
 
 
-def string_prop(default: str | None = None) -> StringAttr:
-    """A property that is a string, such as a layout."""
-    return prop_def(StringAttr, None if default is None else StringAttr(default))
+def int_prop(default: int | None = None) -> int:
+    """Define a property that is an `i64`, such as an axis."""
+    value = None if default is None else IntegerAttr(default, i64)
+    return cast(int, TypedProperty(lambda name: prop_def(Int, value, prop_name=name), _number))
+
+
+def opt_int_prop() -> int | None:
+    """Define a property that is an `i64` or absent."""
+    property = TypedProperty(lambda name: opt_prop_def(Int, prop_name=name), _number)
+    return cast(int | None, property)
+
+
+def ints_prop(default: Sequence[int] | None = None) -> tuple[int, ...]:
+    """Define a property that is a list of `i64`, such as strides."""
+    value = None if default is None else DenseArrayBase.from_list(i64, default)
+    property = TypedProperty(lambda name: prop_def(Ints, value, prop_name=name), _numbers)
+    return cast(tuple[int, ...], property)
+
+
+def opt_ints_prop() -> tuple[int, ...] | None:
+    """Define a property that is a list of `i64`, or absent."""
+    property = TypedProperty(lambda name: opt_prop_def(Ints, prop_name=name), _numbers)
+    return cast(tuple[int, ...] | None, property)
+
+
+def bool_prop(default: bool | None = None) -> bool:
+    """Define a property that is true or false."""
+    value = None if default is None else IntegerAttr(int(default), i1)
+    return cast(bool, TypedProperty(lambda name: prop_def(Bool, value, prop_name=name), _truth))
+
+
+def float_prop(default: float | None = None) -> float:
+    """Define a property that is an `f64`, such as an epsilon."""
+    value = None if default is None else FloatAttr(default, f64)
+    property = TypedProperty(lambda name: prop_def(Float64, value, prop_name=name), _number)
+    return cast(float, property)
+
+
+def opt_floats_prop() -> tuple[float, ...] | None:
+    """Define a property that is a list of `f64`, or absent."""
+    property = TypedProperty(lambda name: opt_prop_def(Floats, prop_name=name), _numbers)
+    return cast(tuple[float, ...] | None, property)
+
+
+def string_prop(default: str | None = None) -> str:
+    """Define a property that is a string, such as a layout."""
+    value = None if default is None else StringAttr(default)
+    property = TypedProperty(lambda name: prop_def(StringAttr, value, prop_name=name), _text)
+    return cast(str, property)
 
 
 def type_prop() -> TypeAttribute:
-    """A property that is a type, such as that of the elements of the result."""
-    return prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+    """Define a property that is a type, such as the element type of the result."""
+    property = TypedProperty(lambda name: prop_def(_TYPE, prop_name=name), _type)
+    return cast(TypeAttribute, property)
 
 
 def opt_type_prop() -> TypeAttribute | None:
-    """A property that is a type, or absent."""
-    return opt_prop_def(BaseAttr[TypeAttribute](TypeAttribute))
+    """Define a property that is a type, or absent."""
+    property = TypedProperty(lambda name: opt_prop_def(_TYPE, prop_name=name), _type)
+    return cast(TypeAttribute | None, property)
 
 
-def one_of(name: str, value: StringAttr, names: Sequence[str]) -> str:
-    """The value of a property that is one of these names; VerifyException if it is none."""
-    if value.data not in names:
+def one_of(name: str, value: str, names: Sequence[str]) -> str:
+    """Return the value of the property `name`; VerifyException if it is not one of `names`."""
+    if value not in names:
         expected = ", ".join(f'"{known}"' for known in names)
-        raise VerifyException(f'{name} "{value.data}" is none of {expected}')
-    return value.data
+        raise VerifyException(f'{name} "{value}" is none of {expected}')
+    return value
 
 
 # Python values

@@ -54,11 +54,11 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
         """Those of data, weight and result."""
-        data = self.data_layout.data
+        data = self.data_layout
         return (
             Layout.of(data, "NC" + self.SPATIAL),
-            Layout.of(self.kernel_layout.data, "OI" + self.SPATIAL),
-            self.out_layout_of(self.out_layout.data, data),
+            Layout.of(self.kernel_layout, "OI" + self.SPATIAL),
+            self.out_layout_of(self.out_layout, data),
         )
 
     def to_layouts(self, *desired: str) -> Conversion:
@@ -83,10 +83,8 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     def kernel_layout_for(self, data: Layout) -> Layout:
         """The usual layout of the weight for one of the data: OIHW for NCHW, HWIO for NHWC, HWOI if
         each channel is computed by itself, and blocks of channels as in the data."""
-        weight = Layout.of(self.kernel_layout.data, "OI" + self.SPATIAL)
-        each = (
-            weight.extents(shape_of(tensor_type(self.weight)))["I"] == 1 != self.groups.value.data
-        )
+        weight = Layout.of(self.kernel_layout, "OI" + self.SPATIAL)
+        each = weight.extents(shape_of(tensor_type(self.weight)))["I"] == 1 != self.groups
         order = "".join(c for c in data.axes if c in "C" + self.SPATIAL)
         channels = "OI" if each else self.CHANNELS if order[0] == "C" else "IO"
         block = data.factors.get("c")
@@ -99,7 +97,7 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         data_layout, kernel_layout, out_layout = self.layouts()
         data = data_layout.extents(shape_of(data_type))
         weight = kernel_layout.extents(shape_of(weight_type))
-        if (groups := self.groups.value.data) < 1:
+        if (groups := self.groups) < 1:
             raise VerifyException(f"groups is {groups}, expected at least 1")
         out = {"N": data["N"], "C": self.channels(data["C"], weight, groups)}
         for window in self.windows([weight[axis] for axis in self.SPATIAL]):
@@ -122,7 +120,7 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     def _along(self, channels: str) -> Along | None:
         """Where the weight has the input channels, or the output channels, of all groups."""
         layout = self.layouts()[1]
-        axes, groups = layout.dimensions(channels), self.groups.value.data
+        axes, groups = layout.dimensions(channels), self.groups
         if channels == self.OF_ALL_GROUPS or groups == 1:
             return Along(axes)
         if (shape := static_shape(self.weight.type)) is None:

@@ -140,11 +140,11 @@ class OneHotOp(Anchor, TensorOp):
         check_indices("indices", indices)
         for value in (self.on_value, self.off_value):
             check_scalar(value, type.element_type)
-        if (depth := self.depth.value.data) < 0:
+        if (depth := self.depth) < 0:
             raise VerifyException(f"depth is {depth}")
         if (shape := shape_of(indices)) is None:
             return (with_shape(type, None),)
-        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis, len(shape) + 1)
         return (TensorType(type.element_type, (*shape[:axis], depth, *shape[axis:])),)
 
 

@@ -352,7 +352,7 @@ class DynamicOneHotOp(DynamicOp):
         shape = shape_of(type)
         if shape is None:
             return (with_depth,)
-        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis, len(shape) + 1)
         return (with_shape(with_depth, (*shape[:axis], DYNAMIC_INDEX, *shape[axis:])),)
 
 
@@ -375,7 +375,7 @@ class DynamicSplitOp(DynamicOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, number = number_type(self.data), parameter_length(self.sizes)
         sizes, shape = constant_integers(self.sizes), shape_of(type)
-        axis = 0 if shape is None else normalize_axis(self.axis.value.data, len(shape))
+        axis = 0 if shape is None else normalize_axis(self.axis, len(shape))
         if sizes is not None and shape is not None:
             check_sizes(sizes, shape[axis])
         number = len(self.results) if number == DYNAMIC_INDEX else number
@@ -395,7 +395,7 @@ class DynamicSplitOp(DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         if shape := shape_of(tensor_type(inputs[0])):
-            check_sizes(values[0], shape[normalize_axis(self.axis.value.data, len(shape))])
+            check_sizes(values[0], shape[normalize_axis(self.axis, len(shape))])
         return super().static_op(inputs, values, result_types)
 
 
@@ -428,5 +428,5 @@ class DynamicCompressOp(TensorOp):
             return (with_shape(type, (number,)),)
         if (shape := shape_of(type)) is None:
             return (type,)
-        axis = normalize_axis(self.axis.value.data, len(shape))
+        axis = normalize_axis(self.axis, len(shape))
         return (with_shape(type, replaced(shape, axis, number)),)

@@ -120,7 +120,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (size,) = values
-        properties = {**self.properties, "layout": self.layout if self.layout.data else None}
+        properties = {**self.properties, "layout": self.layout if self.layout else None}
         return self.resize_class(len(size))(
             *inputs, size=size, result_types=result_types, location=None, **properties
         )
@@ -131,6 +131,6 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
             return of_rank(type, rank_of(type))
         axes = self.resize_class(spatial).SPATIAL
         self.check_sampling(spatial)
-        layout = Layout.of(self.layout.data or "NC" + axes, "NC" + axes)
+        layout = Layout.of(self.layout or "NC" + axes, "NC" + axes)
         extents = {**layout.extents(shape_of(type)), **dict.fromkeys(axes, DYNAMIC_INDEX)}
         return (with_shape(type, layout.shape(extents)),)

@@ -60,8 +60,8 @@ class DynamicReduceOp(DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (axes,) = values
-        everything = not axes and not self.noop_with_empty_axes.value.data
-        return self.REDUCTIONS[self.reduction.data](
+        everything = not axes and not self.noop_with_empty_axes
+        return self.REDUCTIONS[self.reduction](
             *inputs,
             axis=None if everything else axes,
             keepdims=self.keepdims,
@@ -69,12 +69,12 @@ class DynamicReduceOp(DynamicOp):
         )
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_choice("reduction", self.reduction.data, [*self.REDUCTIONS])
+        check_choice("reduction", self.reduction, [*self.REDUCTIONS])
         return super().infer_types()
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         shape = shape_of(type)
-        if self.keepdims.value.data:
+        if self.keepdims:
             ones = None if shape is None else tuple(d if d == 1 else DYNAMIC_INDEX for d in shape)
             return (with_shape(type, ones),)
         ranks = (rank_of(type), *lengths)
@@ -137,6 +137,6 @@ class DynamicTopkOp(DynamicOp):
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         if (shape := shape_of(type)) is not None:
-            axis = normalize_axis(self.axis.value.data, len(shape))
+            axis = normalize_axis(self.axis, len(shape))
             type = with_shape(type, replaced(shape, axis, DYNAMIC_INDEX))
         return (type, with_element(type, i64))

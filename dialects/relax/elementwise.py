@@ -62,7 +62,7 @@ class ClipOp(UnaryOp):
     max = float_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
-        if math.isnan(self.min.value.data) or math.isnan(self.max.value.data):
+        if math.isnan(self.min) or math.isnan(self.max):
             raise VerifyException("min and max are numbers, not NaN")
         return super().infer_types()
 

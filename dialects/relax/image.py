@@ -13,7 +13,6 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import (
-    Floats,
     bool_prop,
     float_prop,
     int_prop,
@@ -94,13 +93,13 @@ class ResampleOp(TensorOp, ABC):
 
     def sampling(self) -> Sampling:
         return Sampling(
-            self.method.data,
-            self.coordinate_transformation_mode.data,
-            self.rounding_method.data,
-            self.cubic_alpha.value.data,
-            bool(self.cubic_exclude.value.data),
-            bool(self.antialias.value.data),
-            self.extrapolation_value.value.data,
+            self.method,
+            self.coordinate_transformation_mode,
+            self.rounding_method,
+            self.cubic_alpha,
+            bool(self.cubic_exclude),
+            self.antialias,
+            self.extrapolation_value,
         )
 
     def check_sampling(self, count: int) -> None:
@@ -114,11 +113,11 @@ class ResampleOp(TensorOp, ABC):
             raise VerifyException('coordinate_transformation_mode "tf_crop_and_resize" needs roi')
         _check_count("roi", self.roi, 2 * count)
         _check_count("scales", self.scales, count)
-        if self.scales is not None and min(self.scales.iter_values()) <= 0:
-            raise VerifyException(f"scales {[*self.scales.iter_values()]} are not all above 0")
+        if self.scales is not None and min(self.scales) <= 0:
+            raise VerifyException(f"scales {[*self.scales]} are not all above 0")
 
 
-def _check_count(name: str, values: Floats | None, count: int) -> None:
+def _check_count(name: str, values: Sequence[float] | None, count: int) -> None:
     if values is not None and len(values) != count:
         raise VerifyException(f"{name} has {len(values)} numbers, expected {count}")
 
@@ -132,7 +131,7 @@ class ResizeOp(InLayout, Injective, ResampleOp, ABC):
     layout = string_prop()
 
     def data_layout(self) -> Layout:
-        return Layout.of(self.layout.data, "NC" + self.SPATIAL)
+        return Layout.of(self.layout, "NC" + self.SPATIAL)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
@@ -189,7 +188,7 @@ class ImageOp(InLayout, Injective, TensorOp, ABC):
     result = result_def(TENSOR)
 
     def data_layout(self) -> Layout:
-        return Layout.of(self.layout.data, "NCHW")
+        return Layout.of(self.layout, "NCHW")
 
     def extents(self) -> dict[str, int]:
         """The size of each axis of the data."""
@@ -224,7 +223,7 @@ class UpsamplingOp(ImageOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         one_of("method", self.method, [*self.METHODS])
-        scales = {"H": self.scale_h.value.data, "W": self.scale_w.value.data}
+        scales = {"H": self.scale_h, "W": self.scale_w}
         for axis, scale in scales.items():
             if not 0 < scale < float("inf"):
                 raise VerifyException(f"scale_{axis.lower()} is {scale}, expected more than 0")
@@ -236,14 +235,14 @@ class UpsamplingOp(ImageOp):
 
     def sizes(self, extents: Sequence[int]) -> list[int]:
         """The height and width of the result of an image of this height and width."""
-        scales = self.scale_h.value.data, self.scale_w.value.data
+        scales = self.scale_h, self.scale_w
         pairs = zip(extents, scales, strict=True)
         return [n if n == DYNAMIC_INDEX else round(n * scale) for n, scale in pairs]
 
     def sampling(self) -> Sampling:
-        corners = bool(self.align_corners.value.data)
+        corners = self.align_corners
         mode, rounding = ("align_corners", "round") if corners else ("asymmetric", "floor")
-        return Sampling(self.METHODS[self.method.data], mode, rounding, alpha=-0.5)
+        return Sampling(self.METHODS[self.method], mode, rounding, alpha=-0.5)
 
 
 class BlockOp(ImageOp, ABC):
@@ -253,7 +252,7 @@ class BlockOp(ImageOp, ABC):
 
     def block(self) -> int:
         """The height and width of a block."""
-        if (block := self.block_size.value.data) < 1:
+        if (block := self.block_size) < 1:
             raise VerifyException(f"block_size is {block}, expected at least 1")
         return block
 
@@ -264,7 +263,7 @@ class BlockOp(ImageOp, ABC):
         if extent % by:
             raise VerifyException(
                 f"dimension {axis} is {extent}, no multiple of {by}, "
-                f"as block_size {self.block_size.value.data} requires"
+                f"as block_size {self.block_size} requires"
             )
         return extent // by
 

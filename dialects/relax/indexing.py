@@ -94,9 +94,9 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
 
     def slices(self, rank: int | None) -> dict[int, slice]:
         """Axis -> what is taken along it; the axes as they stand if the rank is not known."""
-        begin, end = self.begin.get_values(), self.end.get_values()
-        strides = (1,) * len(begin) if self.strides is None else self.strides.get_values()
-        axes = (*range(len(begin)),) if self.axes is None else self.axes.get_values()
+        begin, end = self.begin, self.end
+        strides = (1,) * len(begin) if self.strides is None else self.strides
+        axes = (*range(len(begin)),) if self.axes is None else self.axes
         if len({len(begin), len(end), len(strides), len(axes)}) > 1:
             raise VerifyException(
                 f"begin {[*begin]}, end {[*end]}, strides {[*strides]} and axes {[*axes]} "
@@ -146,7 +146,7 @@ class TakeOp(LayoutRule, Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.x), tensor_type(self.indices)
         check_indices("indices", indices)
-        check_choice("mode", self.mode.data, MODES)
+        check_choice("mode", self.mode, MODES)
         shape, places = shape_of(type), shape_of(indices)
         if self.axis is None:
             size = DYNAMIC_INDEX if shape is None else count(shape)
@@ -154,7 +154,7 @@ class TakeOp(LayoutRule, Injective, TensorOp):
         elif shape is None:
             return (type,)
         else:
-            axis = normalize_axis(self.axis.value.data, len(shape))
+            axis = normalize_axis(self.axis, len(shape))
         if shape[axis] == 0 and places is not None and count(places) > 0:
             raise VerifyException(f"dimension {axis} has no elements to take")
         return (with_shape(type, places if places is None else replaced(shape, axis, *places)),)
@@ -164,7 +164,7 @@ class TakeOp(LayoutRule, Injective, TensorOp):
         properties = {"axis": axes_in(relayout, self.axis)}
         if self.axis is None or places is None or len(places) > 1:
             raise VerifyException("it adds dimensions")
-        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        axis = normalize_axis(self.axis, relayout.rank)
         return Conversion(
             [relayout, None], [relayout if places else relayout.without([axis])], properties
         )
@@ -187,7 +187,7 @@ class GatherOp(LayoutRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.data), tensor_type(self.indices)
-        check_along(type, indices, self.axis.value.data)
+        check_along(type, indices, self.axis)
         return (with_shape(type, shape_of(indices)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
@@ -232,7 +232,7 @@ class GatherNDOp(Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.data), tensor_type(self.indices)
         check_indices("indices", indices)
-        shape, places, batch = shape_of(type), shape_of(indices), self.batch_dims.value.data
+        shape, places, batch = shape_of(type), shape_of(indices), self.batch_dims
         if batch < 0:
             raise VerifyException(f"batch_dims is {batch}")
         if shape is None or places is None:
@@ -297,7 +297,7 @@ class ScatterOp(TensorOp, ABC):
 
     def check_updates(self, type: Tensor, expected: Shape | None) -> None:
         """VerifyException unless the updates have elements of that type, and that shape."""
-        check_choice("reduction", self.reduction.data, REDUCTIONS)
+        check_choice("reduction", self.reduction, REDUCTIONS)
         updates = tensor_type(self.updates)
         shape = shape_of(updates)
         if updates.element_type != type.element_type:
@@ -320,7 +320,7 @@ class ScatterElementsOp(LayoutRule, ScatterOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type, indices = number_type(self.data), tensor_type(self.indices)
-        check_along(type, indices, self.axis.value.data)
+        check_along(type, indices, self.axis)
         self.check_updates(type, shape_of(indices))
         return (type,)
 

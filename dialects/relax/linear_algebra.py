@@ -76,7 +76,7 @@ class EinsumOp(Anchor, TensorOp):
                 raise VerifyException(
                     f"element types {types[0].element_type} and {type.element_type} differ"
                 )
-        shape = Subscripts.parse(self.subscripts.data).infer([shape_of(type) for type in types])
+        shape = Subscripts.parse(self.subscripts).infer([shape_of(type) for type in types])
         return (with_shape(types[0], shape),)
 
 
@@ -133,9 +133,9 @@ class BatchMatmulOp(Anchor, TensorOp):
         element = product_element(lhs, rhs, self.out_dtype)
         n, *a = _ranked("lhs", shape_of(lhs), 3)
         m, *b = _ranked("rhs", shape_of(rhs), 3)
-        if self.transpose_a.value.data:
+        if self.transpose_a:
             a.reverse()
-        if self.transpose_b.value.data:
+        if self.transpose_b:
             b.reverse()
         return (of_elements(element, matmul((n, *a), (m, *b))),)
 

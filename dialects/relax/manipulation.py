@@ -101,7 +101,7 @@ class ReshapeOp(View, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
-        newshape, allowzero = self.newshape.get_values(), bool(self.allowzero.value.data)
+        newshape, allowzero = self.newshape, bool(self.allowzero)
         return (with_shape(type, reshape(shape_of(type), newshape, allowzero)),)
 
 
@@ -190,7 +190,7 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         shape = shape_of(type)
         if self.axes is None:
             return (with_shape(type, shape and shape[::-1]),)
-        axes = self.axes.get_values()
+        axes = self.axes
         rank = len(axes) if shape is None else len(shape)
         if len(axes) != rank or {*normalize_axes(axes, rank)} != {*range(rank)}:
             raise VerifyException(f"axes {[*axes]} are no permutation of {[*range(rank)]}")
@@ -201,7 +201,7 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         """The result as it was, by other axes."""
         relayout = of_first(relayouts)
-        old = range(relayout.rank)[::-1] if self.axes is None else self.axes.get_values()
+        old = range(relayout.rank)[::-1] if self.axes is None else self.axes
         axes = [relayout.dimension(axis) for axis in normalize_axes(old, relayout.rank)]
         return Conversion([relayout], [None], {"axes": axes}, forwards=axes == sorted(axes))
 
@@ -220,7 +220,7 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         if (shape := shape_of(tensor_type(self.data))) is None:
             return None
         rank = len(shape)
-        axes = range(rank)[::-1] if self.axes is None else self.axes.get_values()
+        axes = range(rank)[::-1] if self.axes is None else self.axes
         return [axis % rank - rank for axis in axes]
 
 
@@ -241,7 +241,7 @@ class SqueezeOp(LayoutRule, View, TensorOp):
         if self.axis is None:
             result = tuple(d for d in shape if d != 1) if is_static(shape) else None
             return (with_shape(type, result),)
-        axes = normalize_axes(self.axis.get_values(), len(shape))
+        axes = normalize_axes(self.axis, len(shape))
         if wrong := [axis for axis in axes if shape[axis] not in (1, DYNAMIC_INDEX)]:
             raise VerifyException(
                 f"dimension {wrong[0]} of shape {shape_text(shape)} is {shape[wrong[0]]}, not 1"
@@ -252,7 +252,7 @@ class SqueezeOp(LayoutRule, View, TensorOp):
         relayout = of_first(relayouts)
         shape = shape_of(tensor_type(self.data))
         if self.axis is not None:
-            axes = normalize_axes(self.axis.get_values(), relayout.rank)
+            axes = normalize_axes(self.axis, relayout.rank)
         elif shape is not None and is_static(shape):
             axes = [i for i, size in enumerate(shape) if size == 1]
         else:
@@ -276,14 +276,14 @@ class ExpandDimsOp(LayoutRule, View, TensorOp):
         if (shape := shape_of(type)) is None:
             return (with_shape(type, None),)
         rank = len(shape) + len(self.axis)
-        axes = normalize_axes(self.axis.get_values(), rank)
+        axes = normalize_axes(self.axis, rank)
         old = iter(shape)
         return (with_shape(type, tuple(1 if i in axes else next(old) for i in range(rank))),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = of_first(relayouts)
         rank = relayout.rank + len(self.axis)
-        grown, axes = relayout.with_new(sorted(normalize_axes(self.axis.get_values(), rank)))
+        grown, axes = relayout.with_new(sorted(normalize_axes(self.axis, rank)))
         return Conversion([relayout], [grown], {"axis": axes})
 
 
@@ -303,7 +303,7 @@ class FlipOp(AlongAxes, Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
         if (shape := shape_of(type)) is not None:
-            normalize_axes(self.axis.get_values(), len(shape))
+            normalize_axes(self.axis, len(shape))
         return (type,)
 
 
@@ -327,8 +327,8 @@ class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
         check_indices("seq_lengths", lengths)
         if (shape := shape_of(type)) is None:
             return (type,)
-        seq = normalize_axis(self.seq_axis.value.data, len(shape))
-        batch = normalize_axis(self.batch_axis.value.data, len(shape))
+        seq = normalize_axis(self.seq_axis, len(shape))
+        batch = normalize_axis(self.batch_axis, len(shape))
         if seq == batch:
             raise VerifyException(f"seq_axis and batch_axis are both {seq}")
         size, expected = shape_of(lengths), (shape[batch],)
@@ -361,14 +361,14 @@ class LayoutTransformOp(LayoutRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
-        src, dst = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
+        src, dst = Layout.parse(self.src_layout), Layout.parse(self.dst_layout)
         return (with_shape(type, src.transform(shape_of(type), dst)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         """The result as it was, from another layout."""
         relayout = of_first(relayouts)
-        src = relayout.along(Layout.parse(self.src_layout.data)).dst
-        forwards = src.text == self.dst_layout.data
+        src = relayout.along(Layout.parse(self.src_layout)).dst
+        forwards = src.text == self.dst_layout
         return Conversion([relayout], [None], {"src_layout": src.text}, forwards=forwards)
 
 
@@ -387,10 +387,10 @@ class BroadcastToOp(LayoutRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
-        return (with_shape(type, broadcast_to(shape_of(type), self.shape.get_values())),)
+        return (with_shape(type, broadcast_to(shape_of(type), self.shape)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout, shape = of_first(relayouts), self.shape.get_values()
+        relayout, shape = of_first(relayouts), self.shape
         if len(shape) != relayout.rank:
             raise VerifyException("it adds dimensions")
         properties = {"shape": relayout.transform(shape)}
@@ -424,7 +424,7 @@ class TileOp(LayoutRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
-        reps = self.reps.get_values()
+        reps = self.reps
         if wrong := [n for n in reps if n < 0]:
             raise VerifyException(f"reps {[*reps]} have {wrong[0]}, which is no number of times")
         if (shape := shape_of(type)) is None:
@@ -435,7 +435,7 @@ class TileOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, tuple(count(pair) for pair in zip(shape, reps, strict=True))),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout, reps = of_first(relayouts), self.reps.get_values()
+        relayout, reps = of_first(relayouts), self.reps
         if len(reps) > relayout.rank:
             raise VerifyException("it adds dimensions")
         reps = (1,) * (relayout.rank - len(reps)) + reps
@@ -458,7 +458,7 @@ class RepeatOp(AlongAxes, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
-        repeats, shape = self.repeats.value.data, shape_of(type)
+        repeats, shape = self.repeats, shape_of(type)
         if repeats < 0:
             raise VerifyException(f"repeats is {repeats}, which is no number of times")
         if self.axis is None:
@@ -466,7 +466,7 @@ class RepeatOp(AlongAxes, Injective, TensorOp):
             return (with_shape(type, (count((*flat, repeats)),)),)
         if shape is None:
             return (type,)
-        axis = normalize_axis(self.axis.value.data, len(shape))
+        axis = normalize_axis(self.axis, len(shape))
         return (with_shape(type, replaced(shape, axis, count((shape[axis], repeats)))),)
 
 
@@ -494,7 +494,7 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
         known = [shape for shape in shapes if shape is not None]
         if not known:
             return (with_shape(type, None),)
-        axis = normalize_axis(self.axis.value.data, len(known[0]))
+        axis = normalize_axis(self.axis, len(known[0]))
         shape = known[0]
         for other in known:
             same_rank = len(other) == len(shape)
@@ -511,7 +511,7 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = prevailing(relayouts)
-        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        axis = normalize_axis(self.axis, relayout.rank)
         # Whole blocks after one another: the axis of a split one is the outer part.
         properties = {"axis": relayout.dimensions([axis])[0]}
         return Conversion([relayout] * len(self.operands), [relayout], properties)
@@ -549,12 +549,12 @@ class StackOp(LayoutRule, Injective, TensorOp):
                 )
         if shape is None:
             return (with_shape(type, None),)
-        axis = normalize_axis(self.axis.value.data, len(shape) + 1)
+        axis = normalize_axis(self.axis, len(shape) + 1)
         return (with_shape(type, shape[:axis] + (len(self.tensors),) + shape[axis:]),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = prevailing(relayouts)
-        axis = normalize_axis(self.axis.value.data, relayout.rank + 1)
+        axis = normalize_axis(self.axis, relayout.rank + 1)
         grown, (at,) = relayout.with_new([axis])
         return Conversion([relayout] * len(self.operands), [grown], {"axis": at})
 
@@ -593,10 +593,10 @@ class SplitOp(LayoutRule, Injective, TensorOp):
         if (self.indices is None) == (self.sections is None):
             raise VerifyException("expected either indices or sections")
         shape = shape_of(type)
-        axis = 0 if shape is None else normalize_axis(self.axis.value.data, len(shape))
+        axis = 0 if shape is None else normalize_axis(self.axis, len(shape))
         size = DYNAMIC_INDEX if shape is None else shape[axis]
-        indices = None if self.indices is None else self.indices.get_values()
-        sections = 0 if self.sections is None else self.sections.value.data
+        indices = None if self.indices is None else self.indices
+        sections = 0 if self.sections is None else self.sections
         sizes = part_sizes(size, indices, sections)
         check_results(self, len(sizes))
         return [with_shape(type, shape and replaced(shape, axis, size)) for size in sizes]
@@ -604,11 +604,11 @@ class SplitOp(LayoutRule, Injective, TensorOp):
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         """Where the axis is split, whole blocks are taken."""
         relayout = of_first(relayouts)
-        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        axis = normalize_axis(self.axis, relayout.rank)
         factor = relayout.factor(axis)
         properties: dict[str, PropertyValue] = {"axis": relayout.dimensions([axis])[0]}
         if factor > 1 and self.indices is not None:
-            indices = self.indices.get_values()
+            indices = self.indices
             if any(index % factor for index in indices):
                 raise VerifyException(f"indices {[*indices]} are not all multiples of {factor}")
             properties["indices"] = [index // factor for index in indices]

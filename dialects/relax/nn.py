@@ -72,7 +72,7 @@ class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
         if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis.value.data, len(shape))
+            normalize_axis(self.axis, len(shape))
         return (type,)
 
 
@@ -123,7 +123,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
-        axis, shape = self.axis.value.data, shape_of(type)
+        axis, shape = self.axis, shape_of(type)
         if shape is not None:
             axis = normalize_axis(axis, len(shape))
         check_parameter("bias", self.bias, type, [axis])
@@ -132,7 +132,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         """If the axis is split, a sum with the bias in blocks."""
         relayout = of_first(relayouts)
-        axis = normalize_axis(self.axis.value.data, relayout.rank)
+        axis = normalize_axis(self.axis, relayout.rank)
         (name,) = relayout.axes([axis])
         if name.lower() not in relayout.dst.axes:
             properties = {"axis": relayout.dimension(axis)}
@@ -152,7 +152,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
 
     def _bias_axes(self, axes: Axes) -> Axes | None:
         """Along what the bias is scaled if the data is along `axes`."""
-        shape, axis = shape_of(tensor_type(self.data)), self.axis.value.data
+        shape, axis = shape_of(tensor_type(self.data)), self.axis
         if not axes or shape is None:
             return None if axes else ()
         return (-1,) if axes == (normalize_axis(axis, len(shape)) - len(shape),) else None
@@ -177,10 +177,10 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
         mode = one_of("pad_mode", self.pad_mode, PAD_MODES)
-        value = self.pad_value.value.data
+        value = self.pad_value
         if not isinstance(type.element_type, Float) and not value.is_integer():
             raise VerifyException(f"pad_value {value} is no element of {type}")
-        widths = [*self.pad_width.iter_values()]
+        widths = [*self.pad_width]
         shape = shape_of(type)
         if shape is None:
             shape = (DYNAMIC_INDEX,) * (len(widths) // 2)
@@ -199,7 +199,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = of_first(relayouts)
-        widths = [*self.pad_width.iter_values()]
+        widths = [*self.pad_width]
         pairs = [*zip(widths[::2], widths[1::2], strict=True)]
         for dimension, pair in enumerate(pairs):
             if pair != (0, 0):
@@ -215,8 +215,8 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
     def _keeps(self, axes: Axes) -> bool:
         """Whether what is scaled along `axes` is so after padding."""
-        widths = self.pad_width.get_values()
-        zero = self.pad_mode.data != "constant" or self.pad_value.value.data == 0
+        widths = self.pad_width
+        zero = self.pad_mode != "constant" or self.pad_value == 0
         return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
 
 

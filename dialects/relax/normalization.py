@@ -73,7 +73,7 @@ class BatchNormOp(AlongAxes, Anchor, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
-        axis, shape = self.axis.value.data, shape_of(type)
+        axis, shape = self.axis, shape_of(type)
         if shape is not None:
             axis = normalize_axis(axis, len(shape))
         check_parameter("gamma", self.gamma, type, [axis])
@@ -93,7 +93,7 @@ class LayerNormOp(AffineNormOp):
     axes = ints_prop((-1,))
 
     def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_affine([*self.axes.iter_values()])
+        return self.infer_affine([*self.axes])
 
 
 @irdl_op_definition
@@ -108,9 +108,9 @@ class InstanceNormOp(AffineNormOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         shape = shape_of(tensor_type(self.data))
-        if shape is not None and normalize_axis(self.axis.value.data, len(shape)) == 0:
+        if shape is not None and normalize_axis(self.axis, len(shape)) == 0:
             raise VerifyException("axis 0 is the batch, not the channels")
-        return self.infer_affine([self.axis.value.data])
+        return self.infer_affine([self.axis])
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         if (relayout := relayouts[0]) is not None and relayout.dimension(0) != 0:
@@ -131,15 +131,13 @@ class GroupNormOp(AffineNormOp):
     axes = ints_prop((2, 3))
 
     def infer_types(self) -> Sequence[Attribute]:
-        if (groups := self.num_groups.value.data) < 1:
+        if (groups := self.num_groups) < 1:
             raise VerifyException(f"num_groups is {groups}, expected at least 1")
         if (shape := shape_of(tensor_type(self.data))) is not None:
-            axis, *_ = normalize_axes(
-                [self.channel_axis.value.data, *self.axes.iter_values()], len(shape)
-            )
+            axis, *_ = normalize_axes([self.channel_axis, *self.axes], len(shape))
             if shape[axis] != DYNAMIC_INDEX and shape[axis] % groups:
                 raise VerifyException(f"{shape[axis]} channels do not split into {groups} groups")
-        return self.infer_affine([self.channel_axis.value.data])
+        return self.infer_affine([self.channel_axis])
 
 
 @irdl_op_definition
@@ -158,7 +156,7 @@ class RMSNormOp(AlongAxes, Anchor, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
-        axes = [*self.axes.iter_values()]
+        axes = [*self.axes]
         if (shape := shape_of(type)) is not None:
             axes = normalize_axes(axes, len(shape))
         check_parameter("weight", self.weight, type, axes)
@@ -182,7 +180,7 @@ class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
         if (shape := shape_of(type)) is not None:
-            normalize_axes([*self.axis.iter_values()], len(shape))
+            normalize_axes([*self.axis], len(shape))
         return (type,)
 
 
@@ -204,8 +202,8 @@ class LRNOp(AlongAxes, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
-        if (size := self.size.value.data) < 1:
+        if (size := self.size) < 1:
             raise VerifyException(f"size is {size}, expected at least 1")
         if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis.value.data, len(shape))
+            normalize_axis(self.axis, len(shape))
         return (type,)

@@ -83,10 +83,10 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout]:
-        layout = self.layout.data
+        layout = self.layout
         return (
             Layout.of(layout, "NC" + self.SPATIAL),
-            self.out_layout_of(self.out_layout.data, layout),
+            self.out_layout_of(self.out_layout, layout),
         )
 
     def data_layout(self) -> Layout:
@@ -105,7 +105,7 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     def pool_windows(self) -> list[Window]:
         """The window along each spatial dimension."""
         sizes = per_dimension("pool_size", self.pool_size, self.SPATIAL)
-        return self.windows(sizes, bool(self.ceil_mode.value.data))
+        return self.windows(sizes, self.ceil_mode)
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
@@ -146,7 +146,7 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
         """The size of each spatial dimension of the result."""
 
     def data_layout(self) -> Layout:
-        return Layout.of(self.layout.data, "NC" + self.SPATIAL)
+        return Layout.of(self.layout, "NC" + self.SPATIAL)
 
     def layouts(self) -> tuple[Layout, Layout]:
         return self.data_layout(), self.data_layout()

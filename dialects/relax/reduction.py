@@ -53,17 +53,17 @@ class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
-        axes = None if self.axis is None else self.axis.get_values()
-        return (reduced_type(type, axes, bool(self.keepdims.value.data)),)
+        axes = None if self.axis is None else self.axis
+        return (reduced_type(type, axes, self.keepdims),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = of_first(relayouts)
         axes: Sequence[int] = range(relayout.rank)
         properties: dict[str, PropertyValue] = {}
         if self.axis is not None:
-            axes = normalize_axes(self.axis.get_values(), relayout.rank)
+            axes = normalize_axes(self.axis, relayout.rank)
             properties["axis"] = axes_in(relayout, self.axis, splits=True)
-        result = _reduced(relayout, axes, bool(self.keepdims.value.data))
+        result = _reduced(relayout, axes, self.keepdims)
         return Conversion([relayout], [result], properties)
 
 
@@ -150,19 +150,19 @@ class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
-        axes = None if self.axis is None else [self.axis.value.data]
+        axes = None if self.axis is None else [self.axis]
         if (shape := shape_of(type)) is not None:
             over = shape if axes is None else [shape[normalize_axis(axes[0], len(shape))]]
             if 0 in over:
                 where = "" if axes is None else f" along axis {axes[0]}"
                 raise VerifyException(f"shape {shape_text(shape)} has no element{where}")
-        return (with_element(reduced_type(type, axes, bool(self.keepdims.value.data)), i64),)
+        return (with_element(reduced_type(type, axes, self.keepdims), i64),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = of_first(relayouts)
         properties = {"axis": axes_in(relayout, self.axis)}
-        axes = () if self.axis is None else normalize_axes([self.axis.value.data], relayout.rank)
-        result = _reduced(relayout, axes, bool(self.keepdims.value.data))
+        axes = () if self.axis is None else normalize_axes([self.axis], relayout.rank)
+        result = _reduced(relayout, axes, self.keepdims)
         return Conversion([relayout], [result], properties)
 
 

@@ -41,7 +41,7 @@ class ScanOp(AlongAxes, TensorOp, ABC):
             size = DYNAMIC_INDEX if shape is None or not is_static(shape) else prod(shape)
             return (with_shape(type, (size,)),)
         if shape is not None:
-            normalize_axis(self.axis.value.data, len(shape))
+            normalize_axis(self.axis, len(shape))
         return (type,)
 
 

@@ -36,7 +36,7 @@ class SortingOp(AlongAxes, TensorOp, ABC):
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
         if (shape := shape_of(type)) is not None:
-            normalize_axis(self.axis.value.data, len(shape))
+            normalize_axis(self.axis, len(shape))
         return (type,)
 
 
@@ -80,9 +80,9 @@ class TopkOp(AlongAxes, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
-        k = self.k.value.data
+        k = self.k
         if (shape := shape_of(type)) is not None:
-            axis = normalize_axis(self.axis.value.data, len(shape))
+            axis = normalize_axis(self.axis, len(shape))
             if k > shape[axis] != DYNAMIC_INDEX:
                 raise VerifyException(
                     f"k is {k}, but axis {axis} of {shape_text(shape)} has size {shape[axis]}"

@@ -49,7 +49,7 @@ class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
     def infer_types(self) -> Sequence[Attribute]:
         if not isinstance(type := self.tuple.type, TupleType):
             raise VerifyException(f"expected a tuple, got {type}")
-        index, count = self.index.value.data, len(type.types)
+        index, count = self.index, len(type.types)
         if not 0 <= index < count:
             raise VerifyException(f"index {index} is out of bounds of {type}, which has {count}")
         return (type.types.data[index],)
@@ -61,7 +61,7 @@ class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
         """The value that a `relax.tuple` put there, if it has the type of the result."""
         if not isinstance(owner := self.tuple.owner, TupleOp):
             return None
-        value = owner.operands[self.index.value.data]
+        value = owner.operands[self.index]
         return value if value.type == self.result.type else None
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import Ints, ints_prop
+from .attributes import ints_prop
 from .base import TensorOp
 from .interfaces import Anchor
 from .layout import Layout
@@ -73,7 +73,7 @@ class WindowOp(Anchor, TensorOp, ABC):
         axes = self.SPATIAL
         strides = per_dimension("strides", self.strides, axes)
         dilation = per_dimension("dilation", self.dilation, axes)
-        widths = [*self.padding.iter_values()]
+        widths = [*self.padding]
         if len(widths) not in (len(axes), 2 * len(axes)) or any(width < 0 for width in widths):
             raise VerifyException(
                 f"padding {widths} is not {len(axes)} or {2 * len(axes)} widths of at least 0"
@@ -87,9 +87,9 @@ class WindowOp(Anchor, TensorOp, ABC):
         return Layout.of(out_layout or layout, "NC" + self.SPATIAL)
 
 
-def per_dimension(name: str, values: Ints, axes: str, least: int = 1) -> list[int]:
-    """The values of a property that has one for each axis."""
-    numbers = [*values.iter_values()]
+def per_dimension(name: str, values: Sequence[int], axes: str, least: int = 1) -> list[int]:
+    """Return the values of the property `name`, which has one for each axis."""
+    numbers = [*values]
     if len(numbers) != len(axes) or any(number < least for number in numbers):
         raise VerifyException(
             f"{name} {numbers} is not {len(axes)} numbers of at least {least}, "

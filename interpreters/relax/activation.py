@@ -20,12 +20,12 @@ def relu(x: Array) -> Array:
 
 def leaky_relu(op: ops.LeakyReluOp, x: Array) -> Array:
     x = at_least_f32(x)
-    return np.where(x > 0, x, x * op.alpha.value.data)
+    return np.where(x > 0, x, x * op.alpha)
 
 
 def prelu(op: ops.PReluOp, x: Array, alpha: Array) -> Array:
     places = [1] * x.ndim
-    places[op.axis.value.data] = alpha.size
+    places[op.axis] = alpha.size
     return np.where(x > 0, x, x * alpha.reshape(places))
 
 
@@ -44,7 +44,7 @@ def silu(x: Array) -> Array:
 
 
 def softplus(op: ops.SoftplusOp, x: Array) -> Array:
-    beta, threshold = op.beta.value.data, op.threshold.value.data
+    beta, threshold = op.beta, op.threshold
     scaled = at_least_f32(x) * beta
     return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
 

@@ -45,7 +45,7 @@ class ControlFunctions(InterpreterFunctions):
     def run_tuple_get_item(
         self, _: Interpreter, op: tuples.TupleGetItemOp, args: PythonValues
     ) -> PythonValues:
-        return (args[0][op.index.value.data],)
+        return (args[0][op.index],)
 
     @impl(control.LambdaOp)
     def run_lambda(

@@ -30,7 +30,7 @@ def convolution(op: ops.ConvolutionOp, data: Array, weight: Array) -> Array:
     data = relayout(data, data_layout, plain)
     channels = "IO" if transposed else "OI"
     weight = relayout(weight, kernel_layout, Layout.parse(channels + op.SPATIAL))
-    windows, groups = op.windows(weight.shape[2:]), op.groups.value.data
+    windows, groups = op.windows(weight.shape[2:]), op.groups
     out = tuple(op.extent(w, n) for w, n in zip(windows, data.shape[2:], strict=True))
     compute = convolve_transposed if transposed else convolve
     result = sums_of_products(

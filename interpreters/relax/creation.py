@@ -19,8 +19,8 @@ def arange(op: ops.ArangeOp, start: Array, stop: Array, step: Array) -> Array:
 
 
 def one_hot(op: ops.OneHotOp, indices: Array, on_value: Array, off_value: Array) -> Array:
-    axis = op.axis.value.data % (indices.ndim + 1)
-    depth = numbers_along(axis, op.depth.value.data, indices.ndim + 1)
+    axis = op.axis % (indices.ndim + 1)
+    depth = numbers_along(axis, op.depth, indices.ndim + 1)
     return np.where(np.expand_dims(indices, axis) == depth, on_value, off_value)
 
 
@@ -34,7 +34,7 @@ def size(data: Array) -> Array:
 
 def trilu(op: ops.TriluOp, data: Array, k: Array) -> Array:
     diagonal = int(np.clip(k, -data.shape[-2] - 1, data.shape[-1] + 1))
-    return np.triu(data, diagonal) if op.upper.value.data else np.tril(data, diagonal)
+    return np.triu(data, diagonal) if op.upper else np.tril(data, diagonal)
 
 
 CREATION: Semantics = {

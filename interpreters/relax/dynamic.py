@@ -56,7 +56,7 @@ def pad(
 
 
 def compress(op: ops.DynamicCompressOp, data: Array, condition: Array) -> Array:
-    return np.compress(condition, data, None if op.axis is None else op.axis.value.data)
+    return np.compress(condition, data, None if op.axis is None else op.axis)
 
 
 DYNAMIC: Semantics = {

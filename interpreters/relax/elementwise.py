@@ -24,7 +24,7 @@ __all__ = ["ELEMENTWISE", "with_bits"]
 
 def clip(op: ops.ClipOp, x: Array) -> Array:
     element = element_of(op.result.type)
-    limits = np.array([op.min.value.data, op.max.value.data])
+    limits = np.array([op.min, op.max])
     if isinstance(element, IntegerType):
         limits = saturate(limits, element)
     low, high = as_numbers(limits.astype(dtype_of(element)))

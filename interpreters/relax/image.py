@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dialects.relax import image as ops
-from ...dialects.relax.attributes import Floats
 from ...dialects.relax.layout import Layout
 from ..arrays import Array, bounds, element_of
 from .manipulation import relayout
@@ -21,11 +20,11 @@ Coordinates = NDArray[np.float64]
 
 
 def resize(op: ops.ResizeOp, data: Array) -> Array:
-    layout, plain = Layout.parse(op.layout.data), Layout.parse("NC" + op.SPATIAL)
+    layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
     axes = range(2, data.ndim)
-    sizes = [*op.size.iter_values()]
-    result = resample(data, axes, sizes, op.sampling(), _list(op.scales), _list(op.roi))
+    sizes = [*op.size]
+    result = resample(data, axes, sizes, op.sampling(), op.scales, op.roi)
     return relayout(_as_elements(op, result, data), plain, layout)
 
 
@@ -35,10 +34,6 @@ def upsampling(op: ops.UpsamplingOp, data: Array) -> Array:
     sizes = op.sizes(data.shape[2:])
     result = resample(data, (2, 3), sizes, op.sampling())
     return relayout(_as_elements(op, result, data), plain, layout)
-
-
-def _list(values: Floats | None) -> Sequence[float] | None:
-    return None if values is None else [*values.iter_values()]
 
 
 def _as_elements(op: ops.ResampleOp | ops.UpsamplingOp, result: Array, data: Array) -> Array:
@@ -169,7 +164,7 @@ def _cubic(distances: Coordinates, alpha: float) -> Coordinates:
 
 def space_to_depth(op: ops.SpaceToDepthOp, data: Array) -> Array:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
-    data, block = relayout(data, layout, plain), op.block_size.value.data
+    data, block = relayout(data, layout, plain), op.block_size
     n, c, h, w = data.shape
     split = data.reshape(n, c, h // block, block, w // block, block)
     joined = split.transpose(0, 3, 5, 1, 2, 4)
@@ -178,10 +173,10 @@ def space_to_depth(op: ops.SpaceToDepthOp, data: Array) -> Array:
 
 def depth_to_space(op: ops.DepthToSpaceOp, data: Array) -> Array:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
-    data, block = relayout(data, layout, plain), op.block_size.value.data
+    data, block = relayout(data, layout, plain), op.block_size
     n, c, h, w = data.shape
     inner = c // (block * block)
-    if op.mode.data == "DCR":
+    if op.mode == "DCR":
         split = data.reshape(n, block, block, inner, h, w).transpose(0, 3, 4, 1, 5, 2)
     else:
         split = data.reshape(n, inner, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)

@@ -27,8 +27,8 @@ def strided_slice(op: ops.StridedSliceOp, data: Array) -> Array:
 
 
 def take(op: ops.TakeOp, x: Array, indices: Array) -> Array:
-    axis = None if op.axis is None else op.axis.value.data
-    if op.mode.data != "wrap":
+    axis = None if op.axis is None else op.axis
+    if op.mode != "wrap":
         return np.take(x, places(indices), axis, mode="clip")
     size = x.size if axis is None else x.shape[axis]
     wrapped = indices if indices.dtype == np.uint64 else indices.astype(np.int64)
@@ -43,7 +43,7 @@ def nonzero(x: Array) -> Array:
 
 
 def gather(op: ops.GatherOp, data: Array, indices: Array) -> Array:
-    return data[along_axis(indices, data.ndim, op.axis.value.data)]
+    return data[along_axis(indices, data.ndim, op.axis)]
 
 
 def along_axis(indices: Array, rank: int, axis: int) -> tuple[Array, ...]:
@@ -56,15 +56,15 @@ def along_axis(indices: Array, rank: int, axis: int) -> tuple[Array, ...]:
 def scatter_elements(
     op: ops.ScatterElementsOp, data: Array, indices: Array, updates: Array
 ) -> Array:
-    where = along_axis(indices, data.ndim, op.axis.value.data)
-    return scatter(op.reduction.data, data, where, updates)
+    where = along_axis(indices, data.ndim, op.axis)
+    return scatter(op.reduction, data, where, updates)
 
 
 # At coordinates
 
 
 def gather_nd(op: ops.GatherNDOp, data: Array, indices: Array) -> Array:
-    batch = op.batch_dims.value.data
+    batch = op.batch_dims
     grid = [numbers_along(i, data.shape[i], indices.ndim - 1) for i in range(batch)]
     return data[*grid, *coordinates(indices)]
 
@@ -75,7 +75,7 @@ def coordinates(indices: Array) -> Sequence[Array]:
 
 
 def scatter_nd(op: ops.ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
-    return scatter(op.reduction.data, data, coordinates(indices), updates)
+    return scatter(op.reduction, data, coordinates(indices), updates)
 
 
 def scatter(reduction: str, data: Array, where: Sequence[Array], updates: Array) -> Array:

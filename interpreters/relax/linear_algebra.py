@@ -15,7 +15,7 @@ __all__ = ["LINEAR_ALGEBRA", "as_matrices", "matmul", "matrix_product", "sums_of
 
 def einsum(op: ops.EinsumOp, *arrays: Array) -> Array:
     """The sum of products, f16 in f32, in an order that numpy finds good."""
-    return np.einsum(op.subscripts.data, *map(at_least_f32, arrays), optimize=True)
+    return np.einsum(op.subscripts, *map(at_least_f32, arrays), optimize=True)
 
 
 def sums_of_products(
@@ -67,9 +67,9 @@ def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:
 
 
 def batch_matmul(op: ops.BatchMatmulOp, lhs: Array, rhs: Array) -> Array:
-    if op.transpose_a.value.data:
+    if op.transpose_a:
         lhs = lhs.swapaxes(1, 2)
-    if op.transpose_b.value.data:
+    if op.transpose_b:
         rhs = rhs.swapaxes(1, 2)
     return matmul(lhs, rhs)
 

@@ -13,15 +13,15 @@ __all__ = ["MANIPULATION", "relayout"]
 
 
 def broadcast_to(op: ops.BroadcastToOp, data: Array) -> Array:
-    return np.broadcast_to(data, op.shape.get_values())
+    return np.broadcast_to(data, op.shape)
 
 
 def concatenate(op: ops.ConcatenateOp, *arrays: Array) -> Array:
-    return np.concatenate(arrays, op.axis.value.data)
+    return np.concatenate(arrays, op.axis)
 
 
 def expand_dims(op: ops.ExpandDimsOp, data: Array) -> Array:
-    return np.expand_dims(data, op.axis.get_values())
+    return np.expand_dims(data, op.axis)
 
 
 def flatten(data: Array) -> Array:
@@ -29,25 +29,25 @@ def flatten(data: Array) -> Array:
 
 
 def flip(op: ops.FlipOp, data: Array) -> Array:
-    return np.flip(data, op.axis.get_values())
+    return np.flip(data, op.axis)
 
 
 def reshape(op: ops.ReshapeOp, data: Array) -> Array:
-    newshape, allowzero = op.newshape.get_values(), bool(op.allowzero.value.data)
+    newshape, allowzero = op.newshape, bool(op.allowzero)
     return data.reshape(ops.reshape(data.shape, newshape, allowzero))
 
 
 def transpose(op: ops.TransposeOp, data: Array) -> Array:
-    return data.transpose(None if op.axes is None else op.axes.get_values())
+    return data.transpose(None if op.axes is None else op.axes)
 
 
 def squeeze(op: ops.SqueezeOp, data: Array) -> Array:
-    return np.squeeze(data, None if op.axis is None else op.axis.get_values())
+    return np.squeeze(data, None if op.axis is None else op.axis)
 
 
 def reverse_sequence(op: ops.ReverseSequenceOp, data: Array, lengths: Array) -> Array:
     """Each place below the length takes what is as far from the other end of that part."""
-    seq, batch = op.seq_axis.value.data % data.ndim, op.batch_axis.value.data % data.ndim
+    seq, batch = op.seq_axis % data.ndim, op.batch_axis % data.ndim
     places = numbers_along(seq, data.shape[seq], data.ndim)
     last = along(batch, lengths.astype(np.int64) - 1, data.ndim)
     return np.take_along_axis(data, np.where(places <= last, last - places, places), seq)
@@ -64,29 +64,29 @@ def along(axis: int, array: Array, rank: int) -> Array:
 
 
 def repeat(op: ops.RepeatOp, data: Array) -> Array:
-    return np.repeat(data, op.repeats.value.data, None if op.axis is None else op.axis.value.data)
+    return np.repeat(data, op.repeats, None if op.axis is None else op.axis)
 
 
 def split(op: ops.SplitOp, data: Array) -> tuple[Array, ...]:
-    axis = op.axis.value.data % data.ndim
-    indices = None if op.indices is None else op.indices.get_values()
-    sections = 0 if op.sections is None else op.sections.value.data
+    axis = op.axis % data.ndim
+    indices = None if op.indices is None else op.indices
+    sections = 0 if op.sections is None else op.sections
     before = (slice(None),) * axis
     parts = ops.sections_of(data.shape[axis], indices, sections)
     return tuple(data[*before, part] for part in parts)
 
 
 def stack(op: ops.StackOp, *arrays: Array) -> Array:
-    return np.stack(arrays, op.axis.value.data)
+    return np.stack(arrays, op.axis)
 
 
 def tile(op: ops.TileOp, data: Array) -> Array:
-    return np.tile(data, op.reps.get_values())
+    return np.tile(data, op.reps)
 
 
 def layout_transform(op: ops.LayoutTransformOp, array: Array) -> Array:
     """The array in another layout."""
-    return relayout(array, Layout.parse(op.src_layout.data), Layout.parse(op.dst_layout.data))
+    return relayout(array, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
 
 
 def relayout(array: Array, src: Layout, dst: Layout) -> Array:

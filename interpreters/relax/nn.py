@@ -26,20 +26,20 @@ def softmax(op: ops.SoftmaxOp, data: Array) -> Array:
     """Each step in the element type, as ONNX and TVM define it; sums of f16 in f32."""
     element = element_of(tensor_type(op.data))
     powers = fit(np.exp(fit(_less_maximum(op, data), element)), element)
-    total = fit(wide(powers).sum(axis=op.axis.value.data, keepdims=True), element)
+    total = fit(wide(powers).sum(axis=op.axis, keepdims=True), element)
     powers /= total
     return powers
 
 
 def log_softmax(op: ops.LogSoftmaxOp, data: Array) -> Array:
     shifted = _less_maximum(op, data)
-    return shifted - np.log(np.exp(shifted).sum(axis=op.axis.value.data, keepdims=True))
+    return shifted - np.log(np.exp(shifted).sum(axis=op.axis, keepdims=True))
 
 
 def _less_maximum(op: ops.SoftmaxBaseOp, data: Array) -> Array:
     """The elements less the greatest along the axis: exp of none of them overflows."""
     data = wide(data)
-    return data - data.max(axis=op.axis.value.data, keepdims=True, initial=-np.inf)
+    return data - data.max(axis=op.axis, keepdims=True, initial=-np.inf)
 
 
 def dropout(_: ops.DropoutOp, data: Array) -> Array:
@@ -47,16 +47,16 @@ def dropout(_: ops.DropoutOp, data: Array) -> Array:
 
 
 def bias_add(op: ops.BiasAddOp, data: Array, bias: Array) -> Array:
-    after = data.ndim - 1 - op.axis.value.data % data.ndim
+    after = data.ndim - 1 - op.axis % data.ndim
     bias = bias.reshape(-1, *(1,) * after)
     # A sum of bools is no exclusive or
     return data ^ bias if data.dtype == np.bool_ else data + bias
 
 
 def padded(op: ops.PadOp, data: Array) -> Array:
-    widths = [*op.pad_width.iter_values()]
-    value = op.pad_value.value.data
-    return pad(data, [*zip(widths[::2], widths[1::2], strict=True)], value, op.pad_mode.data)
+    widths = [*op.pad_width]
+    value = op.pad_value
+    return pad(data, [*zip(widths[::2], widths[1::2], strict=True)], value, op.pad_mode)
 
 
 def pad(data: Array, widths: Sequence[tuple[int, int]], value: float, mode: str) -> Array:

@@ -18,13 +18,13 @@ def batch_norm(
     op: ops.BatchNormOp, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
 ) -> Array:
     """One product and one sum for each element: the factors are computed for each channel."""
-    factor = 1 / np.sqrt(wide(variance) + op.epsilon.value.data)
-    if op.scale.value.data:
+    factor = 1 / np.sqrt(wide(variance) + op.epsilon)
+    if op.scale:
         factor = factor * gamma
     shift = -wide(mean) * factor
-    if op.center.value.data:
+    if op.center:
         shift = shift + beta
-    axes = [op.axis.value.data]
+    axes = [op.axis]
     data = wide(data)
     result = data * _along(factor, data, axes).astype(data.dtype)
     result += _along(shift, data, axes).astype(data.dtype)
@@ -32,55 +32,53 @@ def batch_norm(
 
 
 def layer_norm(op: ops.LayerNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    axes = [*op.axes.iter_values()]
-    result = _normalize(wide(data), tuple(axes), op.epsilon.value.data)
+    axes = [*op.axes]
+    result = _normalize(wide(data), tuple(axes), op.epsilon)
     return _affine(op, result, gamma, beta, axes)
 
 
 def instance_norm(op: ops.InstanceNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    channels = normalize_axis(op.axis.value.data, data.ndim)
+    channels = normalize_axis(op.axis, data.ndim)
     axes = tuple(axis for axis in range(1, data.ndim) if axis != channels)
-    result = _normalize(wide(data), axes, op.epsilon.value.data)
+    result = _normalize(wide(data), axes, op.epsilon)
     return _affine(op, result, gamma, beta, [channels])
 
 
 def group_norm(op: ops.GroupNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    channels, *axes = normalize_axes(
-        [op.channel_axis.value.data, *op.axes.iter_values()], data.ndim
-    )
-    groups = op.num_groups.value.data
+    channels, *axes = normalize_axes([op.channel_axis, *op.axes], data.ndim)
+    groups = op.num_groups
     split = groups, data.shape[channels] // groups
     grouped = wide(data).reshape(*data.shape[:channels], *split, *data.shape[channels + 1 :])
     inner = (channels + 1, *(axis + (axis > channels) for axis in axes))
-    result = _normalize(grouped, inner, op.epsilon.value.data).reshape(data.shape)
+    result = _normalize(grouped, inner, op.epsilon).reshape(data.shape)
     return _affine(op, result, gamma, beta, [channels])
 
 
 def rms_norm(op: ops.RMSNormOp, data: Array, weight: Array) -> Array:
-    axes = [*op.axes.iter_values()]
+    axes = [*op.axes]
     data = wide(data)
     squares = np.mean(data * data, axis=tuple(axes), keepdims=True)
-    return data / np.sqrt(squares + op.epsilon.value.data) * _along(weight, data, axes)
+    return data / np.sqrt(squares + op.epsilon) * _along(weight, data, axes)
 
 
 def l2_normalize(op: ops.L2NormalizeOp, data: Array) -> Array:
     data = wide(data)
-    squares = np.sum(data * data, axis=tuple(op.axis.iter_values()), keepdims=True)
-    return data / np.sqrt(np.maximum(squares, op.eps.value.data))
+    squares = np.sum(data * data, axis=tuple(op.axis), keepdims=True)
+    return data / np.sqrt(np.maximum(squares, op.eps))
 
 
 def lrn(op: ops.LRNOp, data: Array) -> Array:
-    size = op.size.value.data
+    size = op.size
     data = wide(data)
-    squares = np.moveaxis(data * data, op.axis.value.data, 0)
+    squares = np.moveaxis(data * data, op.axis, 0)
     before = (size - 1) // 2
     sums = np.zeros_like(squares)
     for offset in range(-before, size - before):
         there, here = slice(max(0, offset), None), slice(max(0, -offset), None)
         count = max(0, len(squares) - abs(offset))
         sums[here][:count] += squares[there][:count]
-    base = op.bias.value.data + op.alpha.value.data / size * sums
-    return data / np.moveaxis(base**op.beta.value.data, 0, op.axis.value.data)
+    base = op.bias + op.alpha / size * sums
+    return data / np.moveaxis(base**op.beta, 0, op.axis)
 
 
 def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
@@ -93,9 +91,9 @@ def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _affine(
     op: ops.AffineNormOp, data: Array, gamma: Array, beta: Array, axes: Sequence[int]
 ) -> Array:
-    if op.scale.value.data:
+    if op.scale:
         data = data * _along(gamma, data, axes)
-    if op.center.value.data:
+    if op.center:
         data = data + _along(beta, data, axes)
     return data
 

@@ -35,7 +35,7 @@ def avg_pool(op: ops.AvgPoolOp, data: Array) -> Array:
     sums = _reduce(np.add, data, windows, 0)
     divisors = np.ones((), data.dtype)
     for window, extent in zip(windows, data.shape[2:], strict=True):
-        counted = _counted(window, extent, padding=bool(op.count_include_pad.value.data))
+        counted = _counted(window, extent, padding=op.count_include_pad)
         divisors = divisors[..., None] * counted
     # Nothing counts in a window of padding alone
     return relayout(divide(sums, np.maximum(divisors, 1)), plain, out_layout)

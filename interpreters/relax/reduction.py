@@ -16,7 +16,7 @@ __all__ = ["REDUCTION"]
 
 
 def axes(op: ops.ReductionOp) -> tuple[int, ...] | None:
-    return None if op.axis is None else tuple(op.axis.get_values())
+    return None if op.axis is None else tuple(op.axis)
 
 
 def accumulate(function: np.ufunc) -> Compute:
@@ -24,7 +24,7 @@ def accumulate(function: np.ufunc) -> Compute:
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
         x = at_least_f32(x)
-        keepdims = bool(op.keepdims.value.data)
+        keepdims = op.keepdims
         return function.reduce(x, axis=axes(op), dtype=x.dtype, keepdims=keepdims)
 
     return compute
@@ -35,7 +35,7 @@ def extremum(function: np.ufunc, of_none: int) -> Compute:
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
         initial = bounds(element_of(op.result.type))[of_none]
-        keepdims = bool(op.keepdims.value.data)
+        keepdims = op.keepdims
         return function.reduce(as_numbers(x), axis=axes(op), keepdims=keepdims, initial=initial)
 
     return compute
@@ -54,13 +54,13 @@ def index(function: Callable[..., Array]) -> Compute:
     """The index of an extremum: numpy's is the first one."""
 
     def compute(op: ops.ArgReductionOp, x: Array) -> Array:
-        axis = None if op.axis is None else op.axis.value.data
+        axis = None if op.axis is None else op.axis
         size = x.size if axis is None else x.shape[axis]
         if not size:
             raise InterpretationError(f"{op.name} of no elements: shape {x.shape}, axis {axis}")
-        last = bool(op.select_last_index.value.data)
+        last = op.select_last_index
         x = np.flip(as_numbers(x), axis) if last else as_numbers(x)
-        first = function(x, axis=axis, keepdims=bool(op.keepdims.value.data))
+        first = function(x, axis=axis, keepdims=op.keepdims)
         return size - 1 - first if last else first
 
     return compute

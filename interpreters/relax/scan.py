@@ -16,12 +16,12 @@ def scan(function: np.ufunc) -> Compute:
 
     def compute(op: ops.ScanOp, x: Array) -> Array:
         x = at_least_f32(x) if op.axis is not None else at_least_f32(x).reshape(-1)
-        axis = 0 if op.axis is None else op.axis.value.data
-        reverse = bool(op.reverse.value.data)
+        axis = 0 if op.axis is None else op.axis
+        reverse = op.reverse
         # Along the first axis, in which direction ever: a view.
         source = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
         total: Array = function.accumulate(source, axis=0, dtype=x.dtype)
-        if op.exclusive.value.data:
+        if op.exclusive:
             total = np.concatenate([np.full_like(total[:1], function.identity), total[:-1]])
         total = np.moveaxis(total, 0, axis)
         return np.flip(total, axis) if reverse else total

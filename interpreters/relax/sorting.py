@@ -25,17 +25,17 @@ def order(x: Array, axis: int, descending: bool) -> NDArray[np.intp]:
 
 
 def argsort(op: ops.ArgsortOp, x: Array) -> Array:
-    return order(x, op.axis.value.data, bool(op.descending.value.data))
+    return order(x, op.axis, op.descending)
 
 
 def sort(op: ops.SortOp, x: Array) -> Array:
-    axis = op.axis.value.data
-    return np.take_along_axis(x, order(x, axis, bool(op.descending.value.data)), axis)
+    axis = op.axis
+    return np.take_along_axis(x, order(x, axis, op.descending), axis)
 
 
 def topk(op: ops.TopkOp, x: Array) -> tuple[Array, Array]:
-    axis, k = op.axis.value.data, op.k.value.data
-    indices = order(x, axis, bool(op.largest.value.data))
+    axis, k = op.axis, op.k
+    indices = order(x, axis, op.largest)
     if k >= 1:
         indices = np.take(indices, range(k), axis)
     return np.take_along_axis(x, indices, axis), indices

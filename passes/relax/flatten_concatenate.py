@@ -50,7 +50,7 @@ def _parts(tensor: SSAValue, axis: int) -> Sequence[SSAValue]:
 
 def _axis(op: ConcatenateOp) -> int | None:
     """The axis counted from the first one; None if it is not known."""
-    axis, shape = op.axis.value.data, shape_of(tensor_type(op.result))
+    axis, shape = op.axis, shape_of(tensor_type(op.result))
     if shape is None:
         return None if axis < 0 else axis
     return axis % len(shape)

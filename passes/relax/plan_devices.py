@@ -90,7 +90,7 @@ def _project_first(module: ModuleOp) -> None:
         if not isinstance(op, TupleGetItemOp) or not isinstance(op.tuple.owner, OnDeviceOp):
             continue
         source = op.tuple.owner
-        element = TupleGetItemOp(source.input, index=op.index.value.data, location=op.location)
+        element = TupleGetItemOp(source.input, index=op.index, location=op.location)
         annotated = OnDeviceOp.create(
             operands=element.results,
             result_types=op.result_types,
@@ -190,7 +190,7 @@ class Flow:
         match self.user:
             case DeviceCopyOp():
                 return 0
-            case OnDeviceOp() if self.user.constrain_body.value.data:
+            case OnDeviceOp() if self.user.constrain_body:
                 return 1
             case _:
                 return 2
@@ -329,11 +329,11 @@ class Planning:
         returned = any(isinstance(u.operation, ReturnOp | LambdaYieldOp) for u in op.result.uses)
         self.slots[op] = [body]
         site = Site(op, "puts it on")
-        if op.constrain_body.value.data:
+        if op.constrain_body:
             self.constrain(body, op.device, site)
             if returned:
                 self.constrain(self.of(op.result), op.device, site)
-        if op.constrain_result.value.data:
+        if op.constrain_result:
             self.constrain(self.of(op.result), op.device, site)
 
     def define_call_tir(self, op: CallTIROp) -> None:

@@ -262,7 +262,7 @@ def _axes(op: TransposeOp) -> list[int] | None:
     shape = shape_of(tensor_type(op.data))
     if op.axes is None:
         return None if shape is None else [*reversed(range(len(shape)))]
-    axes = op.axes.get_values()
+    axes = op.axes
     return [axis % len(axes) for axis in axes]
 
 
@@ -271,10 +271,10 @@ class MergeLayoutTransforms(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LayoutTransformOp, rewriter: PatternRewriter, /) -> None:
-        value, src = op.input, op.src_layout.data
-        while isinstance(inner := value.owner, LayoutTransformOp) and inner.dst_layout.data == src:
-            value, src = inner.input, inner.src_layout.data
-        if src == op.dst_layout.data:
+        value, src = op.input, op.src_layout
+        while isinstance(inner := value.owner, LayoutTransformOp) and inner.dst_layout == src:
+            value, src = inner.input, inner.src_layout
+        if src == op.dst_layout:
             if value.type == op.result.type:
                 rewriter.replace(op, (), [value])
         elif value is not op.input:

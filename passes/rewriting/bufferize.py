@@ -238,7 +238,7 @@ class Conversion:
             case TupleGetItemOp():
                 fields = self.values[op.tuple]
                 assert isinstance(fields, tuple)
-                self.values[op.result] = fields[op.index.value.data]
+                self.values[op.result] = fields[op.index]
             case GraphOp():
                 ends = self.convert_ops(op.body.block)
                 self.values |= zip(op.res, (self.values[end] for end in ends), strict=True)

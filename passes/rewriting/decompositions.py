@@ -34,15 +34,15 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     if not is_ranked(type := op.data.type):
         return None
     calc = Calculator(builder, element_of(type))
-    scale = calc.rsqrt(calc.add(calc.parameter(op.moving_var), calc.number(op.epsilon.value.data)))
-    if op.scale.value.data:
+    scale = calc.rsqrt(calc.add(calc.parameter(op.moving_var), calc.number(op.epsilon)))
+    if op.scale:
         scale = calc.multiply(scale, calc.parameter(op.gamma))
     shift = calc.multiply(calc.parameter(op.moving_mean), scale)
-    if op.center.value.data:
+    if op.center:
         shift = calc.subtract(calc.parameter(op.beta), shift)
     else:
         shift = calc.subtract(calc.number(0.0), shift)
-    axes, rank = _axes([op.axis.value.data], type)
+    axes, rank = _axes([op.axis], type)
     scaled = MultiplyOp(op.data, calc.result(calc.along(scale, axes, rank)))
     builder.insert(scaled)
     return builder.insert(AddOp(scaled, calc.result(calc.along(shift, axes, rank)))).results
@@ -52,8 +52,8 @@ def layer_norm(op: ops.LayerNormOp, builder: Builder) -> Sequence[SSAValue] | No
     if not is_ranked(type := op.data.type):
         return None
     calc = Calculator(builder, element_of(type))
-    axes, _ = _axes([*op.axes.iter_values()], type)
-    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon.value.data)
+    axes, _ = _axes([*op.axes], type)
+    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon)
     return _affine(calc, op, data, axes, type)
 
 
@@ -61,9 +61,9 @@ def instance_norm(op: ops.InstanceNormOp, builder: Builder) -> Sequence[SSAValue
     if not is_ranked(type := op.data.type):
         return None
     calc = Calculator(builder, element_of(type))
-    channels, rank = _axes([op.axis.value.data], type)
+    channels, rank = _axes([op.axis], type)
     axes = [axis for axis in range(1, rank) if axis not in channels]
-    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon.value.data)
+    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon)
     return _affine(calc, op, data, channels, type)
 
 
@@ -72,8 +72,8 @@ def group_norm(op: ops.GroupNormOp, builder: Builder) -> Sequence[SSAValue] | No
     one is 0, of which no reshape could say what it is to be."""
     if not is_ranked(type := op.data.type):
         return None
-    (channels, *axes), _ = _axes([op.channel_axis.value.data, *op.axes.iter_values()], type)
-    shape, groups = type.get_shape(), op.num_groups.value.data
+    (channels, *axes), _ = _axes([op.channel_axis, *op.axes], type)
+    shape, groups = type.get_shape(), op.num_groups
     if shape[channels] == DYNAMIC_INDEX or shape.count(DYNAMIC_INDEX) > 1 or 0 in shape:
         return None
     calc = Calculator(builder, element_of(type))
@@ -82,7 +82,7 @@ def group_norm(op: ops.GroupNormOp, builder: Builder) -> Sequence[SSAValue] | No
     data = calc.reshape(
         calc.tensor(op.data), _newshape((*shape[:channels], *split, *shape[channels + 1 :]))
     )
-    data = _normalize(calc, data, inner, op.epsilon.value.data)
+    data = _normalize(calc, data, inner, op.epsilon)
     return _affine(calc, op, calc.reshape(data, _newshape(shape)), [channels], type)
 
 
@@ -90,10 +90,10 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     if not is_ranked(type := op.data.type):
         return None
     calc = Calculator(builder, element_of(type))
-    axes, rank = _axes([*op.axes.iter_values()], type)
+    axes, rank = _axes([*op.axes], type)
     data = calc.tensor(op.data)
     squares = calc.mean(calc.multiply(data, data), axes)
-    norm = calc.rsqrt(calc.add(squares, calc.number(op.epsilon.value.data)))
+    norm = calc.rsqrt(calc.add(squares, calc.number(op.epsilon)))
     weight = calc.along(calc.parameter(op.weight), axes, rank)
     return (calc.result(calc.multiply(calc.multiply(data, norm), weight)),)
 
@@ -102,10 +102,10 @@ def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] 
     if not is_ranked(type := op.data.type):
         return None
     calc = Calculator(builder, element_of(type))
-    axes, _ = _axes([*op.axis.iter_values()], type)
+    axes, _ = _axes([*op.axis], type)
     data = calc.tensor(op.data)
     squares = calc.sum(calc.multiply(data, data), axes)
-    norm = calc.rsqrt(calc.maximum(squares, calc.number(op.eps.value.data)))
+    norm = calc.rsqrt(calc.maximum(squares, calc.number(op.eps)))
     return (calc.result(calc.multiply(data, norm)),)
 
 
@@ -113,7 +113,7 @@ def bias_add(op: BiasAddOp, builder: Builder) -> Sequence[SSAValue] | None:
     """A sum with the bias expanded: if that is a constant, with another one."""
     if not is_ranked(type := op.data.type):
         return None
-    axis = normalize_axis(op.axis.value.data, len(type.get_shape()))
+    axis = normalize_axis(op.axis, len(type.get_shape()))
     new = len(type.get_shape()) - axis - 1
     bias = op.bias
     if new and (known := known_array(bias)) is not None:
@@ -151,9 +151,9 @@ def _affine(
 ) -> Sequence[SSAValue]:
     """The product with `gamma` and the sum with `beta`, as far as the operation has them."""
     rank = len(type.get_shape())
-    if op.scale.value.data:
+    if op.scale:
         data = calc.multiply(data, calc.along(calc.parameter(op.gamma), axes, rank))
-    if op.center.value.data:
+    if op.center:
         data = calc.add(data, calc.along(calc.parameter(op.beta), axes, rank))
     return (calc.result(data),)
 

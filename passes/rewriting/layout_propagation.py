@@ -271,7 +271,7 @@ class Change:
     def unpack(self, op: TupleGetItemOp) -> None:
         """The element of a tuple is what was put there, wherever that is now."""
         assert isinstance(owner := op.tuple.owner, TupleOp)
-        element = owner.operands[op.index.value.data]
+        element = owner.operands[op.index]
         self.forward(op, self.placed.get(element) or Placed(element, None, element.type))
         self.unused[owner] = None
 
@@ -338,7 +338,7 @@ class Change:
     ) -> SSAValue:
         """A value in another layout; what it is transformed from already is transformed at once."""
         while isinstance(before := value.owner, LayoutTransformOp):
-            src, dst = Layout.parse(before.src_layout.data), Layout.parse(before.dst_layout.data)
+            src, dst = Layout.parse(before.src_layout), Layout.parse(before.dst_layout)
             try:
                 relayout = Relayout(src, relayout.along(dst).dst)
             except VerifyException:

@@ -148,7 +148,7 @@ def test_layouts(name: str, layout: str, tmp_path: Path):
 
 def is_conv_of_another_layout(op: Operation, layout: str) -> bool:
     """Whether it is a convolution that could have that layout, but has another."""
-    if not isinstance(op, Conv2dOp) or op.data_layout.data == layout:
+    if not isinstance(op, Conv2dOp) or op.data_layout == layout:
         return False
     weight = shape_of(tensor_type(op.weight))
     assert weight is not None

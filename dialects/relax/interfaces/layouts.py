@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import Ints, PropertyValue
+from ..attributes import PropertyValue
 from ..layout import Layout, Relayout
 from ..shapes import normalize_axes
 
@@ -138,10 +137,10 @@ def axes_in(relayout: Relayout, axes: object, splits: bool = False) -> PropertyV
     """A property that has an axis or axes of a tensor, after it; VerifyException if it is absent,
     and for an axis that is split, unless `splits`."""
     match axes:
-        case IntegerAttr():
-            return relayout.dimension(*normalize_axes([axes.value.data], relayout.rank))
-        case DenseArrayBase():
-            known = normalize_axes(cast(Ints, axes).get_values(), relayout.rank)
+        case int():
+            return relayout.dimension(*normalize_axes([axes], relayout.rank))
+        case tuple():
+            known = normalize_axes(cast(tuple[int, ...], axes), relayout.rank)
             return relayout.dimensions(known) if splits else [*map(relayout.dimension, known)]
         case _:
             raise VerifyException("it is of the flattened tensor")

@@ -29,11 +29,11 @@ def scaled_below_zero(w: KernelBuilder, x: SSAValue, factor: SSAValue) -> SSAVal
 
 
 def leaky_relu(op: ops.LeakyReluOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return scaled_below_zero(w, x, w.number(op.alpha.value.data, x.type))
+    return scaled_below_zero(w, x, w.number(op.alpha, x.type))
 
 
 def prelu(op: ops.PReluOp, _: KernelBuilder, data: Tensor, alpha: Tensor) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
 
     def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = broadcast_index(w, [index[axis]], alpha.shape)
@@ -66,9 +66,9 @@ def silu(w: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def softplus(op: ops.SoftplusOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
-    beta = w.number(op.beta.value.data, x.type)
+    beta = w.number(op.beta, x.type)
     scaled = multiply(w, x, beta)
-    limit = w.number(op.threshold.value.data, x.type)
+    limit = w.number(op.threshold, x.type)
     above = w.pure(arith.CmpfOp, scaled, limit, arg="ogt")
     logarithm = w.pure(math.Log1pOp, w.pure(math.ExpOp, scaled))
     return w.pure(arith.SelectOp, above, x, w.pure(arith.DivfOp, logarithm, beta))

@@ -40,7 +40,7 @@ def conv(
     weight = relayout(weight, kernel_layout, usual)
     if w.groups is None:
         data = relayout(data, data_layout, plain)
-    relation = Relation(windows_of(op), op.groups.value.data, out_layout)
+    relation = Relation(windows_of(op), op.groups, out_layout)
     return convolve(w, data, weight, relation, tensor_type(op.result).element_type)
 
 
@@ -52,7 +52,7 @@ def conv_transpose(
     plain, usual = usual_layouts(op)
     data = relayout(data, data_layout, plain)
     weight = relayout(weight, kernel_layout, usual)
-    windows, groups = windows_of(op), op.groups.value.data
+    windows, groups = windows_of(op), op.groups
     out = [op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True)]
     spread = spread_out(w, data, windows, out)
     inputs, outputs, *sizes = weight.shape
@@ -387,8 +387,8 @@ def batch_matmul(
         lhs,
         rhs,
         tensor_type(op.result).element_type,
-        transpose_a=bool(op.transpose_a.value.data),
-        transpose_b=bool(op.transpose_b.value.data),
+        transpose_a=bool(op.transpose_a),
+        transpose_b=bool(op.transpose_b),
     )
 
 

@@ -43,7 +43,7 @@ def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step
 
 
 def one_hot(op: ops.OneHotOp, _: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor) -> Tensor:
-    axis = op.axis.value.data % (len(indices.shape) + 1)
+    axis = op.axis % (len(indices.shape) + 1)
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         hot = as_index(w, w.read(indices, [*index[:axis], *index[axis + 1 :]]))
@@ -58,7 +58,7 @@ def trilu(op: ops.TriluOp, _: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         diagonal = w.max(-rows - 1, w.min(as_index(w, w.read(k, [])), columns + 1))
         first = w.add(index[-2], diagonal)  # the column on the diagonal
-        upper = bool(op.upper.value.data)
+        upper = bool(op.upper)
         place = index[-1]
         kept = w.less(w.sub(first, 1), place) if upper else w.less(place, w.add(first, 1))
         return w.choose([kept], lambda: w.read(data, index), lambda: w.number(0, data.element))

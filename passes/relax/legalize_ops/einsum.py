@@ -18,7 +18,7 @@ __all__ = ["EINSUM"]
 
 def einsum(op: linear_algebra.EinsumOp, w: KernelBuilder, *operands: Tensor) -> Tensor:
     """A loop for each letter that is not in the result."""
-    subscripts = Subscripts.parse(op.subscripts.data)
+    subscripts = Subscripts.parse(op.subscripts)
     shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
     assert shape is not None
     type = step_type(signless(element))

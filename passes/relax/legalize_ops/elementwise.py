@@ -91,7 +91,7 @@ def where(
 
 def clip(op: ops.ClipOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
     element = tensor_type(op.result).element_type
-    low, high = op.min.value.data, op.max.value.data
+    low, high = op.min, op.max
     if not is_float(element):
         low, high = saturated(low, element), saturated(high, element)
     raised = maximum(w, x, w.number(low, x.type))

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import image as ops
-from ....dialects.relax.attributes import Floats
 from ....dialects.relax.constant import is_integer
 from ....dialects.relax.layout import Layout
 from ....dialects.tir.builder import Index
@@ -31,15 +30,11 @@ __all__ = ["IMAGE"]
 
 
 def resize(op: ops.ResizeOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    layout, plain = Layout.parse(op.layout.data), Layout.parse("NC" + op.SPATIAL)
-    sizes = [*op.size.iter_values()]
+    layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
+    sizes = [*op.size]
     data = relayout(data, layout, plain)
-    result = resample(w, data, sizes, op.sampling(), numbers(op.scales), numbers(op.roi))
+    result = resample(w, data, sizes, op.sampling(), op.scales, op.roi)
     return relayout(result, plain, layout)
-
-
-def numbers(values: Floats | None) -> Sequence[float] | None:
-    return None if values is None else [*values.iter_values()]
 
 
 def upsampling(op: ops.UpsamplingOp, w: KernelBuilder, data: Tensor) -> Tensor:
@@ -342,7 +337,7 @@ def extrapolated(
 
 def space_to_depth(op: ops.SpaceToDepthOp, _: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
-    data, block = relayout(data, layout, plain), op.block_size.value.data
+    data, block = relayout(data, layout, plain), op.block_size
     n, c, height, width = data.shape
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -358,14 +353,14 @@ def space_to_depth(op: ops.SpaceToDepthOp, _: KernelBuilder, data: Tensor) -> Te
 
 def depth_to_space(op: ops.DepthToSpaceOp, _: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
-    data, block = relayout(data, layout, plain), op.block_size.value.data
+    data, block = relayout(data, layout, plain), op.block_size
     n, c, height, width = data.shape
     channels = c // (block * block)
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
         at = w.add(w.mul(w.mod(y, block), block), w.mod(x, block))  # in the block
-        if op.mode.data == "DCR":
+        if op.mode == "DCR":
             source = w.add(w.mul(at, channels), channel)
         else:
             source = w.add(w.mul(channel, block * block), at)

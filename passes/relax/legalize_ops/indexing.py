@@ -38,8 +38,8 @@ def take(op: ops.TakeOp, w: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
     if op.axis is None:
         data = reshaped(w, data, (prod(data.shape),))
     else:
-        axis = normalize_axis(op.axis.value.data, len(data.shape))
-    size, rank, wraps = data.shape[axis], len(indices.shape), op.mode.data == "wrap"
+        axis = normalize_axis(op.axis, len(data.shape))
+    size, rank, wraps = data.shape[axis], len(indices.shape), op.mode == "wrap"
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = as_index(w, w.read(indices, index[axis : axis + rank]))
@@ -60,7 +60,7 @@ def place_of(w: KernelBuilder, value: SSAValue, size: int) -> Index:
 
 
 def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
@@ -71,7 +71,7 @@ def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) ->
 
 
 def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
-    batch, (*outer, count) = op.batch_dims.value.data, indices.shape
+    batch, (*outer, count) = op.batch_dims, indices.shape
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         where, rest = index[: len(outer)], index[len(outer) :]
@@ -89,7 +89,7 @@ def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tenso
 def scatter_elements(
     op: ops.ScatterElementsOp, w: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
 
     def place(w: KernelBuilder, index: Sequence[Index]) -> list[Index]:
         place = [*index]
@@ -122,7 +122,7 @@ def scattered(
     """The data with the updates taken in one after the other; shorter floats are computed in f32,
     and rounded once."""
     element = data.element
-    combine = REDUCTIONS.get(op.reduction.data)
+    combine = REDUCTIONS.get(op.reduction)
     if combine is not None and isinstance(signless(element), Float16Type | BFloat16Type):
         element = f32
     result = w.alloc(data.shape, element)

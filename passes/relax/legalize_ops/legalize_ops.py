@@ -209,7 +209,7 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
             trivial = is_plain(op) and all(map(is_trivial, windows_of(op)))
             together = [i > 1 and trivial and ok for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
-            axis = op.axis.value.data % len(frame)
+            axis = op.axis % len(frame)
             together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
     if not any(together):
         return None

@@ -86,17 +86,17 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
 
 def transpose(op: manipulation.TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
     rank = len(data.shape)
-    given = range(rank)[::-1] if op.axes is None else op.axes.get_values()
+    given = range(rank)[::-1] if op.axes is None else op.axes
     axes = [*normalize_axes(given, rank)]
     return moved(op, lambda w, index: w.read(data, [index[axes.index(i)] for i in range(rank)]))
 
 
 def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return relayout(data, Layout.parse(op.src_layout.data), Layout.parse(op.dst_layout.data))
+    return relayout(data, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
 
 
 def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    axes = normalize_axes(op.axis.get_values(), len(data.shape))
+    axes = normalize_axes(op.axis, len(data.shape))
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
@@ -112,7 +112,7 @@ def reverse_sequence(
 ) -> Tensor:
     """Each place below the length takes what is as far from the other end of that part."""
     rank = len(data.shape)
-    seq, batch = op.seq_axis.value.data % rank, op.batch_axis.value.data % rank
+    seq, batch = op.seq_axis % rank, op.batch_axis % rank
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = index[seq]
@@ -145,11 +145,11 @@ def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    repeats, axis = max(op.repeats.value.data, 1), 0
+    repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
         data = reshaped(w, data, (prod(data.shape),))
     else:
-        axis = normalize_axis(op.axis.value.data, len(data.shape))
+        axis = normalize_axis(op.axis, len(data.shape))
 
     def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
@@ -165,7 +165,7 @@ def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
 def concatenate(op: manipulation.ConcatenateOp, w: KernelBuilder, *parts: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
-    axis = op.axis.value.data % len(shape)
+    axis = op.axis % len(shape)
     if w.groups is not None:
         axis = next(i for i, group in enumerate(w.groups) if axis - len(shape) in group)
     sizes = [*parts[0].shape]
@@ -176,16 +176,16 @@ def concatenate(op: manipulation.ConcatenateOp, w: KernelBuilder, *parts: Tensor
 def stack(op: manipulation.StackOp, w: KernelBuilder, *tensors: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
-    axis = op.axis.value.data % len(shape)
+    axis = op.axis % len(shape)
     one = (*shape[:axis], 1, *shape[axis + 1 :])
     parts = [reshaped(w, tensor, one) for tensor in tensors]
     return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
 
 
 def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
-    axis = op.axis.value.data % len(data.shape)
-    indices = None if op.indices is None else op.indices.get_values()
-    sections = 0 if op.sections is None else op.sections.value.data
+    axis = op.axis % len(data.shape)
+    indices = None if op.indices is None else op.indices
+    sections = 0 if op.sections is None else op.sections
 
     def part(number: int, start: int) -> Tensor:
         def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:

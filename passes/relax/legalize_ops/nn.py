@@ -20,7 +20,7 @@ __all__ = ["NN"]
 def softmax(op: nn.SoftmaxOp, w: KernelBuilder, data: Tensor) -> Tensor:
     """The powers and their sums are in buffers, rounded as each step is."""
     data, shape, element = w.buffered(data), data.shape, data.element
-    row = Reduced.of(shape, [op.axis.value.data])
+    row = Reduced.of(shape, [op.axis])
     powers, totals = w.alloc(shape, element), w.alloc(row.outer, element)
     with w.loops(row.outer) as outer:
         wide = step_type(element)
@@ -45,7 +45,7 @@ def softmax(op: nn.SoftmaxOp, w: KernelBuilder, data: Tensor) -> Tensor:
 def log_softmax(op: nn.LogSoftmaxOp, w: KernelBuilder, data: Tensor) -> Tensor:
     """What is subtracted from the elements is in buffers."""
     data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
-    row = Reduced.of(shape, [op.axis.value.data])
+    row = Reduced.of(shape, [op.axis])
     maxima, logarithms = w.alloc(row.outer, wide), w.alloc(row.outer, wide)
     with w.loops(row.outer) as outer:
         less = less_greatest(w, data, row, outer, maxima)
@@ -84,7 +84,7 @@ def dropout(_: nn.DropoutOp, __: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def bias_add(op: nn.BiasAddOp, _: KernelBuilder, data: Tensor, bias: Tensor) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
 
     def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         summand = w.read(bias, broadcast_index(w, [index[axis]], bias.shape))

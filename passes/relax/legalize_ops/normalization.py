@@ -54,17 +54,17 @@ def batch_norm(
     wide = step_type(data.element)
     factors, shifts = w.alloc(variance.shape, wide), w.alloc(variance.shape, wide)
     with w.loops(variance.shape) as index:
-        epsilon = w.number(op.epsilon.value.data, wide)
+        epsilon = w.number(op.epsilon, wide)
         root = w.pure(math.SqrtOp, add(w, widen(w, w.read(variance, index)), epsilon))
         factor = divide(w, w.number(1.0, wide), root)
-        if op.scale.value.data:
+        if op.scale:
             factor = multiply(w, factor, widen(w, w.read(gamma, index)))
         shift = multiply(w, w.pure(arith.NegfOp, widen(w, w.read(mean, index))), factor)
-        if op.center.value.data:
+        if op.center:
             shift = add(w, shift, widen(w, w.read(beta, index)))
         w.store(factor, factors, index)
         w.store(shift, shifts, index)
-    rank, axes = len(data.shape), [op.axis.value.data]
+    rank, axes = len(data.shape), [op.axis]
     factor_at, shift_at = (
         along(Buffer(variance.shape, wide, buffer), axes, rank) for buffer in (factors, shifts)
     )
@@ -119,9 +119,9 @@ def affine(
 
     def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         result = value(w, index)
-        if op.scale.value.data:
+        if op.scale:
             result = multiply(w, result, along(gamma, axes, rank)(w, index))
-        if op.center.value.data:
+        if op.center:
             result = add(w, result, along(beta, axes, rank)(w, index))
         return result
 
@@ -131,17 +131,17 @@ def affine(
 def layer_norm(
     op: ops.LayerNormOp, w: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    axes = [*op.axes.iter_values()]
-    value = normalized(w, w.buffered(data), axes, op.epsilon.value.data)
+    axes = [*op.axes]
+    value = normalized(w, w.buffered(data), axes, op.epsilon)
     return affine(op, data, gamma, beta, axes, value)
 
 
 def instance_norm(
     op: ops.InstanceNormOp, w: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    channels = op.axis.value.data % len(data.shape)
+    channels = op.axis % len(data.shape)
     axes = [axis for axis in range(1, len(data.shape)) if axis != channels]
-    value = normalized(w, w.buffered(data), axes, op.epsilon.value.data)
+    value = normalized(w, w.buffered(data), axes, op.epsilon)
     return affine(op, data, gamma, beta, [channels], value)
 
 
@@ -150,14 +150,12 @@ def group_norm(
 ) -> Tensor:
     """The channels seen as two dimensions: groups, and channels of one."""
     shape = data.shape
-    channels, *axes = normalize_axes(
-        [op.channel_axis.value.data, *op.axes.iter_values()], len(shape)
-    )
-    groups = op.num_groups.value.data
+    channels, *axes = normalize_axes([op.channel_axis, *op.axes], len(shape))
+    groups = op.num_groups
     size = shape[channels] // groups
     split = w.reshaped(data, (*shape[:channels], groups, size, *shape[channels + 1 :]))
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
-    value = normalized(w, split, inner, op.epsilon.value.data)
+    value = normalized(w, split, inner, op.epsilon)
 
     def of_channel(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         channel = index[channels]
@@ -194,19 +192,19 @@ def over_root(
 
 
 def rms_norm(op: ops.RMSNormOp, w: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    wide, axes = step_type(data.element), [*op.axes.iter_values()]
+    wide, axes = step_type(data.element), [*op.axes]
 
     def mean(total: SSAValue, count: int) -> SSAValue:
         squares = divide(w, total, w.number(float(count), wide))
-        return add(w, squares, w.number(op.epsilon.value.data, wide))
+        return add(w, squares, w.number(op.epsilon, wide))
 
     value, factor = over_root(w, data, axes, mean), along(weight, axes, len(data.shape))
     return wide_elements(data, lambda w, index: multiply(w, value(w, index), factor(w, index)))
 
 
 def l2_normalize(op: ops.L2NormalizeOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    least = w.number(op.eps.value.data, step_type(data.element))
-    axes = [*op.axis.iter_values()]
+    least = w.number(op.eps, step_type(data.element))
+    axes = [*op.axis]
     return wide_elements(data, over_root(w, data, axes, lambda total, _: maximum(w, total, least)))
 
 
@@ -214,7 +212,7 @@ def lrn(op: ops.LRNOp, w: KernelBuilder, data: Tensor) -> Tensor:
     """The sums of squares are added to for all places behind the axis, which are next to each
     other, before the next term."""
     data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
-    axis, size = op.axis.value.data % len(shape), op.size.value.data
+    axis, size = op.axis % len(shape), op.size
     before = (size - 1) // 2
     inner = shape[axis + 1 :]
     sums = w.alloc(shape, wide)
@@ -232,9 +230,9 @@ def lrn(op: ops.LRNOp, w: KernelBuilder, data: Tensor) -> Tensor:
             w.store(add(w, w.load(sums, at), multiply(w, x, x)), sums, at)
 
     def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        scaled = multiply(w, w.load(sums, index), w.number(op.alpha.value.data / size, wide))
-        base = add(w, scaled, w.number(op.bias.value.data, wide))
-        root = positive_power(w, base, op.beta.value.data)
+        scaled = multiply(w, w.load(sums, index), w.number(op.alpha / size, wide))
+        base = add(w, scaled, w.number(op.bias, wide))
+        root = positive_power(w, base, op.beta)
         return divide(w, widen(w, w.read(data, index)), root)
 
     return wide_elements(data, compute)

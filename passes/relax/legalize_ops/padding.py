@@ -18,9 +18,9 @@ __all__ = ["PADDING"]
 
 
 def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    widths = [*op.pad_width.iter_values()]
+    widths = [*op.pad_width]
     pairs = [*zip(widths[::2], widths[1::2], strict=True)]
-    mode, value, element = op.pad_mode.data, op.pad_value.value.data, data.element
+    mode, value, element = op.pad_mode, op.pad_value, data.element
     if is_integer(element):
         value = wrapped(int(value), element)
 

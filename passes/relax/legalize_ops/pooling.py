@@ -39,7 +39,7 @@ def avg_pool(op: ops.AvgPoolOp, w: KernelBuilder, data: Tensor) -> Tensor:
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
     sums = pool(w, data, windows, wide_type(data.element), add, 0)
-    padding = bool(op.count_include_pad.value.data)
+    padding = op.count_include_pad
     divisors = [
         (axis, *counted(w, window, data.shape[axis], padding, sums.element))
         for axis, window in windows.items()

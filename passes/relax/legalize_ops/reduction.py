@@ -102,8 +102,8 @@ def reduction(
     finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda w, value: value,
 ) -> Tensor:
     """What `combine` makes of a number and each element, in a type."""
-    axes = None if op.axis is None else op.axis.get_values()
-    reduced = Reduced.of(data.shape, axes, bool(op.keepdims.value.data))
+    axes = None if op.axis is None else op.axis
+    reduced = Reduced.of(data.shape, axes, op.keepdims)
 
     def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def element(inner: Sequence[Index]) -> SSAValue:
@@ -124,7 +124,7 @@ def product(op: ops.ProdOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    axes = None if op.axis is None else op.axis.get_values()
+    axes = None if op.axis is None else op.axis
     count = prod(Reduced.of(data.shape, axes).inner)
 
     def over_count(w: KernelBuilder, value: SSAValue) -> SSAValue:
@@ -149,9 +149,9 @@ def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound)
     last one. The predicates are those by which a later one takes the place."""
 
     def define(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
-        axes = None if op.axis is None else [op.axis.value.data]
-        reduced = Reduced.of(data.shape, axes, bool(op.keepdims.value.data))
-        last = bool(op.select_last_index.value.data)
+        axes = None if op.axis is None else [op.axis]
+        reduced = Reduced.of(data.shape, axes, op.keepdims)
+        last = op.select_last_index
         type = step_type(signless(data.element))
 
         def is_better(w: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:

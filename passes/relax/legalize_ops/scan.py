@@ -24,9 +24,9 @@ def scan(
         if op.axis is None:
             data, axis = w.reshaped(data, (prod(data.shape),)), 0
         else:
-            axis = op.axis.value.data % len(data.shape)
+            axis = op.axis % len(data.shape)
         shape, size = data.shape, data.shape[axis]
-        offset, reverse = bool(op.exclusive.value.data), bool(op.reverse.value.data)
+        offset, reverse = op.exclusive, op.reverse
         result = w.alloc(shape, element)
         with w.loops((*shape[:axis], *shape[axis + 1 :])) as outer:
             before, after = outer[:axis], outer[axis:]

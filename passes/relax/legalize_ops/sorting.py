@@ -100,20 +100,20 @@ def at_indices(data: Tensor, indices: Tensor, axis: int) -> Elements:
 
 
 def argsort(op: ops.ArgsortOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
-    return order(w, w.buffered(data), axis, bool(op.descending.value.data))
+    axis = op.axis % len(data.shape)
+    return order(w, w.buffered(data), axis, op.descending)
 
 
 def sort(op: ops.SortOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
     data = w.buffered(data)
-    return at_indices(data, order(w, data, axis, bool(op.descending.value.data)), axis)
+    return at_indices(data, order(w, data, axis, op.descending), axis)
 
 
 def topk(op: ops.TopkOp, w: KernelBuilder, data: Tensor) -> tuple[Tensor, Tensor]:
-    axis = op.axis.value.data % len(data.shape)
+    axis = op.axis % len(data.shape)
     data = w.buffered(data)
-    indices = order(w, data, axis, bool(op.largest.value.data))
+    indices = order(w, data, axis, op.largest)
     shape = static_shape(op.indices.type)
     assert shape is not None
     first = Elements(shape, i64, indices.read)

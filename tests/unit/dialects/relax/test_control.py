@@ -156,7 +156,7 @@ def test_devices():
     gpu = DeviceAttr("cuda", 1, "texture")
     placed = OnDeviceOp(x, device=gpu)
     assert placed.result.type == T4
-    assert placed.constrain_body.value.data and not placed.constrain_result.value.data
+    assert placed.constrain_body and not placed.constrain_result
     copy = DeviceCopyOp(placed, src=gpu, dst=DeviceAttr("cpu"))
     copy.verify()
     assert str(copy.src) == '#relax.device<cuda:1, "texture">'
