@@ -43,7 +43,7 @@ SEED ?= 0
 COUNT ?= 1000000
 SECONDS ?= 600
 fuzz: .venv/installed-test
-	$(BIN)/python tests/fuzz.py --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
 
 .venv/installed-bench: pyproject.toml | .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime
