@@ -1,0 +1,40 @@
+"""The end of a test run: the failed tests, each with the first line of its failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+MAX_LENGTH = 200
+"""Longer lines are cut."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """List the failures after everything else that pytest reports."""
+    yield
+    reports = [r for kind in ("failed", "error") for r in terminalreporter.stats.get(kind, [])]
+    if reports:
+        terminalreporter.section("failed tests", red=True, bold=True)
+    for report in sorted(reports, key=lambda report: report.nodeid):
+        terminalreporter.write_line(f"{report.nodeid}: {reason(report)}")
+
+
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the first line that says what failed."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash:
+        lines = nonempty(crash.message)
+    else:  # a file that cannot be imported: pytest marks the exception with an E
+        lines = nonempty(report.longreprtext)
+        lines = [
+            line.removeprefix("E ").strip() for line in lines if line.startswith("E ")
+        ] or lines
+    # numpy's messages start with an empty line.
+    first = " ".join(lines[:2] if lines and lines[0] == "AssertionError:" else lines[:1])
+    return first if len(first) <= MAX_LENGTH else f"{first[: MAX_LENGTH - 3]}..."
+
+
+def nonempty(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
