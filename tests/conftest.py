@@ -1,13 +1,24 @@
-"""The end of a test run: the failed tests, each with the first line of its failure."""
+"""All test runs: a bytecode cache, and a list of failures at the end."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 MAX_LENGTH = 200
 """Longer lines are cut."""
+
+
+def pytest_configure() -> None:
+    """Cache bytecode even if the environment says not to.
+
+    Tests start Python a hundred times; without the cache each start compiles the same modules.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
