@@ -1,10 +1,10 @@
-"""All test runs: a bytecode cache, and a list of failures at the end."""
+"""Settings of all test runs, and the list of failures at their end."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -13,12 +13,22 @@ MAX_LENGTH = 200
 
 
 def pytest_configure() -> None:
-    """Cache bytecode even if the environment says not to.
+    """Cache bytecode even if the environment says not to; compute on one thread per worker.
 
     Tests start Python a hundred times; without the cache each start compiles the same modules.
+    Idle threads of OpenBLAS spin, which slows the other workers down.
     """
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Limit `-n auto` to one worker per gigabyte of memory."""
+    workers = yield
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(workers, memory >> 30))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
