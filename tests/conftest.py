@@ -1,9 +1,10 @@
-"""Settings of all test runs, and the list of failures at their end."""
+"""Settings of all test runs, and the lists of skipped and failed tests at their end."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -33,13 +34,23 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """List the failures after everything else that pytest reports."""
+    """List why tests were skipped, and the failures, after everything else that pytest reports."""
     yield
-    reports = [r for kind in ("failed", "error") for r in terminalreporter.stats.get(kind, [])]
-    if reports:
+    stats = terminalreporter.stats
+    if skipped := Counter(map(skip_reason, stats.get("skipped", []))):
+        terminalreporter.section("skipped tests")
+    for text, count in sorted(skipped.items()):
+        terminalreporter.write_line(f"{count}: {text}")
+    if failed := [*stats.get("failed", []), *stats.get("error", [])]:
         terminalreporter.section("failed tests", red=True, bold=True)
-    for report in sorted(reports, key=lambda report: report.nodeid):
+    for report in sorted(failed, key=lambda report: report.nodeid):
         terminalreporter.write_line(f"{report.nodeid}: {reason(report)}")
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the reason that a skipped test gives."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+    return text.removeprefix("Skipped: ")
 
 
 def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
