@@ -3,13 +3,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-models lint types coverage lit docs bench bench-models bench-native fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native fuzz clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
 
-test: lint types
-	$(BIN)/python -m pytest -n auto -rs
+# All three run even if one fails; pytest is last, so that the failed tests end the output.
+test: .venv/installed-test
+	@failed=; for check in lint types unit; do \
+		$(MAKE) --no-print-directory $$check || failed="$$failed $$check"; \
+	done; \
+	test -z "$$failed" || { echo "make test: failed:$$failed" >&2; exit 1; }
+
+unit: .venv/installed-test
+	@$(BIN)/python -m pytest -n auto
 
 test-models: .venv/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP
@@ -43,7 +50,7 @@ SEED ?= 0
 COUNT ?= 1000000
 SECONDS ?= 600
 fuzz: .venv/installed-test
-	$(BIN)/python tests/fuzz.py --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
 
 .venv/installed-bench: pyproject.toml | .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime

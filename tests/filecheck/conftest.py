@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.inprocess import mlir_opt, run_line, run_lines
+from support.inprocess import RunLineError, mlir_opt, run_line, run_lines
 from support.laws import check_laws, pipeline_of
 
 
@@ -21,6 +21,11 @@ class RunLine(pytest.Item):
 
     def runtest(self) -> None:
         self.check()
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None):
+        if isinstance(excinfo.value, RunLineError):
+            return str(excinfo.value)  # the frames are those of the test suite
+        return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name

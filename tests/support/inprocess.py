@@ -26,6 +26,7 @@ from passline.tools.reduce.tool import PasslineReduceMain
 
 __all__ = [
     "Result",
+    "RunLineError",
     "capture",
     "interruptible",
     "mlir_opt",
@@ -43,6 +44,10 @@ class Result:
     status: int
     stdout: str
     stderr: str
+
+
+class RunLineError(AssertionError):
+    """A RUN line that failed: the messages of its commands, and the line."""
 
 
 def capture(function: Callable[[], object], stdin: str = "") -> Result:
@@ -103,7 +108,7 @@ def run_lines(path: Path) -> list[str]:
 
 
 def run_line(line: str, path: Path) -> None:
-    """Run one RUN line; AssertionError with what was printed if it fails."""
+    """Run one RUN line; RunLineError with what its commands printed if it fails."""
     command = substitute(line, path)
     stages = [shlex.split(stage) for stage in command.split("|")]
     if all(is_ours(stage) for stage in stages):
@@ -113,7 +118,8 @@ def run_line(line: str, path: Path) -> None:
         shell = ["bash", "-o", "pipefail", "-c", command]
         done = subprocess.run(shell, capture_output=True, text=True, env=environment)
         result = Result(done.returncode, done.stdout, done.stderr)
-    assert result.status == 0, f"{line}\n{result.stdout}\n{result.stderr}"
+    if result.status != 0:
+        raise RunLineError(f"{result.stderr.strip()}\n{result.stdout.strip()}\nRUN: {line}".strip())
 
 
 def substitute(line: str, path: Path) -> str:

@@ -19,5 +19,6 @@ def run_onnxruntime(file: Path, inputs: Mapping[str, Array]) -> list[Array]:
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1  # idle threads spin, beside the other workers
     session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     return cast(list[Array], session.run(None, dict(inputs)))

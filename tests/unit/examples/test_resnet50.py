@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from support.models import model_of
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "resnet50.py"
 
 
-def demo(*args: str) -> str:
+def demo(*args: str, **environment: str) -> str:
     command = [sys.executable, str(EXAMPLE), *args]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    env = {**os.environ, **environment}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
 
 
-def test_it_shows_what_went_in_what_came_out_and_how_long_it_took():
+def test_it_shows_the_module_before_and_after_with_the_time_taken():
     shown = demo()
     assert "@main : (tensor<1x3x224x224xf32>) -> tensor<1x1000xf32>" in shown
     before, after = shown.split("What came out")
@@ -24,5 +28,10 @@ def test_it_shows_what_went_in_what_came_out_and_how_long_it_took():
     assert "As machine code, compiled in" in after or "Not run as machine code: " in after
 
 
-def test_at_level_0_each_operation_is_a_kernel():
-    assert "@main now calls" in demo("--level=0")
+def test_another_model_at_level_0_without_mlir_opt(tmp_path: Path):
+    file = tmp_path / "model.onnx"
+    model = model_of("g (float[2,3] x) => (float[2,3] y) { t = Relu(x) y = Tanh(t) }")
+    file.write_bytes(model.SerializeToString())
+    shown = demo(str(file), "--level=0", PASSLINE_MLIR_OPT="no-such-tool")
+    assert "@main now calls 2 kernels 2 times." in shown
+    assert "Not run as machine code: there is no executable 'no-such-tool'" in shown

@@ -5,15 +5,15 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from support.lowering import check_lowering, random_lowering
 from support.machine import needs_native
 from support.networks import random_network
-from support.stages import check_way, random_way
 
 
 @needs_native
 @pytest.mark.parametrize("seed", range(4))
 def test_networks_compute_the_same_as_machine_code(seed: int):
-    check_way(random_network(seed, parts=3), random_way(Random(seed)))
+    check_lowering(random_network(seed, parts=3), random_lowering(Random(seed)))
 
 
 @pytest.mark.parametrize("seed", range(3))

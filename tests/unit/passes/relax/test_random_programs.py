@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from support.laws import check_equal, run
 from support.programs import random_program
-from xdsl.dialects.builtin import TensorType, f32
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Operation
 
@@ -43,12 +45,21 @@ class FitsTypes(Interpreter.Listener):
                 assert refine(result.type, TensorType(f32, np.shape(value))) is not None
 
 
+@cache
+def program(seed: int) -> ModuleOp:
+    return parse_module(make_ir_context(), random_program(seed), "random.mlir")
+
+
+@cache
+def expected(seed: int, condition: bool) -> tuple[object, ...]:
+    """Compute the results of a program before any pass."""
+    return run(program(seed), "main", (*TENSORS, condition))
+
+
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("name", PASSES)
 def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
-    ctx = make_ir_context()
-    module = parse_module(ctx, random_program(seed), "random.mlir")
-    before = module.clone()
+    ctx, module = make_ir_context(), program(seed).clone()
     with PassContext(opt_level=9):
         pipeline = parse_pipeline(name)
         pipeline.apply(ctx, module)
@@ -57,6 +68,5 @@ def test_passes_keep_programs_valid_and_what_they_compute(name: str, seed: int):
         pipeline.apply(ctx, module)
         assert not snapshot.update()
     for condition in (True, False):
-        arguments = (*TENSORS, condition)
-        actual = run(module, "main", arguments, FitsTypes())
-        check_equal(actual, run(before, "main", arguments))
+        actual = run(module, "main", (*TENSORS, condition), FitsTypes())
+        check_equal(actual, expected(seed, condition))

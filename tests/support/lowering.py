@@ -1,4 +1,4 @@
-"""The way from tensors to machine code, pass by pass, and what is computed on it."""
+"""Random pipelines from tensors to machine code, with a comparison of results on the way."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 from passline.tools.roundtrip import verify_roundtrip
 
-__all__ = ["Mismatch", "Way", "check_way", "random_way"]
+__all__ = ["Lowering", "Mismatch", "check_lowering", "random_lowering"]
 
 
 class Mismatch(Exception):
-    """A result that is not what the network gives."""
+    """A result that differs from that of the network by more than rounding explains."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """Passes and named pipelines, one after the other."""
+class Lowering:
+    """A pipeline of passes and named pipelines, from tensors to the input of code generation."""
 
     on_tensors: tuple[str, ...]
     on_buffers: tuple[str, ...]
-    written: int
-    """After how many of them the module is written as text and read again."""
+    roundtrip_after: int
+    """The index of the pass after which the module is printed and parsed."""
 
     def __str__(self) -> str:
         return ",".join((*self.on_tensors, *self.on_buffers))
 
 
-def random_way(random: Random) -> Way:
-    """Mostly the usual one; with other options, or with passes that are in no pipeline."""
+def random_lowering(random: Random) -> Lowering:
+    """Draw a variation of the default lowering: other options, and passes of no named pipeline."""
     relax = random.choice([["optimize"]] * 4 + [[], ["fuse-ops{fuse-opt-level=0}"]])
     tir = [*LOWER_TO_MLIR]
     partition = random.choice([tir[0], tir[0], "tir-loop-partition", "tir-simplify"])
@@ -53,30 +53,31 @@ def random_way(random: Random) -> Way:
         if random.random() < 0.3:
             tir.insert(place, name)
     lanes = random.choice([4, 8, 16, 16])
-    way = (*relax, f"legalize-ops{{lanes={lanes}}}")
-    return Way(way, ("plan-memory", *tir), random.randint(0, len(way) + len(tir)))
+    on_tensors = (*relax, f"legalize-ops{{lanes={lanes}}}")
+    count = len(on_tensors) + len(tir)
+    return Lowering(on_tensors, ("plan-memory", *tir), random.randint(0, count))
 
 
-def check_way(network: Network, way: Way, each: bool = False) -> None:
-    """Check what is computed on the way: on numpy while it is of tensors, by the interpreter then
-    after each pass if `each`, and by machine code in the end.
+def check_lowering(network: Network, lowering: Lowering, each: bool = False) -> None:
+    """Check the results of the network while it is lowered, and by machine code in the end.
 
-    Mismatch if a result is another; any error of a pass, of verification or of reading back.
+    The interpreter computes them after each pass on tensors, with `each` after all passes. Raises
+    Mismatch if a result differs, and whatever a pass, verification or parsing raises.
     """
     ctx = make_ir_context()
     module = network.module.clone()
 
-    def by_interpreter() -> Sequence[object]:
+    def interpreted() -> Sequence[object]:
         return run(module, "main", network.arguments)
 
-    for i, stage in enumerate([*way.on_tensors, *way.on_buffers]):
+    for i, stage in enumerate([*lowering.on_tensors, *lowering.on_buffers]):
         with PassContext(opt_level=3):
             parse_pipeline(stage).apply(ctx, module)
         verify(module)
-        if i == way.written:
+        if i == lowering.roundtrip_after:
             verify_roundtrip(module, ctx)
-        if (each and stage != "lower-tir") or i < len(way.on_tensors) - 1:
-            compare(network, by_interpreter, f"after {stage}")
+        if (each and stage != "lower-tir") or i < len(lowering.on_tensors) - 1:
+            compare(network, interpreted, f"after {stage}")
     compare(network, lambda: compile_module(module)(*network.arguments), "as machine code")
 
 

@@ -1,0 +1,72 @@
+"""Settings of all test runs, and the lists of skipped and failed tests at their end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterator
+
+import pytest
+
+MAX_LENGTH = 200
+"""Longer lines are cut."""
+
+
+def pytest_configure() -> None:
+    """Cache bytecode even if the environment says not to; compute on one thread per worker.
+
+    Tests start Python a hundred times; without the cache each start compiles the same modules.
+    Idle threads of OpenBLAS spin, which slows the other workers down.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Limit `-n auto` to one worker per gigabyte of memory."""
+    workers = yield
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(workers, memory >> 30))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """List why tests were skipped, and the failures, after everything else that pytest reports."""
+    yield
+    stats = terminalreporter.stats
+    if skipped := Counter(map(skip_reason, stats.get("skipped", []))):
+        terminalreporter.section("skipped tests")
+    for text, count in sorted(skipped.items()):
+        terminalreporter.write_line(f"{count}: {text}")
+    if failed := [*stats.get("failed", []), *stats.get("error", [])]:
+        terminalreporter.section("failed tests", red=True, bold=True)
+    for report in sorted(failed, key=lambda report: report.nodeid):
+        terminalreporter.write_line(f"{report.nodeid}: {reason(report)}")
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the reason that a skipped test gives."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+    return text.removeprefix("Skipped: ")
+
+
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the first line that says what failed."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash:
+        lines = nonempty(crash.message)
+    else:  # a file that cannot be imported: pytest marks the exception with an E
+        lines = nonempty(report.longreprtext)
+        lines = [
+            line.removeprefix("E ").strip() for line in lines if line.startswith("E ")
+        ] or lines
+    # numpy's messages start with an empty line.
+    first = " ".join(lines[:2] if lines and lines[0] == "AssertionError:" else lines[:1])
+    return first if len(first) <= MAX_LENGTH else f"{first[: MAX_LENGTH - 3]}..."
+
+
+def nonempty(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,1 @@
+"""Fuzzing: random networks through random lowerings to machine code, compared with numpy."""

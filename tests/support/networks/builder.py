@@ -1,0 +1,217 @@
+"""Building a function operation by operation, with all values computed on the way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from support.evaluation import Array
+from xdsl.dialects.builtin import FunctionType, IntegerType, ModuleOp, TensorType, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.test import TestOp
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation, SSAValue
+
+from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.types import Element, shape_of, tensor_type
+from passline.interpreters.arrays import dense_of, dtype_of, element_of, number_of
+from passline.interpreters.relax import RelaxFunctions
+
+from .choices import MAX_ELEMENTS, Choices
+from .values import NotApplicable, TracedValue, perturb
+
+__all__ = ["Network", "NetworkBuilder"]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A module with a function `@main`, arguments for it, and their results."""
+
+    module: ModuleOp
+    arguments: tuple[Array, ...]
+    results: tuple[Array, ...]
+    tolerances: tuple[float, ...]
+    """For each result the absolute difference that rounding errors can explain."""
+
+
+class NetworkBuilder:
+    """A function under construction, and the values that the next operation may use.
+
+    A rule picks operands (`pick_value`, `operand`), which are placeholders, and returns an
+    operation on them; `add` computes it and puts a copy on the real values into the function.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = Choices(seed)
+        self.rng = np.random.default_rng(seed)
+        self.func = FuncOp("main", ([], []))
+        self.arguments: list[Array] = []
+        self.values: list[TracedValue] = []
+        """The values of the current part."""
+        self.all_values: list[TracedValue] = []
+        """The values of the finished parts."""
+        self.results: list[TracedValue] = []
+        self.interpreter = Interpreter(ModuleOp([]))
+        self.interpreter.register_implementations(RelaxFunctions())
+        self.placeholders: dict[SSAValue, TracedValue] = {}
+        self.special = False
+        """Whether parameters of the current part contain infinities, NaN and signed zeros."""
+
+    def start_part(self, shape: Sequence[int], element: Element) -> None:
+        """Start a part with a parameter, and now and then a value of an earlier part."""
+        self.special = self.random.random() < 0.15
+        self.values = [self.parameter(shape, element)]
+        if self.all_values and self.random.random() < 0.3:
+            self.values.append(self.random.choice(self.all_values))
+
+    def finish_part(self) -> None:
+        """Make the last value of the part a result, and a few of the others."""
+        chosen = [known for known in self.values if self.random.random() < 0.15]
+        self.results += [self.values[-1], *chosen]
+        self.all_values += self.values
+
+    def network(self) -> Network:
+        """Return the function as a network."""
+        outputs = [known.value for known in self.results]
+        self.func.body.block.add_op(ReturnOp(*outputs))
+        types = [v.type for v in self.func.args], [v.type for v in outputs]
+        self.func.properties["function_type"] = FunctionType.from_lists(*types)
+        arrays = tuple(known.array for known in self.results)
+        tolerances = tuple(known.tolerance for known in self.results)
+        return Network(ModuleOp([self.func]), (*self.arguments,), arrays, tolerances)
+
+    # Operands
+
+    def numbers(self, shape: Sequence[int], element: Element) -> Array:
+        """Draw the elements of a parameter or constant."""
+        if element == i1:
+            return self.rng.integers(0, 2, shape).astype(bool)
+        integers = self.rng.integers(-3, 4, shape)
+        if isinstance(element, IntegerType):
+            return integers.astype(dtype_of(element))
+        if self.special:
+            special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.0, 3.0]
+            return self.rng.choice(special, shape).astype(dtype_of(element))
+        if self.random.random() < 0.4:
+            return integers.astype(dtype_of(element))
+        return self.rng.uniform(-2, 2, shape).astype(dtype_of(element))
+
+    def parameter(self, shape: Sequence[int], element: Element) -> TracedValue:
+        """Add a parameter to the function."""
+        array = self.numbers(shape, element)
+        block = self.func.body.block
+        value = block.insert_arg(TensorType(element, shape), len(block.args))
+        self.arguments.append(array)
+        return TracedValue(value, array, array)
+
+    def constant(self, shape: Sequence[int], element: Element) -> TracedValue:
+        """Add a constant to the function: a fill, or any numbers."""
+        if self.random.random() < 0.3:
+            (number,) = self.numbers((1,), element)
+            op = FullOp(number_of(number, element), TensorType(element, shape))
+            array = np.full(shape, number)
+        else:
+            array = self.numbers(shape, element)
+            op = ConstantOp(dense_of(array, TensorType(element, shape)))
+        self.func.body.block.add_op(op)
+        return TracedValue(op.results[0], array, array)
+
+    def placeholder(self, known: TracedValue) -> SSAValue:
+        """Return a value of the same type for an operation that may be rejected.
+
+        The real value then has no use that would have to be removed again.
+        """
+        (result,) = TestOp(result_types=[known.value.type]).results
+        self.placeholders[result] = known
+        return result
+
+    def pick_value(
+        self,
+        fits: Callable[[TracedValue], bool] = lambda _: True,
+        elements: Sequence[Element] | None = None,
+        exact: bool = False,
+    ) -> tuple[SSAValue, TracedValue]:
+        """Pick one of the last values of the part that satisfy all conditions."""
+        found = [
+            known
+            for known in self.values
+            if (elements is None or known.element in elements)
+            and (known.exact or not exact)
+            and fits(known)
+        ]
+        if not found:
+            raise NotApplicable
+        known = self.random.choice(found[-4:])
+        return self.placeholder(known), known
+
+    def operand(self, shape: Sequence[int], element: Element) -> SSAValue:
+        """Pick a value of the type, or add a parameter or constant."""
+        shape = tuple(shape)
+        if found := self.values_of(self.values, shape, element):
+            if self.random.random() < 0.6:
+                return self.placeholder(self.random.choice(found))
+        if self.all_values and self.random.random() < 0.1:
+            if found := self.values_of(self.all_values, shape, element):
+                return self.placeholder(self.random.choice(found))
+        known = self.random.choice([self.parameter, self.constant])(shape, element)
+        if self.random.random() < 0.2:
+            self.values.append(known)
+        return self.placeholder(known)
+
+    @staticmethod
+    def values_of(
+        values: Sequence[TracedValue], shape: tuple[int, ...], element: Element
+    ) -> list[TracedValue]:
+        return [known for known in values if known.shape == shape and known.element == element]
+
+    def axis(self, known: TracedValue) -> int:
+        """Draw an axis of the value."""
+        if not known.shape:
+            raise NotApplicable
+        return self.random.randrange(len(known.shape))
+
+    def axes(self, known: TracedValue) -> list[int]:
+        """Draw at least one axis of the value."""
+        rank = len(known.shape)
+        if not rank:
+            raise NotApplicable
+        return sorted(self.random.sample(range(rank), self.random.randint(1, rank)))
+
+    # Operations
+
+    def add(self, made: TensorOp, *, rounds: bool) -> None:
+        """Add an operation on placeholders to the function; NotApplicable if it is not comparable.
+
+        `rounds` says that it may round even where its operands are integers.
+        """
+        made.verify_()
+        if any(prod(shape_of(tensor_type(v)) or ()) > MAX_ELEMENTS for v in made.results):
+            raise NotApplicable
+        operands = [self.placeholders[operand] for operand in made.operands]
+        arrays = self.compute(made, [known.array for known in operands])
+        others = self.compute(made, [known.perturbed for known in operands])
+        exact = all(known.exact for known in operands) and not rounds
+        perturbed = [
+            perturb(
+                element_of(tensor_type(result)),
+                array,
+                other,
+                exact=exact,
+                allow_special=self.special,
+                rng=self.rng,
+            )
+            for result, array, other in zip(made.results, arrays, others, strict=True)
+        ]
+        op = made.clone({value: known.value for value, known in self.placeholders.items()})
+        self.func.body.block.add_op(op)
+        self.values += map(TracedValue, op.results, arrays, perturbed)
+
+    def compute(self, op: Operation, arrays: Sequence[Array]) -> tuple[Array, ...]:
+        """Compute the operation by the numpy semantics, without warnings."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return tuple(map(np.asarray, self.interpreter.run_op(op, tuple(arrays))))

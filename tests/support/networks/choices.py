@@ -1,0 +1,54 @@
+"""Random draws of sizes, shapes and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from random import Random
+
+__all__ = ["MAX_ELEMENTS", "SIZES", "Choices"]
+
+SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33)
+MAX_ELEMENTS = 3000
+"""The size limit of a tensor, in elements."""
+
+
+class Choices(Random):
+    """A random generator with the draws that networks need."""
+
+    def coin(self) -> bool:
+        """Draw True or False."""
+        return self.random() < 0.5
+
+    def shape(self, rank: int) -> tuple[int, ...]:
+        """Draw a shape of at most `MAX_ELEMENTS` elements; now and then a size is 0."""
+        while True:
+            sizes = SIZES if self.random() < 0.97 else (0, *SIZES)
+            shape = tuple(self.choice(sizes) for _ in range(rank))
+            if prod(shape) <= MAX_ELEMENTS:
+                return shape
+
+    def broadcastable(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Draw a shape that broadcasts to `shape`."""
+        match self.randrange(4):
+            case 0:
+                return tuple(shape)
+            case 1:
+                return ()
+            case 2:
+                shape = shape[self.randint(0, len(shape)) :]
+            case _:
+                pass
+        return tuple(1 if self.random() < 0.4 else n for n in shape)
+
+    def factors(self, number: int) -> list[int]:
+        """Draw two factors of `number`; `[0]` if it is 0."""
+        divisors = [d for d in range(1, number + 1) if number % d == 0]
+        first = self.choice(divisors) if divisors else 0
+        return [first, number // first] if first else [0]
+
+    def window(self, sizes: Sequence[int]) -> list[int]:
+        """Draw the extents of a window over dimensions of these sizes; it need not fit."""
+        if self.random() < 0.3:
+            return [1] * len(sizes)
+        return [self.choice([1, 2, 3, 3, 3, 5]) for _ in sizes]

@@ -1,0 +1,18 @@
+"""The operations that may round even where their operands are integers."""
+
+from __future__ import annotations
+
+from passline.dialects.relax import binary, nn, normalization, pooling, reduction
+
+from .elementwise import INEXACT_UNARY
+
+__all__ = ["INEXACT"]
+
+INEXACT = (
+    *INEXACT_UNARY,
+    *(binary.DivideOp, binary.PowerOp, reduction.MeanOp, nn.SoftmaxOp, nn.LogSoftmaxOp),
+    *(normalization.BatchNormOp, normalization.LayerNormOp, normalization.InstanceNormOp),
+    *(normalization.GroupNormOp, normalization.RMSNormOp, normalization.L2NormalizeOp),
+    *(normalization.LRNOp, pooling.AvgPool1dOp, pooling.AvgPool2dOp, pooling.AvgPool3dOp),
+    *(pooling.AdaptiveAvgPool1dOp, pooling.AdaptiveAvgPool2dOp, pooling.GlobalAvgPool2dOp),
+)
