@@ -24,8 +24,8 @@ from ..arguments import add_reduction, check_pipeline_source
 from ..failures import report
 from ..opt import PasslineOptMain
 from ..output import ResultFile
+from .delta import op_count, smaller_lists, smaller_modules
 from .interestingness import Command, Culprit, command_words, failure_of
-from .reduction import op_count, smaller_lists, smaller_modules
 
 __all__ = ["PasslineReduceMain", "main"]
 
