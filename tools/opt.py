@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import argparse
 import gc
-import inspect
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from importlib.metadata import version
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, ParseError, ShrinkException
-from xdsl.utils.target import Target
+from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
+from ..passmanager.diagnostics import Diagnostic
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.parser import parse_module
@@ -36,19 +32,17 @@ from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.verifier import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
-from ..passmanager.remarks import Remark, yaml_text
-from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import REMARK_OPTIONS, ArgumentParser, add_arguments, check_arguments
+from .arguments import ArgumentParser, add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
-from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
+from .diagnostic_output import DiagnosticOutput, remark_filter
+from .failures import INTERRUPTED, report
+from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
-
-if TYPE_CHECKING:
-    from .expected_diagnostics import ExpectedDiagnostics
+from .targets import check_target
 
 __all__ = ["PasslineOptMain", "main"]
 
@@ -81,6 +75,7 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_arguments(self.arg_parser)
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
         self.args = self.arg_parser.parse_args(given)
+        self.diagnostics = DiagnosticOutput(self.args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         try:
             self.check_arguments()
@@ -142,30 +137,6 @@ class PasslineOptMain(xDSLOptMain):
             sys.exit(report(error))
         sys.exit(0)
 
-    def check_target(self) -> None:
-        """Raise if there is no such target."""
-        try:
-            spec = parse_spec(self.args.target)
-        except ArgSpecParseError as error:
-            raise PasslineError(str(error)) from None
-        name = spec.name
-        if name not in self.available_targets:
-            closest = closest_name(name, self.available_targets)
-            known = f"choose from {', '.join(self.available_targets)}"
-            hint = f"did you mean '{closest}'?" if closest else known
-            raise PasslineError(f"there is no target '{name}'; {hint}")
-        factory = self.available_targets[name]
-        if inspect.signature(factory).parameters:  # an old-style target, a function
-            return
-        try:
-            cast(Callable[[], type[Target]], factory)().from_spec(spec)
-        except ValueError as error:
-            raise PasslineError(f"target '{name}': {error}") from None
-        except ImportError as error:
-            raise PasslineError(
-                f"target '{name}' needs '{error.name}', which is not installed"
-            ) from None
-
     # What to do
 
     def check_arguments(self) -> None:
@@ -175,7 +146,7 @@ class PasslineOptMain(xDSLOptMain):
         text = answer(self.args, self.arg_parser, self.available_passes, names)
         if text is not None:
             self.print_and_exit(text)
-        self.check_target()
+        check_target(self.args.target, self.available_targets)
         check_arguments(self.args)
 
     def setup_pipeline(self) -> None:
@@ -234,14 +205,6 @@ class PasslineOptMain(xDSLOptMain):
         """The instruments to run under: what the options ask for."""
         return self.observation.instruments()
 
-    def remark_filter(self) -> dict[str, str]:
-        """Which remarks are shown or written: a regular expression on passes by kind."""
-        named = {kind: getattr(self.args, option) for kind, option in REMARK_OPTIONS.items()}
-        given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
-        if self.args.remarks_output:
-            return given or {"all": ""}
-        return {} if self.args.quiet else given
-
     def left_out(self) -> Iterator[str]:
         """A warning that says which of the passes of -p the level of -O leaves out, if any."""
         plan = list(self.sequential.plan(self.pass_context))
@@ -258,7 +221,6 @@ class PasslineOptMain(xDSLOptMain):
 
     def run(self) -> None:
         """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
-        self.remarks: list[Remark] = []
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -274,7 +236,7 @@ class PasslineOptMain(xDSLOptMain):
                     result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
-        status = max(status, self.write_remarks())
+        status = max(status, self.diagnostics.write_remarks())
         self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
@@ -282,32 +244,11 @@ class PasslineOptMain(xDSLOptMain):
         if status:
             sys.exit(status)
 
-    def write_remarks(self) -> int:
-        """Write the remarks to the file that is to have them; returns the exit status."""
-        if not self.args.remarks_output:
-            return 0
-        file = ResultFile(self.args.remarks_output)
-        try:
-            file.write(yaml_text(self.remarks))
-            file.commit()
-        except OSError as error:
-            return report(error, debug=self.args.debug)
-        return 0
-
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
-        """Parse, verify, transform and write one chunk; returns the status that it ends with."""
+        """Parse, verify, transform and write one chunk; return the exit status for it."""
         self.line_offset = offset
         text = chunk.read()
-        self.expected: ExpectedDiagnostics | None = None
-        if self.args.verify_diagnostics:
-            from .expected_diagnostics import ExpectedDiagnostics
-
-            self.expected = ExpectedDiagnostics(
-                self.get_input_name(),
-                text.decode(errors="replace"),
-                offset,
-                only_expected=self.args.verify_diagnostics == "only-expected",
-            )
+        self.diagnostics.start_chunk(self.get_input_name(), text, offset)
         try:
             self.transform_chunk(text, extension, result)
         except ShrinkException:
@@ -320,10 +261,10 @@ class PasslineOptMain(xDSLOptMain):
             if self.args.parsing_diagnostics:
                 result.write(f"{error}\n")
                 return 0
-            return self.fail(error)
+            return self.diagnostics.fail_chunk(error)
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            return self.fail(error)
-        return self.finish_chunk(0)
+            return self.diagnostics.fail_chunk(error)
+        return self.diagnostics.finish_chunk(0)
 
     def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
         """Parse, verify, transform and write one chunk."""
@@ -345,21 +286,6 @@ class PasslineOptMain(xDSLOptMain):
             with phase("Output"):
                 result.write(self.output_resulting_program(module))
 
-    def fail(self, error: BaseException) -> int:
-        """Say what failed, or see whether it was expected; returns the status."""
-        if self.expected is None or status_of(error) != BAD_INPUT:
-            return self.finish_chunk(report(error, debug=self.args.debug))
-        self.expected.renderer(diagnostics_of(error))
-        return self.finish_chunk(0)
-
-    def finish_chunk(self, status: int) -> int:
-        """Say which expected diagnostics did not come and which unexpected ones did."""
-        if self.expected is None:
-            return status
-        problems = self.expected.finish()
-        print_diagnostics(problems)
-        return max(status, BAD_INPUT if problems else 0)
-
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """The text of the result, for MLIR with every bit of its constants."""
         spec = parse_spec(self.args.target)
@@ -375,30 +301,18 @@ class PasslineOptMain(xDSLOptMain):
         )
         return module_text(prog, self.ctx, style)
 
-    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show what passes report: on stderr, or to the comments that expect it, or in a file."""
-        if self.args.remarks_output:
-            self.remarks += [d for d in diagnostics if isinstance(d, Remark)]
-            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
-        if self.expected is not None:
-            self.expected.renderer(diagnostics)
-        else:
-            print_diagnostics([d for d in diagnostics if self.shows(d)])
+    def remark_filter(self) -> dict[str, str]:
+        """Return the remarks to make: kind -> regular expression on the names of passes."""
+        return remark_filter(self.args)
 
-    def shows(self, diagnostic: Diagnostic) -> bool:
-        """Whether what the pass that is running reports is shown."""
-        severity = diagnostic.severity
-        if isinstance(diagnostic, Remark):
-            return True  # or the pass would not have been asked for it
-        if severity is Severity.REMARK and not self.args.quiet:
-            wanted, name = self.args.remarks, Run.current().frames[-1].info.name
-            return wanted is not None and re.search(wanted, name) is not None
-        return severity is Severity.ERROR or not self.args.quiet
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show the diagnostics of a pass."""
+        self.diagnostics.render(diagnostics)
 
     # Input
 
     def get_input_name(self) -> str:
-        return "<stdin>" if self.args.input_file in (None, "-") else self.args.input_file
+        return STDIN if self.args.input_file in (None, "-") else self.args.input_file
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         if self.args.input_file in (None, "-"):
@@ -417,22 +331,17 @@ class PasslineOptMain(xDSLOptMain):
         stream, extension = self.get_input_stream()
         known = extension if extension in self.available_frontends else "mlir"
         frontend: str = self.args.frontend or known
-        is_stdin = self.get_input_name() == "<stdin>"
+        is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else stream.read()
         if is_stdin and frontend == "mlir":
-            remember_source("<stdin>", content)
+            remember_source(STDIN, content)
         return content, frontend
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         """Read MLIR text; every op knows its line."""
-        name, content = self.get_input_name(), stream.read()
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as error:
-            byte = content[error.start]
-            message = f"'{name}' is no UTF-8 text: byte {byte:#x} at offset {error.start}"
-            raise PasslineError(message) from None
+        name = self.get_input_name()
+        text = decode_mlir(name, stream.read())
         if "mlir_reproducer" in text:
             text = self.read_reproducer(text)
         elif self.args.run_reproducer:
@@ -446,16 +355,9 @@ class PasslineOptMain(xDSLOptMain):
         )
 
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
-        """Read an ONNX model, and what it has in files beside it."""
-        try:
-            from ..frontends.onnx import import_model
-        except ModuleNotFoundError as error:
-            raise PasslineError(
-                f"reading ONNX needs '{error.name}', which is not installed: "
-                "pip install 'passline[onnx]'"
-            ) from None
-        is_stdin = self.get_input_name() == "<stdin>"
-        return import_model(stream.read() if is_stdin else self.get_input_name())
+        """Import an ONNX model."""
+        name = self.get_input_name()
+        return parse_onnx(stream.read() if name == STDIN else name)
 
     def read_reproducer(self, text: str) -> str:
         """The IR of a file that holds a pipeline too; the pipeline is taken if asked for."""
