@@ -15,7 +15,7 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.sequential import Sequential
-from .arguments import Numbers
+from .argument_parser import Numbers
 
 __all__ = ["Observation", "print_style"]
 

@@ -33,7 +33,8 @@ from ..passmanager.ir.verifier import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
 from ..passmanager.sequential import Sequential
-from .arguments import ArgumentParser, add_arguments, check_arguments
+from .argument_parser import ArgumentParser
+from .arguments import add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
 from .diagnostic_output import DiagnosticOutput, remark_filter

@@ -20,10 +20,11 @@ from ...passmanager.ir.printer import PrintStyle, module_text
 from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential, SequentialOptions
-from ..arguments import add_reduction, check_pipeline_source
+from ..arguments import check_pipeline_source
 from ..failures import report
 from ..opt import PasslineOptMain
 from ..output import ResultFile
+from .arguments import add_reduction
 from .delta import op_count, smaller_lists, smaller_modules
 from .interestingness import Command, Culprit, command_words, failure_of
 
