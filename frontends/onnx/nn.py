@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import shape_of
+from ...dialects.relax.types import Element, shape_of
 from .errors import Unsupported
 from .node import Converter, Converters, Node
 
@@ -281,7 +281,31 @@ def space_to_depth(node: Node) -> Sequence[SSAValue]:
     return [node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))]
 
 
+def dropout(node: Node) -> Sequence[SSAValue | None]:
+    """Does nothing at inference; the mask is then true."""
+    x = node.input(0)
+    if node.opset < 7 and not node.bool("is_test"):
+        raise Unsupported("attribute is_test = 0: dropout in training is random")
+    rate: float | None = node.float("ratio", 0.5) if node.opset < 12 else 0.5
+    if node.opset >= 12:
+        if node.has(1):
+            rate = node.number_of(1)
+        if node.has(2) and rate != 0:
+            training = node.number_of(2)
+            if training is None or training:
+                raise Unsupported("training_mode is not false: dropout in training is random")
+    if rate == 0 or rate is None:
+        y = x
+    else:
+        y = node.op("nn.dropout", x, rate=rate)
+    if not node.wants(1):
+        return [y]
+    mask_element: Element = i1 if node.opset >= 10 else node.element(x)
+    return [y, node.full(1, mask_element, node.static_shape(x))]
+
+
 NN: Converters = {
+    "Dropout": dropout,
     "AveragePool": pool("avg"),
     "Conv": conv,
     "ConvTranspose": conv_transpose,
