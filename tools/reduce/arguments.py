@@ -16,27 +16,27 @@ def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], ver
     group = parser.add_argument_group("input and output")
     add = group.add_argument
     add("input_file", nargs="?", help="the file to reduce; '-' is stdin")
-    help = "what reads the input, if not what its name says"
+    help = "the frontend that reads the input; by default chosen by the file name"
     add("-f", "--frontend", choices=[*frontends], help=help)
-    help = "the file to write, in one step, at the end or when interrupted; '-' is stdout"
+    help = "the output file, written at the end or when interrupted; '-' is stdout"
     add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
-    help = "write all operations in generic form"
+    help = "print operations in generic form"
     add("--print-op-generic", action="store_true", help=help)
-    help = "accept operations that no dialect knows"
+    help = "accept operations of unknown dialects"
     add("--allow-unregistered-dialect", action="store_true", help=help)
-    add("--no-implicit-module", action="store_true", help="accept one builtin.module only")
-    add("--quiet", action="store_true", help="do not say what has gone")
+    add("--no-implicit-module", action="store_true", help="accept nothing but one builtin.module")
+    add("--quiet", action="store_true", help="do not report progress")
     add("--debug", action="store_true", help="show the traceback when something fails")
-    group = parser.add_argument_group("what is interesting")
+    group = parser.add_argument_group("interestingness")
     add = group.add_argument
-    help = "a command that is given the name of a file, and ends with 0 if that is interesting"
+    help = "a command that takes a file name and exits with 0 if the file is interesting"
     add("--test", type=nonempty_text, metavar="COMMAND", help=help)
-    help = "a file is not interesting if the command takes longer"
+    help = "treat a file as not interesting if the command takes longer"
     add("--timeout", type=seconds, metavar="SECONDS", help=help)
     group = add_pipeline(parser)
     group.description = (
-        "Without --test, what fails as the input does: in the same pass, with the same exception, "
-        "and a message that differs in numbers, names and types only."
+        "Without --test, a module is interesting if it fails as the input does: in the same pass, "
+        "with the same exception and a message that differs only in numbers, names and types."
     )
     add_verification(group)
     group.add_argument("-v", "--version", action="version", version=version)
