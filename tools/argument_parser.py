@@ -28,10 +28,10 @@ __all__ = [
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """A parser of options as mlir-opt has them.
+    """A parser of options with mlir-opt's rules.
 
-    None is abbreviated; one with an optional value has it behind `=` only; a pass may stand as an
-    option. Options of xDSL can be replaced. An unknown option gets the nearest that exists.
+    Options cannot be abbreviated; an optional value follows `=`; `--pass-name` adds a pass. Options
+    of xDSL can be replaced. The error for an unknown option names the nearest known one.
     """
 
     def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
@@ -45,7 +45,8 @@ class ArgumentParser(argparse.ArgumentParser):
         self._passes = {name_key(name): name for name in passes}
 
     def prepare(self, args: Sequence[str]) -> list[str]:
-        """The arguments for argparse: `--timing` is `--timing=tree`, `--cse` is `-p cse`."""
+        """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
+        cse`."""
         prepared: list[str] = []
         for arg in args:
             name, equals, value = arg.partition("=")
@@ -71,7 +72,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Shows an optional value as it is spelled: `--timing[=tree|list|json]`."""
+    """A formatter that shows an optional value as it is written: `--timing[=tree|list|json]`."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not isinstance(action, OptionalValue):
@@ -81,7 +82,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class OptionalValue(argparse.Action):
-    """An option whose value, behind `=`, may be left out: `const` then stands for it."""
+    """An option with an optional value after `=`; `const` is the value if it is left out."""
 
     def __call__(
         self,
@@ -94,7 +95,7 @@ class OptionalValue(argparse.Action):
 
 
 class Names(argparse.Action):
-    """An option that takes names with commas between them, and may be repeated."""
+    """An option that takes names separated by commas, and may be repeated."""
 
     def __call__(
         self,
@@ -112,7 +113,7 @@ class Names(argparse.Action):
 
 
 class Chosen(argparse.Action):
-    """An option that takes `TAG=1-3:7`, and may be repeated with other tags."""
+    """An option that takes `TAG=1-3:7`, and may be repeated for other tags."""
 
     def __call__(
         self,
@@ -137,6 +138,7 @@ Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
 
 
 def pass_name(text: str) -> str:
+    """Parse the name of a pass."""
     try:
         check_name(text)
     except ValueError as error:
@@ -145,12 +147,14 @@ def pass_name(text: str) -> str:
 
 
 def nonempty_text(text: str) -> str:
+    """Parse a text that is not empty."""
     if not text:
         raise argparse.ArgumentTypeError("expected a value that is not empty")
     return text
 
 
 def limit(text: str) -> int:
+    """Parse a limit: a number, or -1 for no limit."""
     if not re.fullmatch(r"\d+|-1", text):
         raise argparse.ArgumentTypeError(
             f"expected a whole number, or -1 for no limit, got '{text}'"
@@ -159,13 +163,14 @@ def limit(text: str) -> int:
 
 
 def size(text: str) -> int:
+    """Parse a number that is not negative."""
     if not re.fullmatch(r"\d+", text):
         raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
     return int(text)
 
 
 class Numbers:
-    """The whole numbers that a text as `1-3,7` or `1-3:7` names, bounds included."""
+    """A set of integers, written as `1-3,7` or `1-3:7`; bounds are included."""
 
     def __init__(self, text: str) -> None:
         if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
@@ -179,19 +184,21 @@ class Numbers:
 
 
 def seconds(text: str) -> float:
+    """Parse a positive number of seconds."""
     if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
         raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
     return float(text)
 
 
 def add_names(group: Group, flag: str, help: str) -> None:
+    """Add an option that takes names separated by commas."""
     group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
 
 
 def add_optional(
     group: Group, flag: str, const: str, kinds: Sequence[str] | str, help: str
 ) -> None:
-    """An option with a value that is one of `kinds`, or of the kind that a text calls so."""
+    """Add an option with an optional value: one of `kinds`, or a text that help calls `kinds`."""
     if isinstance(kinds, str):
         group.add_argument(
             flag, action=OptionalValue, const=const, type=nonempty_text, metavar=kinds, help=help

@@ -1,4 +1,4 @@
-"""The options of `passline-opt` beside those of `xdsl-opt`, or in their place."""
+"""The options of `passline-opt` that `xdsl-opt` does not have, or that replace options of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
-    """Add the options, in groups."""
+    """Add the options in groups."""
     _add_input_and_output(parser, targets)
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
@@ -119,7 +119,7 @@ def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> Group:
-    """Add the options that say which passes run, with which options."""
+    """Add the options that select passes and set their options; return their group."""
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
     help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
@@ -169,6 +169,7 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
 
 
 def add_verification(group: Group) -> None:
+    """Add the options on verification."""
     add = group.add_argument
     help = "verify what each pass changed (on by default)"
     add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)

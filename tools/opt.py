@@ -49,11 +49,11 @@ __all__ = ["PasslineOptMain", "main"]
 
 
 class PasslineOptMain(xDSLOptMain):
-    """The tool, made to be subclassed as xDSL's: its hooks are called in the same order.
+    """The tool `passline-opt`, to be subclassed like xDSL's: the hooks are called in the same
+    order.
 
-    Besides them: `instruments`, to add instruments. `run` ends the process with a status that is
-    not 0 if something failed: 1 the input is wrong or a pass failed on purpose, 2 usage, 3 a bug in
-    a pass.
+    `instruments` is a hook of ours. `run` ends the process with status 1 for invalid input or a
+    pass that failed on purpose, 2 for wrong usage, 3 for a bug in a pass.
     """
 
     version_format = "passline-opt {passline_version}, built on xDSL {xdsl_version}"
@@ -89,7 +89,7 @@ class PasslineOptMain(xDSLOptMain):
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
-        """Run the tool as a process of its own; what a console script calls."""
+        """Run the tool as a process of its own: the entry point of the console script."""
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
@@ -125,13 +125,13 @@ class PasslineOptMain(xDSLOptMain):
         add_arguments(arg_parser, self.available_targets, self.versions())
 
     def versions(self) -> str:
-        """What --version prints."""
+        """Return the text of --version."""
         return self.version_format.format(
             passline_version=version("passline"), xdsl_version=version("xdsl")
         )
 
     def print_and_exit(self, text: str) -> NoReturn:
-        """Print what was asked for in place of a run."""
+        """Print the information that was asked for, and exit."""
         try:
             print(text, flush=True)
         except OSError as error:
@@ -141,7 +141,7 @@ class PasslineOptMain(xDSLOptMain):
     # What to do
 
     def check_arguments(self) -> None:
-        """Answer questions that are no run; PasslineError for arguments that cannot be meant."""
+        """Print information if the options ask for it; PasslineError for invalid arguments."""
         self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         names = self.ctx.registered_dialect_names
         text = answer(self.args, self.arg_parser, self.available_passes, names)
@@ -151,7 +151,7 @@ class PasslineOptMain(xDSLOptMain):
         check_arguments(self.args)
 
     def setup_pipeline(self) -> None:
-        """Make the pipeline and the context that it runs under."""
+        """Create the pipeline and the context in which it runs."""
         self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
         self.pass_context = self.make_pass_context()
@@ -163,7 +163,7 @@ class PasslineOptMain(xDSLOptMain):
                 print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
 
     def given_passes(self) -> list[ModulePass]:
-        """The passes of -p, else of -O."""
+        """Return the passes of -p, or else of -O."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
@@ -171,7 +171,7 @@ class PasslineOptMain(xDSLOptMain):
         return [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
 
     def make_pass_context(self) -> PassContext:
-        """The context that the options ask for."""
+        """Create the context that the options describe."""
         level: int | None = self.args.opt_level
         return PassContext(
             opt_level=sys.maxsize if level is None else level,
@@ -186,7 +186,7 @@ class PasslineOptMain(xDSLOptMain):
         )
 
     def answer_about_pipeline(self) -> None:
-        """Say what the pipeline is, if asked."""
+        """Print the pipeline if the options ask for it."""
         if self.args.explain_pipeline:
             self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
         if self.args.dump_pass_pipeline:
@@ -194,34 +194,35 @@ class PasslineOptMain(xDSLOptMain):
 
     @property
     def verifies_each(self) -> bool:
-        """Whether what each pass changes is to be verified."""
+        """Whether to verify what each pass changes."""
         return self.args.verify_each and not self.args.disable_verify
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
-        """Take these passes as the pipeline."""
+        """Set the pipeline to `passes`."""
         self.sequential = Sequential(passes)
         self.pipeline = PassPipeline((self.sequential,))
 
     def instruments(self) -> list[PassInstrument]:
-        """The instruments to run under: what the options ask for."""
+        """Return the instruments to run under."""
         return self.observation.instruments()
 
     def left_out(self) -> Iterator[str]:
-        """A warning that says which of the passes of -p the level of -O leaves out, if any."""
+        """Yield a warning about the passes of -p that the level of -O filters out."""
         plan = list(self.sequential.plan(self.pass_context))
         steps = [step for step in plan if step.action == "skip"]
         if steps and len(steps) < len(plan):  # of a pipeline that does nothing it is said anyway
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline; what passes print is not in the way of the result."""
+        """Run the pipeline; the output of passes goes to stderr, to keep it apart from the result."""
         with redirect_stdout(sys.stderr):
             super().apply_passes(prog)
 
     # Doing it
 
     def run(self) -> None:
-        """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
+        """Read the input, run the pipeline and write the result, chunk by chunk; a failed chunk
+        does not stop the next ones."""
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -288,7 +289,7 @@ class PasslineOptMain(xDSLOptMain):
                 result.write(self.output_resulting_program(module))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """The text of the result, for MLIR with every bit of its constants."""
+        """Return the text of the result; MLIR text keeps every bit of the constants."""
         spec = parse_spec(self.args.target)
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
@@ -321,14 +322,16 @@ class PasslineOptMain(xDSLOptMain):
         return super().get_input_stream()
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
-        """The chunks of the input with the lines before each, and the frontend that reads them."""
+        """Return the chunks of the input, each with the number of lines before it, and the
+        frontend."""
         content, frontend = self.read_input()
         marker = self.args.split_input_file
         chunks = split_chunks(content, marker) if marker else [(content, 0)]
         return [(BytesIO(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
-        """The whole input, and the frontend that reads it; nothing for one that maps the file."""
+        """Return the content of the input and the frontend; no content for a frontend that opens
+        the file itself."""
         stream, extension = self.get_input_stream()
         known = extension if extension in self.available_frontends else "mlir"
         frontend: str = self.args.frontend or known
@@ -340,7 +343,7 @@ class PasslineOptMain(xDSLOptMain):
         return content, frontend
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Read MLIR text; every op knows its line."""
+        """Parse MLIR text; every op gets its source location."""
         name = self.get_input_name()
         text = decode_mlir(name, stream.read())
         if "mlir_reproducer" in text:
@@ -361,7 +364,8 @@ class PasslineOptMain(xDSLOptMain):
         return parse_onnx(stream.read() if name == STDIN else name)
 
     def read_reproducer(self, text: str) -> str:
-        """The IR of a file that holds a pipeline too; the pipeline is taken if asked for."""
+        """Return the IR of a file that holds a pipeline too; take the pipeline with --run-
+        reproducer."""
         from ..passmanager.instruments.reproducer import read_reproducer
 
         text, reproducer = read_reproducer(text)

@@ -12,7 +12,7 @@ __all__ = ["add_reduction"]
 
 
 def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], version: str) -> None:
-    """Add the options of `passline-reduce`, in groups."""
+    """Add the options of `passline-reduce` in groups."""
     group = parser.add_argument_group("input and output")
     add = group.add_argument
     add("input_file", nargs="?", help="the file to reduce; '-' is stdin")

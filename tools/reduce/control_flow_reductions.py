@@ -16,7 +16,8 @@ __all__ = ["branches", "successors"]
 
 
 def branches(module: ModuleOp) -> list[Edit]:
-    """Branches: their block ends as the one that returns, and blocks never reached go."""
+    """Return edits that replace a branch by a copy of a returning terminator of the region, and
+    erase the blocks that become unreachable."""
 
     def edit(end: Operation) -> None:
         block, region = end.parent, end.parent_region()
@@ -34,7 +35,7 @@ def branches(module: ModuleOp) -> list[Edit]:
 
 
 def successors(module: ModuleOp) -> list[Edit]:
-    """Branches and blocks that are reached only by them: the ops of the block take their place."""
+    """Return edits that merge a block with the only branch to it."""
 
     def edit(end: Operation, successor: Block) -> None:
         block, region = end.parent, end.parent_region()
@@ -64,12 +65,13 @@ def successors(module: ModuleOp) -> list[Edit]:
 
 
 def _exit(region: Region) -> Operation | None:
-    """The first terminator in a region that leaves it."""
+    """Return the first terminator in a region that leaves it."""
     ends = (block.last_op for block in region.blocks)
     return next((end for end in ends if end and is_terminator(end) and not end.successors), None)
 
 
 def _erase_unreached(region: Region) -> None:
+    """Erase the blocks of a region that are not reachable from its first block."""
     reached = {block: None for block in [region.first_block] if block is not None}
     pending = [*reached]
     while pending:

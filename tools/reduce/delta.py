@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Step:
-    """A module that is smaller than the one before, and what kind of things went."""
+    """A module that is smaller than the one before, and the kind of things that were removed."""
 
     what: str
     module: ModuleOp
@@ -28,13 +28,11 @@ class Step:
 def smaller_modules(
     module: ModuleOp, interesting: Callable[[ModuleOp], bool], *, verified: bool = True
 ) -> Iterator[Step]:
-    """Ever smaller interesting modules, until there is none; `module`, which has to be interesting,
-    is left alone.
+    """Yield ever smaller interesting modules; `module`, which must be interesting, is not changed.
 
-    `interesting` is asked about copies, with which it may do what it likes; if `verified`, only
-    about valid ones. Of each kind in `REDUCTIONS` first all is taken away, then one half and the
-    other, and so on down to one thing at a time; and all kinds again until none has had success.
-    Source: llvm-reduce's delta passes.
+    `interesting` gets copies, which it may change; if `verified`, only valid ones. Of each kind in
+    `REDUCTIONS` all edits are tried together, then halves, quarters and so on down to single edits;
+    all kinds are tried again until none succeeds. Source: llvm-reduce's delta passes.
     """
     search = DeltaSearch(module, interesting, verified)
     succeeded = True
@@ -47,7 +45,7 @@ def smaller_modules(
 
 
 class DeltaSearch:
-    """The best module so far, and how a better one is found."""
+    """A search that keeps the smallest interesting module found so far."""
 
     def __init__(
         self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
@@ -57,7 +55,7 @@ class DeltaSearch:
         self.verified = verified
 
     def run(self, reduction: Reduction) -> Iterator[ModuleOp]:
-        """Take away things of one kind; each better module in turn."""
+        """Try the edits of one kind; yield each smaller module."""
 
         def accept(start: int, end: int) -> bool:
             candidate = self.edited(reduction, start, end)
@@ -70,7 +68,7 @@ class DeltaSearch:
             yield self.best
 
     def edited(self, reduction: Reduction, start: int, end: int) -> ModuleOp:
-        """A copy of the best module without the things of a kind in a range."""
+        """Return a copy of the best module with a range of the edits applied."""
         candidate = self.best.clone()
         # From the back: users before what they use, and an index before those that it shifts.
         for edit in reversed(reduction(candidate)[start:end]):
@@ -79,7 +77,7 @@ class DeltaSearch:
 
 
 def smaller_lists(items: Sequence[T], interesting: Callable[[list[T]], bool]) -> Iterator[list[T]]:
-    """Ever shorter interesting parts of an interesting list, until nothing more can go."""
+    """Yield ever shorter interesting sublists, until no element can be removed."""
     best = list(items)
 
     def accept(start: int, end: int) -> bool:
@@ -97,14 +95,13 @@ def smaller_lists(items: Sequence[T], interesting: Callable[[list[T]], bool]) ->
 
 
 def op_count(module: ModuleOp) -> int:
-    """How many ops there are in the module."""
+    """Return the number of ops in the module."""
     return sum(1 for _ in walk(module)) - 1
 
 
 def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> Iterator[None]:
-    """Try to take away ranges of things, larger ones first and the last of each size first; yields
-    after each success, when `count` tells how many are left.
-    """
+    """Try to remove ranges, halving their size each round and going from the end to the start;
+    yield after each success. `count` returns the number of things that are left."""
     size = count()
     while size:
         end = count()
@@ -119,6 +116,7 @@ def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> 
 
 
 def _is_valid(module: ModuleOp) -> bool:
+    """Return whether a module verifies."""
     try:
         verify(module)
     except Exception:  # a verifier may stumble over what no pass would have left

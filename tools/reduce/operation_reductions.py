@@ -18,7 +18,7 @@ __all__ = ["attributes", "constants", "operations", "regions"]
 
 
 def operations(module: ModuleOp) -> list[Edit]:
-    """Ops, with what is nested in them."""
+    """Return edits that erase an op with its regions."""
 
     def edit(op: Operation) -> None:
         if op.parent is not None:
@@ -33,7 +33,8 @@ def operations(module: ModuleOp) -> list[Edit]:
 
 
 def regions(module: ModuleOp) -> list[Edit]:
-    """Ops with regions, as loops and branches: the ops of one region take their place."""
+    """Return edits that replace an op, such as a loop or a branch, by the ops of one of its
+    regions."""
 
     def edit(op: Operation, region: Region) -> None:
         if (parent := op.parent) is None:
@@ -57,7 +58,7 @@ def regions(module: ModuleOp) -> list[Edit]:
 
 
 def attributes(module: ModuleOp) -> list[Edit]:
-    """Attributes and properties that an op need not have."""
+    """Return edits that delete an optional attribute or property."""
 
     def edit(held: dict[str, Attribute], key: str) -> None:
         del held[key]
@@ -82,7 +83,7 @@ def _is_optional(op: Operation, key: str) -> bool:
 
 
 def constants(module: ModuleOp) -> list[Edit]:
-    """The elements of dense constants, but for the first, which is repeated."""
+    """Return edits that replace a dense constant by a splat of its first element."""
 
     def edit(held: dict[str, Attribute], key: str, splat: Attribute) -> None:
         held[key] = splat
@@ -97,7 +98,7 @@ def constants(module: ModuleOp) -> list[Edit]:
 
 
 def _splat(attribute: Attribute) -> Attribute | None:
-    """The constant with its first element everywhere; None if that is what it is."""
+    """Return the splat of the first element of a dense constant, or None if it is one already."""
     if not is_dense(attribute) or not len(attribute):
         return None
     data = attribute.data.data

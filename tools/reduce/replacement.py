@@ -1,4 +1,4 @@
-"""The removal of operations whose results are used: the values that take their place."""
+"""The removal of ops whose results are used: values that replace the results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def stand_in(value: SSAValue, near: Iterable[SSAValue], block: Block) -> SSAValue:
-    """A value of the same type for the users in `block` of one that goes: one of `near`, an
-    argument of the function, else a source, which is a conversion of nothing that no pass knows.
-    """
+    """Return a value of the type of `value` for its users in `block`: one of `near`, an argument of
+    the function, or else a source: an `unrealized_conversion_cast` without operands, which no pass
+    folds."""
     entry = _entry(block)
     for other in (*near, *entry.args):
         if other is not value and other.type == value.type:
@@ -40,7 +40,7 @@ def stand_in(value: SSAValue, near: Iterable[SSAValue], block: Block) -> SSAValu
 
 
 def _entry(block: Block) -> Block:
-    """The block in which the function, or whatever is isolated, that `block` is in begins."""
+    """Return the entry block of the innermost op isolated from above that holds `block`."""
     while (holder := block.parent_op()) is not None and holder.parent is not None:
         if holder.has_trait(IsolatedFromAbove, value_if_unregistered=True):
             break
@@ -50,15 +50,17 @@ def _entry(block: Block) -> Block:
 
 
 def is_source(op: Operation) -> bool:
+    """Return whether an op is a source: a conversion without operands."""
     return isinstance(op, UnrealizedConversionCastOp) and not op.operands and len(op.results) == 1
 
 
 def is_terminator(op: Operation) -> bool:
+    """Return whether an op ends its block."""
     return op.has_trait(IsTerminator, value_if_unregistered=False) or bool(op.successors)
 
 
 def erase_and_replace(op: Operation, values: Sequence[SSAValue | None] = ()) -> None:
-    """Take an op out; users get the value of `values` if it fits, else a stand-in."""
+    """Erase an op; its users get the value of `values` if the type fits, else a stand-in."""
     assert op.parent is not None
     near = [operand for operand in op.operands if operand not in op.results]
     for number, result in enumerate(op.results):
@@ -71,4 +73,5 @@ def erase_and_replace(op: Operation, values: Sequence[SSAValue | None] = ()) -> 
 
 
 def without(items: Sequence[T], number: int) -> list[T]:
+    """Return the items without the one at index `number`."""
     return [*items[:number], *items[number + 1 :]]

@@ -20,7 +20,7 @@ __all__ = ["arguments", "bodies", "results", "symbols"]
 
 
 def symbols(module: ModuleOp) -> list[Edit]:
-    """Functions and other symbols, with the ops that name them."""
+    """Return edits that erase a symbol with the ops that refer to it."""
     users = users_of_symbols(module)
 
     def edit(op: Operation, name: str) -> None:
@@ -34,6 +34,7 @@ def symbols(module: ModuleOp) -> list[Edit]:
 
 
 def users_of_symbols(module: ModuleOp) -> defaultdict[str, list[Operation]]:
+    """Return the ops that refer to each symbol."""
     users: defaultdict[str, list[Operation]] = defaultdict(list)
     references = References()
     for op in walk(module):
@@ -43,7 +44,7 @@ def users_of_symbols(module: ModuleOp) -> defaultdict[str, list[Operation]]:
 
 
 def bodies(module: ModuleOp) -> list[Edit]:
-    """The bodies of functions, which become declarations."""
+    """Return edits that turn a function into a declaration."""
 
     def edit(op: Operation) -> None:
         region = op.regions[0]
@@ -61,7 +62,7 @@ def _is_function(op: Operation) -> bool:
 
 
 def arguments(module: ModuleOp) -> list[Edit]:
-    """Arguments of functions, in calls too, if unused or if another can stand in."""
+    """Return edits that remove an argument of a function and of its calls."""
     users = users_of_symbols(module)
 
     def edit(func: FuncOp, number: int) -> None:
@@ -90,7 +91,7 @@ def arguments(module: ModuleOp) -> list[Edit]:
 
 
 def _may_lose_argument(func: FuncOp, number: int) -> bool:
-    """Whether the body, if there is one, needs no source in place of the argument."""
+    """Return whether the users of an argument can be given another argument, or there are none."""
     if (entry := func.body.first_block) is None:
         return True
     if number >= len(entry.args):  # in IR that is not verified
@@ -100,7 +101,7 @@ def _may_lose_argument(func: FuncOp, number: int) -> bool:
 
 
 def results(module: ModuleOp) -> list[Edit]:
-    """Results of functions, in calls too."""
+    """Return edits that remove a result of a function and of its calls."""
     users = users_of_symbols(module)
 
     def edit(func: FuncOp, number: int) -> None:
@@ -123,7 +124,7 @@ def results(module: ModuleOp) -> list[Edit]:
 
 
 def _call_without(call: CallOp, number: int) -> CallOp:
-    """The call that takes the place of one whose function has lost a result."""
+    """Replace a call by one without the result at index `number`; return the new call."""
     new = CallOp.create(
         operands=[*call.operands],
         result_types=without(call.result_types, number),
