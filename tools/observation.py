@@ -36,7 +36,7 @@ def print_style(args: argparse.Namespace) -> PrintStyle:
 
 
 class Observation:
-    """The instruments of one run of the tool; each module is imported only if its option is given."""
+    """The instruments of one run of the tool; modules are imported only for the options given."""
 
     def __init__(self, args: argparse.Namespace, pipeline: Sequential) -> None:
         self._args = args

@@ -214,7 +214,7 @@ class PasslineOptMain(xDSLOptMain):
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline; the output of passes goes to stderr, to keep it apart from the result."""
+        """Run the pipeline; output of passes goes to stderr, apart from the result."""
         with redirect_stdout(sys.stderr):
             super().apply_passes(prog)
 

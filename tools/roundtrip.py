@@ -133,7 +133,7 @@ def _entries_differ(
 
 
 def _shown(verb: str, attribute: Attribute | None, other: Attribute | None) -> str:
-    """Return an attribute for a message; in full where the short text equals that of the other one."""
+    """Return an attribute for a message; in full if the short text equals that of the other one."""
     if attribute is None:
         return f"{verb} not there"
     text = repr(attribute) if str(attribute) == str(other) else str(attribute)

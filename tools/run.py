@@ -1,4 +1,4 @@
-"""`passline-run`: reads IR, runs a pipeline over it if one is given, and runs one of its functions."""
+"""`passline-run`: reads IR, runs a pipeline over it if one is given, and runs a function of it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PasslineRunMain(PasslineOptMain):
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """Run the function; return the text of its results, or nothing if they are saved to a file."""
+        """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
         if self.args.inputs is not None:
             arguments = named_arguments(func, load_arrays(self.args.inputs))
