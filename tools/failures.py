@@ -85,8 +85,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
 
 
 def silence_stdout() -> None:
-    """Redirect stdout to nowhere once it is closed or full, so that the last flush does not fail.
-    """
+    """Redirect stdout to nowhere once it is closed or full, so that the last flush does not
+    fail."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         return
     try:

@@ -23,7 +23,7 @@ def leaky_relu(node: Node) -> Sequence[SSAValue]:
 
 
 def p_relu(node: Node) -> Sequence[SSAValue]:
-    """A slope for each channel is relax's; any other shape is broadcast."""
+    """Convert PRelu: relax takes one slope per channel, any other shape is broadcast."""
     x, slope = node.input(0), node.input(1)
     if node.opset < 7 and node.rank(slope) == 1 and node.shape(slope) != (1,):
         return [node.op("nn.prelu", x, slope, axis=1)]
@@ -38,7 +38,7 @@ def p_relu(node: Node) -> Sequence[SSAValue]:
 
 
 def soft_plus(node: Node) -> Sequence[SSAValue]:
-    """log(1 + exp(x)) without a threshold, which relax's has: log_add_exp(x, 0)."""
+    """Compute log(1 + exp(x)) as log_add_exp(x, 0), which does not overflow."""
     x = node.input(0)
     return [node.op("log_add_exp", x, node.like(0, x))]
 
@@ -62,7 +62,7 @@ def swish(node: Node) -> Sequence[SSAValue]:
 
 
 def exp_minus_1(node: Node, x: SSAValue, alpha: float) -> SSAValue:
-    """alpha * (exp(min(x, 0)) - 1)"""
+    """Compute alpha * (exp(min(x, 0)) - 1)."""
     low = node.op("expm1", node.op("minimum", x, node.like(0, x)))
     return low if alpha == 1 else node.op("multiply", low, node.like(alpha, x))
 
@@ -97,7 +97,7 @@ def hard_swish(node: Node) -> Sequence[SSAValue]:
 
 
 def linear_gate(node: Node, slope: float, offset: float) -> SSAValue:
-    """slope * x + offset, between 0 and 1."""
+    """Compute slope * x + offset, clipped to the range from 0 to 1."""
     x = node.input(0)
     line = node.op("multiply", x, node.like(slope, x))
     line = node.op("add", line, node.like(offset, x))

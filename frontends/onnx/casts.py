@@ -23,8 +23,8 @@ def cast_like(node: Node) -> Sequence[SSAValue]:
 
 
 def converted(node: Node, element: Element) -> SSAValue:
-    """The input with its elements converted; floats wrap around in integers of less than 8 bits,
-    where relax stops at the bounds."""
+    """Convert the elements of the input. Casts from float to integers of less than 8 bits wrap
+    around in ONNX, where relax saturates."""
     x = node.input(0)
     narrow = isinstance(element, IntegerType) and 1 < element.bitwidth < 8
     if narrow and isinstance(node.element(x), Float):

@@ -1,4 +1,4 @@
-"""The operators that are converted one by one; what ONNX defines by others needs no line here."""
+"""The converters of all operators; operators that ONNX defines by others need none."""
 
 from __future__ import annotations
 

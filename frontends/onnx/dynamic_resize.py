@@ -1,4 +1,4 @@
-"""Resizing to sizes that are computed: one axis after the other, by indices and weights."""
+"""Resizing to computed sizes: one axis after the other, by gathered elements and weights."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["axis_by_axis"]
 
 
 def axis_by_axis(given: Resize, x: SSAValue) -> SSAValue:
-    """Each axis in turn: its elements are taken from the places that the coordinates say, and
-    weighted by their distance from them."""
+    """Resize axis by axis: gather the elements around each coordinate, and sum them with weights
+    that depend on their distance."""
     node = given.node
     element = node.element(x)
     extents = node.op("shape_of", x)
@@ -43,19 +43,19 @@ def axis_by_axis(given: Resize, x: SSAValue) -> SSAValue:
 
 
 def number_at(node: Node, vector: SSAValue, index: int) -> SSAValue:
-    """An element of a vector."""
+    """Return an element of a vector."""
     return node.op("take", vector, node.full(index, i64), axis=0, mode="wrap")
 
 
 def broadcastable(node: Node, value: SSAValue, after: int) -> SSAValue:
-    """A vector along an axis that this many follow."""
+    """Append `after` dimensions of size 1 to a vector."""
     return node.op("expand_dims", value, axis=[*range(1, after + 1)]) if after else value
 
 
 def scales_and_sizes(
     given: Resize, dims: Sequence[SSAValue]
 ) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The scale and the new size of each axis, as f64."""
+    """Return the scale and the new size of each axis, as f64."""
     node, count = given.node, len(dims)
     if given.scales is None and given.sizes is None:
         raise Unsupported("scales of more than 3 dimensions")
@@ -81,7 +81,8 @@ def scales_and_sizes(
 def coordinates(
     given: Resize, i: int, dim: SSAValue, scale: SSAValue, size: SSAValue
 ) -> tuple[SSAValue, SSAValue | None]:
-    """Where in the old axis the elements of the new one are, and which of them are outside."""
+    """Return the coordinates, on the old axis, of the elements of the new axis, and a mask of
+    those that are outside, if the mode has a value for these."""
     node = given.node
 
     def number(value: float) -> SSAValue:
@@ -127,7 +128,7 @@ def coordinates(
 
 
 def nearest(given: Resize, places: SSAValue, dim: SSAValue) -> SSAValue:
-    """The index of the element that is nearest to each place."""
+    """Return the index of the element nearest to each coordinate."""
     node = given.node
     half = node.full(0.5, f64)
     match given.rounding:
@@ -143,7 +144,7 @@ def nearest(given: Resize, places: SSAValue, dim: SSAValue) -> SSAValue:
 
 
 def clipped(node: Node, index: SSAValue, dim: SSAValue) -> SSAValue:
-    """Places of elements: those outside are at the border."""
+    """Clip indices to the range of the axis."""
     last = node.op("subtract", dim, node.full(1, f64))
     index = node.op("minimum", node.op("maximum", index, node.full(0, f64)), last)
     return node.cast(index, i64)
@@ -152,7 +153,7 @@ def clipped(node: Node, index: SSAValue, dim: SSAValue) -> SSAValue:
 def interpolated(
     given: Resize, x: SSAValue, axis: int, places: SSAValue, dim: SSAValue, scale: SSAValue
 ) -> SSAValue:
-    """The sums of the elements around each place, each weighted by its distance."""
+    """Return the weighted sum of the elements around each coordinate."""
     node = given.node
     cubic = given.method == "cubic"
     reach = node.full(2 if cubic else 1, f64)
@@ -186,12 +187,13 @@ def interpolated(
 
 
 def linear_kernel(node: Node, distance: SSAValue) -> SSAValue:
+    """Evaluate the linear interpolation kernel: max(0, 1 - distance)."""
     weight = node.op("subtract", node.full(1, f64), distance)
     return node.op("maximum", weight, node.full(0, f64))
 
 
 def cubic_kernel(node: Node, x: SSAValue) -> SSAValue:
-    """Keys' cubic convolution kernel."""
+    """Evaluate Keys' cubic convolution kernel at x."""
     alpha = node.float("cubic_coeff_a", -0.75)
 
     def polynomial(*coefficients: float) -> SSAValue:

@@ -1,4 +1,4 @@
-"""Operators that compute each element by itself."""
+"""Converters of element-wise operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ELEMENTWISE"]
 
 
 def same(name: str) -> Converter:
-    """An operator of one input that relax has too."""
+    """Return a converter of a unary operator to the relax operation `name`."""
     return lambda node: [node.op(name, node.input(0))]
 
 
@@ -27,7 +27,8 @@ def identity(node: Node) -> Sequence[SSAValue]:
 
 
 def operands(node: Node) -> tuple[SSAValue, SSAValue]:
-    """The two inputs; before opset 7 the second is broadcast from `axis` on, not from the end."""
+    """Return the two inputs; before opset 7 the second is broadcast from `axis` on, not from the
+    end."""
     lhs, rhs = node.input(0), node.input(1)
     if node.opset < 7 and node.int("broadcast") and (axis := node.opt_int("axis")) is not None:
         missing = node.rank(lhs) - node.axis(axis, lhs) - node.rank(rhs)
@@ -38,12 +39,12 @@ def operands(node: Node) -> tuple[SSAValue, SSAValue]:
 
 
 def binary(name: str) -> Converter:
-    """An operator of two inputs that relax has too."""
+    """Return a converter of a binary operator to the relax operation `name`."""
     return lambda node: [node.op(name, *operands(node))]
 
 
 def variadic(name: str) -> Converter:
-    """An operator of any number of inputs that relax has for two."""
+    """Return a converter of a variadic operator to a chain of the binary relax operation `name`."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         result, *others = node.all_inputs()
@@ -61,7 +62,7 @@ def mean(node: Node) -> Sequence[SSAValue]:
 
 
 def power(node: Node) -> Sequence[SSAValue]:
-    """The result has the type of the base, whatever that of the exponent."""
+    """Convert Pow: the result has the type of the base."""
     base, exponent = operands(node)
     element, other = node.element(base), node.element(exponent)
     if element == other or isinstance(element, Float):
@@ -100,7 +101,8 @@ def is_inf(node: Node) -> Sequence[SSAValue]:
 
 
 def clip(node: Node) -> Sequence[SSAValue]:
-    """Attributes before opset 11, then inputs; of integers without the detour over f64."""
+    """Convert Clip: bounds are attributes before opset 11, then inputs; integers are not
+    converted to f64."""
     x = node.input(0)
     if node.opset < 11:
         low, high = node.opt_float("min"), node.opt_float("max")

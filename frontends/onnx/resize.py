@@ -1,4 +1,4 @@
-"""Operators that give dimensions of a tensor another size."""
+"""Converters of Resize and Upsample."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 def resize(node: Node) -> Sequence[SSAValue]:
-    """An operation of relax if the sizes are known, else each axis by itself."""
+    """Convert Resize to `relax.image.resize` if the sizes are known, else axis by axis."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
     rank = node.rank(x)
     axes = [node.axis(axis, x) for axis in node.ints("axes") or range(rank)]
@@ -40,7 +40,7 @@ def resize(node: Node) -> Sequence[SSAValue]:
 
 
 def upsample(node: Node) -> Sequence[SSAValue]:
-    """The form of Resize before opset 10; scales are an attribute before opset 9."""
+    """Convert Upsample, Resize's form before opset 10; scales are an attribute before opset 9."""
     x, method = node.input(0), node.choice("mode", _METHODS, "nearest")
     axes = [*range(node.rank(x))]
     if node.opset >= 9:
@@ -54,6 +54,7 @@ def upsample(node: Node) -> Sequence[SSAValue]:
 
 
 def resized(given: Resize, x: SSAValue) -> SSAValue:
+    """Resize x to constant sizes or scales if they are known, else axis by axis."""
     node = given.node
     extents = [node.shape(x)[axis] for axis in given.axes]
     scales, sizes, roi = (
@@ -76,7 +77,7 @@ def resized(given: Resize, x: SSAValue) -> SSAValue:
 
 
 def proportions(given: Resize, sizes: Sequence[float], extents: Sequence[int]) -> list[float]:
-    """The scales for sizes: one for all axes, if the proportions are to be kept."""
+    """Return the scales for given sizes: the same for all axes if proportions are kept."""
     scales = [size / extent for size, extent in zip(sizes, extents, strict=True)]
     if given.policy == "not_larger":
         return [min(scales)] * len(scales)
@@ -96,7 +97,7 @@ def at_once(
     roi: Sequence[float] | None,
     sizes: Sequence[int] | None = None,
 ) -> SSAValue:
-    """`relax.image.resize` of the axes that change."""
+    """Resize the axes that change by one `relax.image.resize`."""
     node, count = given.node, len(given.axes)
     if sizes is None:
         sizes = [floor(s * extent) for s, extent in zip(scales, extents, strict=True)]

@@ -12,7 +12,7 @@ __all__ = ["Resize"]
 
 @dataclass
 class Resize:
-    """What a node says, in any version: the attributes, and which inputs are which."""
+    """The attributes of a node, in the form of the newest opset, and the indices of its inputs."""
 
     node: Node
     axes: list[int]
@@ -25,13 +25,14 @@ class Resize:
     policy: str = "stretch"
 
     def given(self, index: int | None) -> bool:
-        """Whether an input is given and not empty."""
+        """Return whether an input is present and not empty."""
         if index is None or not self.node.has(index):
             return False
         return self.node.shape(index) != (0,)
 
     def floats(self, index: int | None, each: int = 1) -> list[float] | None:
-        """The numbers in an input that is given and depends on constants alone, so many an axis."""
+        """Return the numbers of a constant input, `each` per axis; None if it is absent or not
+        constant."""
         if index is None or not self.given(index):
             return None
         if (array := self.node.constant(index)) is None:
