@@ -40,7 +40,7 @@ ROUNDS = 7
 
 
 def optimized(model: onnx.ModelProto, verify_each: bool = False) -> ModuleOp:
-    """The fused module."""
+    """Return the fused module."""
     module = import_model(model)
     with PassContext(opt_level=3, verify_each=verify_each):
         parse_pipeline(",".join(OPTIMIZE)).apply(None, module)
@@ -48,7 +48,7 @@ def optimized(model: onnx.ModelProto, verify_each: bool = False) -> ModuleOp:
 
 
 def milliseconds(function: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The best of several runs."""
+    """Return the best time of several runs."""
     times: list[float] = []
     for _ in range(rounds):
         gc.collect()
@@ -59,7 +59,7 @@ def milliseconds(function: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def cold(name: str) -> float:
-    """The first run in a new process, with the imports of it, but without that of onnx."""
+    """Time the first run in a new process, with its imports except onnx."""
     done = subprocess.run(
         [sys.executable, __file__, "--cold", name], capture_output=True, text=True, check=True
     )
@@ -67,7 +67,7 @@ def cold(name: str) -> float:
 
 
 def session(model: onnx.ModelProto) -> Callable[[], object] | None:
-    """The making of a session of onnxruntime; None if it is not installed."""
+    """Return a function that creates an onnxruntime session, or None if it is not installed."""
     try:
         import onnxruntime
     except ImportError:
@@ -79,7 +79,7 @@ def session(model: onnx.ModelProto) -> Callable[[], object] | None:
 
 
 def tvm_seconds(model: onnx.ModelProto) -> float | None:
-    """The seconds that TVM's FoldConstant and FuseOps take; None if it is not installed."""
+    """Time TVM's FoldConstant and FuseOps; None if TVM is not installed."""
     try:
         from tvm import relax, transform
         from tvm.relax.frontend.onnx import from_onnx

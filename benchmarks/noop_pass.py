@@ -1,8 +1,8 @@
-"""What the infrastructure costs: a pass that does nothing, in a Sequential of a thousand.
+"""The cost of the infrastructure: a no-op pass, in a Sequential of a thousand, beside TVM.
 
-    make bench        # beside TVM: installs apache-tvm
+    make bench        # installs apache-tvm
 
-Both run in this process, by turns; the best of several rounds counts. Microseconds a pass.
+Both run in this process by turns; the best of several rounds counts. Microseconds per pass.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Watcher(PassInstrument):
 
 
 def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[], None]:
-    """A run of our Sequential."""
+    """Return a run of our Sequential."""
     pipeline, module, ir_context = Sequential([nothing] * PASSES), ModuleOp([]), Context()
     ctx = PassContext(instruments=instruments, verify_each=verify_each)
 
@@ -43,7 +43,7 @@ def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[]
 
 
 def tvms(with_instrument: bool) -> Callable[[], None]:
-    """A run of TVM's Sequential; ImportError if TVM is not installed."""
+    """Return a run of TVM's Sequential; ImportError if TVM is not installed."""
     import tvm
     from tvm.ir import instrument, transform
 
@@ -62,7 +62,7 @@ def tvms(with_instrument: bool) -> Callable[[], None]:
 
 
 def main() -> None:
-    """Time all by turns and print the best of each."""
+    """Time all variants by turns and print the best of each."""
     runs = {
         "Passline": ours(),
         "Passline, with an instrument": ours(Watcher()),

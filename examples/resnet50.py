@@ -1,4 +1,4 @@
-"""A real model through the whole of Passline: ResNet-50, as it comes with the package onnx.
+"""A real model through all of Passline: ResNet-50, as shipped with the package onnx.
 
 python examples/resnet50.py [MODEL.onnx] [--level 3]
 """
@@ -32,12 +32,12 @@ RESNET = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.on
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The function that is the model."""
+    """Return the function of the model."""
     return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
 
 
 def head(module: ModuleOp, lines: int) -> str:
-    """The first lines of the model as text, without constants, cut off on the right."""
+    """Return the first lines of the model as text, without constants, cut off on the right."""
     text = module_text(module, make_ir_context(), PrintStyle(elide_elements=8))
     shown = text[text.index("  func.func @main") :].splitlines()
     shown = [x for x in shown if "= relax.full " not in x and "= relax.constant " not in x]
@@ -45,13 +45,13 @@ def head(module: ModuleOp, lines: int) -> str:
 
 
 def count_calls(module: ModuleOp) -> tuple[int, int]:
-    """How many calls the model makes, and of how many functions: its kernels."""
+    """Return the number of calls in the model, and the number of kernels that they call."""
     calls = [op for op in main_function(module).body.block.ops if isinstance(op, CallOp)]
     return len(calls), len({op.callee for op in calls})
 
 
 def counts_table(before: Counter[str], after: Counter[str]) -> Table:
-    """How many ops of each name there were, and are."""
+    """Return a table of the numbers of ops by name, before and after."""
     table = Table("op", title="Operations", title_justify="left")
     table.add_column("imported", justify="right")
     table.add_column("optimized", justify="right")
@@ -63,7 +63,7 @@ def counts_table(before: Counter[str], after: Counter[str]) -> Table:
 
 
 def seconds_of(function: Callable[[], object]) -> float:
-    """The best of three runs."""
+    """Return the best time of three runs."""
     times: list[float] = []
     for _ in range(3):
         start = time.perf_counter()
@@ -73,7 +73,7 @@ def seconds_of(function: Callable[[], object]) -> float:
 
 
 def run(module: ModuleOp) -> str:
-    """What running the optimized model as machine code and on numpy shows."""
+    """Run the optimized model as machine code and on numpy; return the times as text."""
     function = entry_function(module, "main")
     arguments = random_arguments(function, seed=0)
     with PassContext(opt_level=3):
@@ -91,7 +91,7 @@ def run(module: ModuleOp) -> str:
 
 
 def show(file: Path, level: int) -> None:
-    """Import the model, optimize it, and print what went in, what came out, and the time taken."""
+    """Import the model, optimize it, and print the IR before and after and the time taken."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{file.name}[/], {file.stat().st_size / 1000:.0f} kB")
     start = time.perf_counter()

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from support.inprocess import passline_opt
+from support.inprocess import passline_opt, passline_reduce
 from support.models import model_of
 from support.toy import module
 
@@ -58,6 +58,7 @@ def test_commands_end_as_they_should(
 
 
 def test_options_named_in_the_documentation_exist() -> None:
-    known = set(re.findall(r"--[a-z][a-z-]+", passline_opt("--help").stdout))
+    helps = passline_opt("--help").stdout + passline_reduce("--help").stdout
+    known = set(re.findall(r"--[a-z][a-z-]+", helps))
     named = set(re.findall(r"`(--[a-z][a-z-]+)", TEXTS["docs/passline-opt.md"]))
     assert named - known <= {"--a"} and len(named) > 30

@@ -1,197 +1,38 @@
-"""The options that `passline-opt` has beside those of `xdsl-opt`, or in their place."""
+"""The options of `passline-opt` that `xdsl-opt` does not have, or that replace options of it."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import re
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Iterable
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import check_name, closest_name, name_key
-from .failures import USAGE
+from .argument_parser import (
+    Chosen,
+    Group,
+    Numbers,
+    OptionalValue,
+    add_names,
+    add_optional,
+    limit,
+    nonempty_text,
+    pass_name,
+    size,
+)
 
 __all__ = [
     "REMARK_OPTIONS",
-    "ArgumentParser",
     "add_arguments",
     "add_pipeline",
-    "add_reduction",
+    "add_verification",
     "check_arguments",
     "check_pipeline_source",
 ]
 
 
-class ArgumentParser(argparse.ArgumentParser):
-    """A parser of options as mlir-opt has them.
-
-    None is abbreviated; one with an optional value has it behind `=` only; a pass may stand as an
-    option. Options of xDSL can be replaced. An unknown option gets the nearest that exists.
-    """
-
-    def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
-        super().__init__(
-            usage="%(prog)s [options] [input_file]",
-            description=description,
-            formatter_class=HelpFormatter,
-            allow_abbrev=False,
-            conflict_handler="resolve",
-        )
-        self._passes = {name_key(name): name for name in passes}
-
-    def prepare(self, args: Sequence[str]) -> list[str]:
-        """The arguments for argparse: `--timing` is `--timing=tree`, `--cse` is `-p cse`."""
-        prepared: list[str] = []
-        for arg in args:
-            name, equals, value = arg.partition("=")
-            action = self._option_string_actions.get(name)
-            if isinstance(action, OptionalValue) and not equals:
-                prepared.append(f"{name}={action.const}")
-            elif action is None and name[:2] == "--" and name_key(name) in self._passes:
-                pass_name = self._passes[name_key(name)]
-                prepared += ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
-            else:
-                prepared.append(arg)
-        return prepared
-
-    def error(self, message: str) -> NoReturn:
-        known = [name for action in self._actions for name in action.option_strings]
-        known += [f"--{name}" for name in self._passes.values()]
-        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
-        if message.startswith("unrecognized") and not unknown.startswith("-"):
-            message = f"there is one input file, and '{unknown}' is another"
-        elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
-            message += f" (did you mean '{closest}'?)"
-        self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
-
-
-class HelpFormatter(argparse.HelpFormatter):
-    """Shows an optional value as it is spelled: `--timing[=tree|list|json]`."""
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        if not isinstance(action, OptionalValue):
-            return super()._format_action_invocation(action)
-        value = "|".join(action.choices) if action.choices else action.metavar
-        return f"{action.option_strings[0]}[={value}]"
-
-
-class OptionalValue(argparse.Action):
-    """An option whose value, behind `=`, may be left out: `const` then stands for it."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        setattr(namespace, self.dest, values)
-
-
-class Names(argparse.Action):
-    """An option that takes names with commas between them, and may be repeated."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        before: list[str] = getattr(namespace, self.dest) or []
-        try:
-            names = [_name(name.strip()) for name in str(values).split(",")]
-        except argparse.ArgumentTypeError as error:
-            raise argparse.ArgumentError(self, str(error)) from None
-        setattr(namespace, self.dest, [*before, *names])
-
-
-class Chosen(argparse.Action):
-    """An option that takes `TAG=1-3:7`, and may be repeated with other tags."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        tag, equals, text = (part.strip() for part in str(values).partition("="))
-        before: dict[str, Numbers] = getattr(namespace, self.dest)
-        if not tag or not equals:
-            raise argparse.ArgumentError(self, f"expected TAG=NUMBERS, got '{values}'")
-        if name_key(tag) in map(name_key, before):
-            raise argparse.ArgumentError(self, f"'{tag}' is given twice")
-        try:
-            setattr(namespace, self.dest, {**before, tag: Numbers(text)})
-        except argparse.ArgumentTypeError as error:
-            raise argparse.ArgumentError(self, f"{tag}: {error}") from None
-
-
-Group = argparse._ArgumentGroup  # pyright: ignore[reportPrivateUsage]
-
-
-def _name(text: str) -> str:
-    try:
-        check_name(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise argparse.ArgumentTypeError("expected a value that is not empty")
-    return text
-
-
-def _limit(text: str) -> int:
-    if not re.fullmatch(r"\d+|-1", text):
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number, or -1 for no limit, got '{text}'"
-        )
-    return int(text)
-
-
-def _size(text: str) -> int:
-    if not re.fullmatch(r"\d+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
-    return int(text)
-
-
-class Numbers:
-    """The whole numbers that a text as `1-3,7` or `1-3:7` names, bounds included."""
-
-    def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
-            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
-        bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
-        self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
-        self.last = max(part[-1] for part in bounds)
-
-    def __contains__(self, number: object) -> bool:
-        return any(number in numbers for numbers in self._ranges)
-
-
-def _add_names(group: Group, flag: str, help: str) -> None:
-    group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
-
-
-def _add_optional(
-    group: Group, flag: str, const: str, kinds: Sequence[str] | str, help: str
-) -> None:
-    """An option with a value that is one of `kinds`, or of the kind that a text calls so."""
-    if isinstance(kinds, str):
-        group.add_argument(
-            flag, action=OptionalValue, const=const, type=_text, metavar=kinds, help=help
-        )
-    else:
-        group.add_argument(flag, action=OptionalValue, const=const, choices=kinds, help=help)
-
-
 def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
-    """Add the options, in groups."""
+    """Add the options in groups."""
     _add_input_and_output(parser, targets)
     _add_steering(add_pipeline(parser))
     _add_checks(parser)
@@ -226,13 +67,13 @@ def _flag(option: str) -> str:
 
 
 def check_pipeline_source(args: argparse.Namespace) -> None:
-    """PasslineError if the pipeline is given twice."""
+    """Raise PasslineError if both the input and the options give a pipeline."""
     if args.run_reproducer and (args.passes or args.opt_level is not None):
         raise PasslineError("--run-reproducer takes the pipeline from the input, not -p or -O")
 
 
 def check_arguments(args: argparse.Namespace) -> None:
-    """PasslineError if arguments that are right each by itself are wrong together."""
+    """Raise PasslineError for arguments that exclude each other."""
     for option in REMARK_OPTIONS.values():
         try:
             re.compile(getattr(args, option) or "")
@@ -252,201 +93,165 @@ def check_arguments(args: argparse.Namespace) -> None:
 def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
     group = parser.add_argument_group("input and output")
     add = group.add_argument
-    help = f"what to write: one of {', '.join(targets)}"
+    help = f"the output format: one of {', '.join(targets)}"
     add("-t", "--target", default="mlir", help=help)
-    help = "the file to write, in one step when all has succeeded; '-' is stdout"
-    add("-o", "--output-file", type=_text, metavar="FILE", help=help)
+    help = "the output file, written only if everything succeeds; '-' is stdout"
+    add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")
-    help = "take the parts of the input between lines that are '// -----' one by one"
-    _add_optional(group, "--split-input-file", "// -----", "MARKER", help)
-    help = "the line to write between the results of the parts"
+    help = "process the parts between lines '// -----' of the input separately"
+    add_optional(group, "--split-input-file", "// -----", "MARKER", help)
+    help = "the line between the results of the parts"
     add("--output-split-marker", default="// -----", metavar="MARKER", help=help)
-    help = "show the remarks of passes whose name matches, by default of all"
-    _add_optional(group, "--remarks", ".*", "REGEX", help)
+    help = "show the remarks of passes whose name matches, by default of all passes"
+    add_optional(group, "--remarks", ".*", "REGEX", help)
     for kind, what in {
-        "passed": "what they did",
-        "missed": "what they left",
-        "failed": "what they tried in vain",
-        "analysis": "what they found out",
+        "passed": "changes that were made",
+        "missed": "changes that were not made",
+        "failed": "changes that were tried without success",
+        "analysis": "facts that were found",
     }.items():
-        help = f"as --remarks, but only those that say {what}"
-        _add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
-    help = "write remarks in LLVM's YAML to FILE instead; all, unless an option above selects some"
-    add("--remarks-output", type=_text, metavar="FILE", help=help)
+        help = f"like --remarks, but only remarks on {what}"
+        add_optional(group, f"--remarks-{kind}", ".*", "REGEX", help)
+    help = "write the remarks, all or those of the options above, to FILE in LLVM's YAML"
+    add("--remarks-output", type=nonempty_text, metavar="FILE", help=help)
     add("--quiet", action="store_true", help="no progress bar, no warnings, no remarks")
     add("--debug", action="store_true", help="show the traceback when something fails")
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> Group:
-    """Add the options that say which passes run, with which options."""
+    """Add the options that select passes and set their options; return their group."""
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
-    help = "passes to run, as a,b{option=1}; may be repeated; --a is the same as -p a"
+    help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
     add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help=help)
-    help = "0 to 3: the default pipeline of this level; with -p, the level that -p runs at"
+    help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
     add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
-    _add_names(group, "--disable-pass", "passes never to run, unless another requires them")
-    _add_names(group, "--require-pass", "passes to run whatever their level")
-    help = "set an option, as fold-constant.max_elements=64; may be repeated"
+    add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
+    add_names(group, "--require-pass", "run these passes at any level")
+    help = "set an option, such as fold-constant.max_elements=64; may be repeated"
     add("--config", action="append", default=[], metavar="KEY=VALUE", help=help)
-    help = "read options from a TOML file; --config has precedence"
-    add("--config-file", type=_text, metavar="FILE", help=help)
-    help = "run the pipeline that the input, written by --crash-reproducer, holds"
+    help = "read options from a TOML file; --config takes precedence"
+    add("--config-file", type=nonempty_text, metavar="FILE", help=help)
+    help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
     return group
 
 
 def _add_steering(group: Group) -> None:
     add = group.add_argument
-    help = "run N passes at most and say which, as LLVM's; -1 runs all"
+    help = "run at most N passes and list them, as in LLVM; -1 runs all"
     bisect = group.add_mutually_exclusive_group().add_argument
-    bisect("--opt-bisect-limit", type=_limit, metavar="N", help=help)
-    help = "run only the passes with these numbers, as 1-3,7, and say which"
+    bisect("--opt-bisect-limit", type=limit, metavar="N", help=help)
+    help = "run only the passes with these numbers, such as 1-3,7, and list them"
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
-    help = "take only the steps of this kind with these numbers, as rewrite=1-3:7; may be repeated"
+    help = "allow only the actions of this kind with these numbers: rewrite=1-3:7; may be repeated"
     add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
-    help = "run nothing after the first pass of this name"
-    add("--stop-after", type=_name, metavar="NAME", help=help)
-    help = "run nothing up to the first pass of this name"
-    add("--start-after", type=_name, metavar="NAME", help=help)
+    help = "stop after the first pass of this name"
+    add("--stop-after", type=pass_name, metavar="NAME", help=help)
+    help = "start after the first pass of this name"
+    add("--start-after", type=pass_name, metavar="NAME", help=help)
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
-    _add_verification(group)
-    help = "check that the result reads back as what was written"
+    add_verification(group)
+    help = "check that the printed result parses to the same IR"
     add("--verify-roundtrip", action="store_true", help=help)
-    help = "check diagnostics against comments as // expected-error {{text}}"
-    _add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
+    help = "check diagnostics against comments: // expected-error {{text}}"
+    add_optional(group, "--verify-diagnostics", "all", ("all", "only-expected"), help)
     help = "if a pass fails, write the input and the pipeline to FILE"
-    add("--crash-reproducer", type=_text, metavar="FILE", help=help)
-    help = "as --crash-reproducer, but whether a pass fails or not"
-    add("--generate-reproducer", type=_text, metavar="FILE", help=help)
-    help = "as --crash-reproducer, but only the pass that failed and the IR before it"
-    add("--local-reproducer", type=_text, metavar="FILE", help=help)
+    add("--crash-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    help = "like --crash-reproducer, but also if no pass fails"
+    add("--generate-reproducer", type=nonempty_text, metavar="FILE", help=help)
+    help = "like --crash-reproducer, but with the failed pass and the IR before it only"
+    add("--local-reproducer", type=nonempty_text, metavar="FILE", help=help)
 
 
-def _add_verification(group: Group) -> None:
+def add_verification(group: Group) -> None:
+    """Add the options on verification."""
     add = group.add_argument
     help = "verify what each pass changed (on by default)"
     add("--verify-each", action=argparse.BooleanOptionalAction, default=True, help=help)
-    add("--disable-verify", action="store_true", help="verify nothing")
-    help = "check what passes say that they preserve"
+    add("--disable-verify", action="store_true", help="do not verify")
+    help = "check that passes preserve what they declare"
     add("--verify-preserves", action="store_true", help=help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("seeing the IR and the passes, on stderr")
+    group = parser.add_argument_group("printing of IR and passes, on stderr")
     add = group.add_argument
-    _add_names(group, "--print-ir-before", "print the IR before these passes")
-    _add_names(group, "--print-ir-after", "print the IR after these passes")
+    add_names(group, "--print-ir-before", "print the IR before these passes")
+    add_names(group, "--print-ir-after", "print the IR after these passes")
     add("--print-ir-before-all", action="store_true", help="print the IR before each pass")
     add("--print-ir-after-all", action="store_true", help="print the IR after each pass")
     help = "print the IR at the start, and after each pass that changed it"
     add("--print-ir-after-change", action="store_true", help=help)
-    help = "print the IR before the passes with these numbers, as --print-pass-numbers has them"
+    help = "print the IR before the passes with these numbers (see --print-pass-numbers)"
     add("--print-ir-before-pass-number", type=Numbers, metavar="N-M,...", help=help)
     help = "print the IR after the passes with these numbers"
     add("--print-ir-after-pass-number", type=Numbers, metavar="N-M,...", help=help)
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
-    _add_names(group, "--filter-function", "print only these functions")
+    add_names(group, "--filter-function", "print only these functions")
     help = "print what each pass changed as a unified diff"
-    _add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
-    help = "print which passes run, are skipped and fail, and which analyses are computed"
+    add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
+    help = "log which passes run, are skipped or fail, and which analyses are computed"
     add("--debug-pass-manager", action="store_true", help=help)
-    help = "print the number of each pass that runs, the one that --opt-bisect gives it"
+    help = "print the number of each pass, as used by --opt-bisect"
     add("--print-pass-numbers", action="store_true", help=help)
-    help = "write the IR to files in DIR: at the start, and after each pass that changed it"
-    add("--dump-ir", type=_text, metavar="DIR", help=help)
-    add("--print-between-passes", action="store_true", help="as --print-ir-after-all")
+    help = "write the IR to files in DIR: the input, and the IR after each pass that changed it"
+    add("--dump-ir", type=nonempty_text, metavar="DIR", help=help)
+    add("--print-between-passes", action="store_true", help="same as --print-ir-after-all")
 
 
 def _add_style(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("how IR is printed, in the result and on stderr")
+    group = parser.add_argument_group("format of IR, in the result and on stderr")
     add = group.add_argument
     help = "print dense constants with more than N elements as dense_resource<__elided__>"
-    add("--elide-elementsattrs-if-larger", type=_size, metavar="N", help=help)
-    help = "print dense constants with more than N (100) elements as resources, at the end"
+    add("--elide-elementsattrs-if-larger", type=size, metavar="N", help=help)
+    help = "print dense constants with more than N elements (100) as resources at the end"
     flag = "--large-elements-as-resources"
-    add(flag, action=OptionalValue, const="100", type=_size, metavar="N", help=help)
-    help = "print no resources whose text has more than N characters"
-    add("--elide-resource-strings-if-larger", type=_size, metavar="N", help=help)
+    add(flag, action=OptionalValue, const="100", type=size, metavar="N", help=help)
+    help = "omit resources with more than N characters"
+    add("--elide-resource-strings-if-larger", type=size, metavar="N", help=help)
     add("--print-skip-regions", action="store_true", help="print {...} in place of regions")
-    help = "give no two values one name, in the whole of the IR"
+    help = "give every value a name that is unique in the whole IR"
     add("--print-unique-ssa-ids", action="store_true", help=help)
     help = "print the users of values in comments"
     add("--print-value-users", action="store_true", help=help)
 
 
 def _add_measuring(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("measuring, on stderr")
+    group = parser.add_argument_group("measurements, on stderr")
     add = group.add_argument
-    help = "how long reading, each pass and analysis, verifying and writing took"
-    _add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
-    add("--time-passes", dest="timing", action="store_const", const="tree", help="as --timing")
-    add("--memory", action="store_true", help="how much memory each pass took; slow")
-    help = "where the time of one pass goes (cProfile)"
-    add("--profile", type=_name, metavar="NAME", help=help)
+    help = "show the time of parsing, passes, analyses, verification and printing"
+    add_optional(group, "--timing", "tree", ("tree", "list", "json"), help)
+    add("--time-passes", dest="timing", action="store_const", const="tree", help="same as --timing")
+    add("--memory", action="store_true", help="show the memory that each pass used; slow")
+    help = "profile one pass with cProfile"
+    add("--profile", type=pass_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
-    add("--trace", type=_text, metavar="FILE", help=help)
-    help = "what each pass counted, and the ops that it made and erased"
-    _add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
-    help = "how many steps passes asked about, and how many were let through"
+    add("--trace", type=nonempty_text, metavar="FILE", help=help)
+    help = "show the counters of each pass, and the ops that it created and erased"
+    add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
+    help = "show how many actions were counted, and how many were allowed"
     add("--print-debug-counter", action="store_true", help=help)
 
 
 def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
-    group = parser.add_argument_group("questions, in place of a run")
+    group = parser.add_argument_group("information, instead of a run")
     add = group.add_argument
     add("--list-passes", action="store_true", help="list all passes with their options")
-    add("--help-pass", metavar="NAME", help="all about one pass")
+    add("--help-pass", metavar="NAME", help="describe one pass, with an example")
     add("--list-dialects", action="store_true", help="list all dialects")
     add("--list-instruments", action="store_true", help="list the instruments")
-    add("--list-configs", action="store_true", help="list all keys of --config")
-    help = "what would run and what not, and why"
+    add("--list-configs", action="store_true", help="list the keys of --config")
+    help = "show which passes would run, and why others would not"
     add("--explain-pipeline", action="store_true", help=help)
-    help = "print a script that completes options and passes"
+    help = "print a shell script that completes options and passes"
     add("--print-completion", choices=["bash", "zsh"], help=help)
-    help = "print the pipeline as text on stderr, and run it"
+    help = "print the pipeline as text on stderr, then run it"
     add("--dump-pass-pipeline", action="store_true", help=help)
     add("-v", "--version", action="version", version=version)
-
-
-def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], version: str) -> None:
-    """Add the options of `passline-reduce`, in groups."""
-    group = parser.add_argument_group("input and output")
-    add = group.add_argument
-    add("input_file", nargs="?", help="the file to reduce; '-' is stdin")
-    help = "what reads the input, if not what its name says"
-    add("-f", "--frontend", choices=[*frontends], help=help)
-    help = "the file to write, in one step, at the end or when interrupted; '-' is stdout"
-    add("-o", "--output-file", type=_text, metavar="FILE", help=help)
-    help = "write all operations in generic form"
-    add("--print-op-generic", action="store_true", help=help)
-    help = "accept operations that no dialect knows"
-    add("--allow-unregistered-dialect", action="store_true", help=help)
-    add("--no-implicit-module", action="store_true", help="accept one builtin.module only")
-    add("--quiet", action="store_true", help="do not say what has gone")
-    add("--debug", action="store_true", help="show the traceback when something fails")
-    group = parser.add_argument_group("what is interesting")
-    add = group.add_argument
-    help = "a command that is given the name of a file, and ends with 0 if that is interesting"
-    add("--test", type=_text, metavar="COMMAND", help=help)
-    help = "a file is not interesting if the command takes longer"
-    add("--timeout", type=_seconds, metavar="SECONDS", help=help)
-    group = add_pipeline(parser)
-    group.description = (
-        "Without --test, what fails as the input does: in the same pass, with the same exception, "
-        "and a message that differs in numbers, names and types only."
-    )
-    _add_verification(group)
-    group.add_argument("-v", "--version", action="version", version=version)
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
-    return float(text)

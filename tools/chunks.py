@@ -9,7 +9,8 @@ __all__ = ["split_chunks"]
 
 
 def split_chunks(content: bytes, marker: str = "// -----") -> Iterator[tuple[bytes, int]]:
-    """The parts of a file between lines that are `marker`, each with the number of lines before."""
+    """Yield the parts of a file between lines equal to `marker`, each with the number of lines
+    before it."""
     start = line = 0
     pattern = rb"^[ \t]*" + re.escape(marker.encode()) + rb"[ \t]*\r?$\n?"
     for found in re.finditer(pattern, content, re.MULTILINE):

@@ -15,10 +15,10 @@ __all__ = ["read_config"]
 
 
 def read_config(file: str | None, assignments: Sequence[str]) -> dict[str, object]:
-    """The options in a TOML file, and in their place those of texts `KEY=VALUE`.
+    """Return the options in a TOML file, overridden by assignments `KEY=VALUE`.
 
-    A key that has fields stands as `key.field`.
-    Errors: ConfigError for what is no TOML, no assignment, no key or no value of its type.
+    A field of a key is written `key.field`. Errors: ConfigError for invalid TOML, a malformed
+    assignment, an unknown key or a value of another type.
     """
     found: dict[str, tuple[str, object]] = {}
     for key, value in _from_file(file) if file is not None else ():
@@ -32,7 +32,7 @@ def read_config(file: str | None, assignments: Sequence[str]) -> dict[str, objec
 
 
 def _value(key: str, text: str) -> object:
-    """The value of a key that `text` spells; commas separate the elements of a list."""
+    """Parse the value of a key; commas separate the elements of a list."""
     type_ = option_type(key)
     if type_ is None:
         raise ConfigError(f"config option '{key}' has fields: write {key}.FIELD=VALUE")
@@ -52,7 +52,7 @@ def _from_file(name: str) -> Iterator[tuple[str, object]]:
 
 
 def _flatten(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
-    """The values in a table and in the tables in it; `[tir.UnrollLoop]` is a table in a table."""
+    """Yield the values in a table and its nested tables; `[tir.UnrollLoop]` is nested in `tir`."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from _flatten(cast(dict[str, object], value), f"{prefix}{name}.")

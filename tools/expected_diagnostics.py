@@ -1,4 +1,4 @@
-"""Comments as `// expected-error {{text}}`, held against the diagnostics that come."""
+"""The check of diagnostics against comments: `// expected-error {{text}}`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["ExpectedDiagnostics"]
 
 @dataclass
 class _Expectation:
-    """One comment: `place` is where it stands, `line` the line it speaks of, None for no line."""
+    """A comment that expects a diagnostic: it stands at `place` and is about `line`, or about no
+    line."""
 
     severity: Severity
     text: str
@@ -26,15 +27,15 @@ class _Expectation:
 
 
 class ExpectedDiagnostics:
-    """Holds the diagnostics about one chunk of a file against the comments in it, as mlir-opt does.
+    """A matcher of the diagnostics about a chunk of a file with the comments in it, as in mlir-opt.
 
-    `// expected-error {{text}}`, or -warning, -remark, -note, at the end of a line is met by any
-    number of diagnostics about that line whose message contains the text. `@+2`, `@-2`, `@above`
-    and `@below` mean another line (the last two the nearest without such a comment), `@unknown` no
-    line. In `expected-error-re {{text {{regex}} text}}` the inner braces hold regular expressions,
-    of Python's kind. A help counts as a note, a note without a place has its diagnostic's. With
-    `only_expected`, diagnostics without a comment are ignored. `line_offset` is how many lines of
-    the file `name` come before `text`.
+    A comment `// expected-error {{text}}` (or -warning, -remark, -note) at the end of a line is met
+    by any number of diagnostics about the line whose message contains the text. `@+2`, `@-2`,
+    `@above` and `@below` name another line (the last two the nearest line without such a comment),
+    `@unknown` no line. In `expected-error-re {{text {{regex}} text}}` the inner braces hold Python
+    regular expressions. A help counts as a note; a note without a location has that of its
+    diagnostic. With `only_expected`, diagnostics without a comment are ignored. `line_offset` is
+    the number of lines of the file `name` before `text`.
     """
 
     def __init__(
@@ -46,16 +47,14 @@ class ExpectedDiagnostics:
         self._expected = list(self._read(text.split("\n"), line_offset))
 
     def renderer(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Take note of diagnostics: a context's renderer, for the tool's own diagnostics too."""
+        """Record diagnostics; serves as the renderer of a PassContext."""
         for diagnostic in diagnostics:
             self._process(diagnostic, diagnostic.location)
             for note in diagnostic.notes:
                 self._process(note, note.location or diagnostic.location)
 
     def finish(self) -> list[Diagnostic]:
-        """What is wrong: an error for each diagnostic that nothing expects, and for each
-        expectation that is not met; empty if all is well.
-        """
+        """Return an error for each unexpected diagnostic and each comment that was not met."""
         unmet = [_not_produced(e) for e in self._expected if not e.met]
         unmet.sort(key=lambda problem: problem.location is None)
         return [*self._problems, *unmet]
@@ -81,7 +80,7 @@ class ExpectedDiagnostics:
             self._problem(f"unexpected {kind}: {diagnostic.message}", location)
 
     def _about(self, location: FileLineColLoc | None) -> list[_Expectation]:
-        """The expectations for a place."""
+        """Return the expectations about a location."""
         if location is not None and location.filename != self._name:
             return []
         line = None if location is None else location.line.data
@@ -93,7 +92,7 @@ class ExpectedDiagnostics:
     # Reading
 
     def _read(self, lines: list[str], offset: int) -> Iterator[_Expectation]:
-        """The expectations in a text, whose first line is number `offset` + 1."""
+        """Yield the expectations in a text whose first line is number `offset` + 1."""
         above = offset + 1
         below: list[_Expectation] = []
         for number, line in enumerate(lines, offset + 1):
@@ -111,9 +110,8 @@ class ExpectedDiagnostics:
                 yield expectation
 
     def _expectation(self, comment: re.Match[str], number: int) -> _Expectation | None:
-        """What the comment in a line expects, there or at a given distance; None, and a problem, if
-        it is wrong.
-        """
+        """Return the expectation in a comment; None, and a recorded problem, if the comment is
+        malformed."""
         place = FileLineColLoc(self._name, IntAttr(number), IntAttr(comment.start() + 1))
         text, where = comment["text"], comment["where"] or ""
         try:
@@ -135,9 +133,8 @@ _COMMENT = re.compile(
 
 
 def _pattern(text: str, has_regexes: bool) -> re.Pattern[str]:
-    """What matches a text, in which regular expressions may stand in `{{}}`; ValueError if one is
-    none.
-    """
+    """Compile a text in which `{{}}` may enclose regular expressions; ValueError for an invalid
+    one."""
     parts: list[str] = []
     plain, opening, rest = text.partition("{{") if has_regexes else (text, "", "")
     try:

@@ -1,4 +1,4 @@
-"""What the tools say when something fails, and the status that they end with."""
+"""The reports of failures, and the exit status for each kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLOSED_PIPE = 141
 
 
 def report(error: BaseException, *, debug: bool = False) -> int:
-    """Say on stderr what failed and in which pass; returns the exit status."""
+    """Report a failure and the pass it came from on stderr; return the exit status."""
     if isinstance(error, BrokenPipeError):
         silence_stdout()
         return CLOSED_PIPE
@@ -41,14 +41,14 @@ def report(error: BaseException, *, debug: bool = False) -> int:
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """In which passes it happened, and what a tool that a pass called had to say."""
+    """Return the notes of an error: the passes it came through, and the output of a called tool."""
     said: object = getattr(error.__cause__, "stderr", None)  # of a CalledProcessError
     own = [said.strip()] if isinstance(said, str) and said.strip() else []
     return [*own, *getattr(error, "__notes__", ())]
 
 
 def status_of(error: BaseException) -> int:
-    """The status that a run with this failure ends with."""
+    """Return the exit status for a failure."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     expected = (ParseError, DiagnosticException, PasslineError, OSError)
@@ -59,7 +59,7 @@ def status_of(error: BaseException) -> int:
 
 
 def diagnostics_of(error: BaseException) -> list[Diagnostic]:
-    """The failure as the user is to see it; nothing for what a pass has reported itself."""
+    """Return a failure as diagnostics; none for a DiagnosticError, which is reported already."""
     match error:
         case DiagnosticError():
             return []
@@ -85,7 +85,8 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
 
 
 def silence_stdout() -> None:
-    """Nobody reads stdout any more, or it is full: the interpreter's last flush goes nowhere."""
+    """Redirect stdout to nowhere once it is closed or full, so that the last flush does not
+    fail."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         return
     try:

@@ -1,4 +1,4 @@
-"""What the options print that ask what there is: `--list-passes`, `--help-pass` and the like."""
+"""The output of the options that ask for information: `--list-passes`, `--help-pass` and so on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer(
     passes: Passes,
     dialects: Iterable[str],
 ) -> str | None:
-    """What the options ask for in place of a run; None if they ask for nothing."""
+    """Return the information that the options ask for instead of a run, or None."""
     if args.list_passes:
         return "\n".join(list_passes(passes))
     if args.help_pass is not None:
@@ -48,7 +48,8 @@ def answer(
 
 
 def list_passes(passes: Passes) -> Iterator[str]:
-    """For each pass a line with its name, level and requirements; below it help and options."""
+    """Yield a line for each pass with its name, level and requirements, then its summary and
+    options."""
     width = max(map(len, passes), default=0)
     for name in sorted(passes):
         cls = passes[name]()
@@ -66,15 +67,13 @@ def _metadata(cls: type[ModulePass]) -> str:
 
 
 def _doc(cls: type) -> str:
-    """The class's own docstring, but not the one that @dataclass writes where the author wrote
-    none.
-    """
+    """Return the docstring of a class; empty for the one that @dataclass generates."""
     doc = cls.__dict__.get("__doc__") or ""
     return "" if doc.startswith(f"{cls.__name__}(") else inspect.cleandoc(doc)
 
 
 def summary(cls: type) -> str:
-    """The first sentence of the class's own docstring, as one line."""
+    """Return the first sentence of the docstring of a class as one line."""
     paragraph = " ".join(_doc(cls).split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s+(?=[A-Z])", paragraph)[0]
 
@@ -87,7 +86,7 @@ def _option(option: PassOption) -> str:
 
 
 def help_pass(name: str, passes: Passes) -> Iterator[str]:
-    """All about one pass: docstring, level, requirements, options and the keys of `--config`.
+    """Yield the description of a pass: docstring, level, requirements, options, keys of `--config`.
 
     Errors: PassNotFoundError with the nearest name.
     """
@@ -124,7 +123,7 @@ def _help_options(name: str, cls: type[ModulePass]) -> Iterator[str]:
 
 
 def field_docs(cls: type) -> dict[str, str]:
-    """The strings that stand below the fields in the source of a class, by the field's name."""
+    """Return the strings below the fields in the source of a class: field name -> text."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
@@ -141,7 +140,7 @@ def field_docs(cls: type) -> dict[str, str]:
 
 
 def list_instruments() -> Iterator[str]:
-    """For each built-in instrument a line with its name and what it does."""
+    """Yield a line for each built-in instrument."""
     from ..passmanager import instruments
 
     offered: list[object] = [getattr(instruments, name) for name in sorted(instruments.__all__)]
@@ -152,7 +151,7 @@ def list_instruments() -> Iterator[str]:
 
 
 def list_configs() -> Iterator[str]:
-    """A line for each key of `--config` and its type."""
+    """Yield a line for each key of `--config`, with its type."""
     types = config_types()
     width = max(map(len, types), default=0)
     for key, description in types.items():
@@ -160,7 +159,7 @@ def list_configs() -> Iterator[str]:
 
 
 def completion(parser: argparse.ArgumentParser, shell: str, passes: Passes) -> str:
-    """A script by which a shell completes the options, files and names of passes."""
+    """Return a script with which a shell completes options, files and names of passes."""
     import shtab
 
     names = " ".join(sorted(passes))

@@ -1,4 +1,4 @@
-"""The instruments that the options ask for, and what these have to say at the end."""
+"""The instruments that the options ask for, and their output at the end."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.sequential import Sequential
-from .arguments import Numbers
+from .argument_parser import Numbers
 
 __all__ = ["Observation", "print_style"]
 
 
 def print_style(args: argparse.Namespace) -> PrintStyle:
-    """How the options want IR to be printed, in the result and on the way."""
+    """Return the style in which the options ask to print IR."""
     return PrintStyle(
         generic=args.print_op_generic,
         properties_as_attributes=args.print_no_properties,
@@ -36,7 +36,7 @@ def print_style(args: argparse.Namespace) -> PrintStyle:
 
 
 class Observation:
-    """The instruments of one run of the tool; each module is imported when its option is given."""
+    """The instruments of one run of the tool; modules are imported only for the options given."""
 
     def __init__(self, args: argparse.Namespace, pipeline: Sequential) -> None:
         self._args = args
@@ -48,11 +48,11 @@ class Observation:
         self._instruments = [*self._measuring(), *self._control(), *self._printing()]
 
     def instruments(self) -> list[PassInstrument]:
-        """All instruments that the options ask for."""
+        """Return the instruments that the options ask for."""
         return self._instruments
 
     def phase(self, name: str) -> AbstractContextManager[object]:
-        """Something that takes time and is no pass: `Parser`, `Verifier`, `Output`."""
+        """Time a phase outside of passes: `Parser`, `Verifier`, `Output`."""
         stack = ExitStack()
         if self._args.timing or self._args.trace:
             from ..passmanager.instruments.spans import SpanInstrument
@@ -187,7 +187,8 @@ class Observation:
             yield f"--filter-function: there is no function {names}"
 
     def warnings(self) -> Iterator[str]:
-        """Options that have no effect: names of no pass that runs, and modifiers of nothing."""
+        """Yield a warning for each option without effect, such as the name of a pass that does not
+        run."""
         args = self._args
         named: dict[str, Iterable[str]] = {
             "--print-ir-before": args.print_ir_before,
@@ -210,11 +211,11 @@ class Observation:
                     yield f"--{flag} has no effect without an option that prints the IR"
 
     def see(self, module: ModuleOp) -> None:
-        """Take note of the functions of a module that the passes are about to run on."""
+        """Record the functions of a module before the passes run."""
         self._unseen -= {symbol_of(op) for op in module.ops} if self._unseen else set()
 
     def _beyond(self, count: int) -> str:
-        """A warning about numbers that no pass has had, if there are such."""
+        """Return a warning about pass numbers greater than `count`, or an empty text."""
         if self._args.quiet:
             return ""
         options = ("print_ir_before_pass_number", "print_ir_after_pass_number")
@@ -226,7 +227,7 @@ class Observation:
         )
 
     def finish(self) -> None:
-        """Print what was measured, on stderr, and which names turned out to be of nothing."""
+        """Print the measurements on stderr, and the names in options that matched nothing."""
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
                 print(f"warning: {warning}", file=sys.stderr)

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import argparse
 import gc
-import inspect
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from importlib.metadata import version
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.utils.exceptions import ArgSpecParseError, ParseError, ShrinkException
-from xdsl.utils.target import Target
+from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
+from ..passmanager.diagnostics import Diagnostic
 from ..passmanager.errors import PasslineError
-from ..passmanager.info import closest_name
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
 from ..passmanager.ir.parser import parse_module
@@ -36,29 +32,28 @@ from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.verifier import verify
 from ..passmanager.pipeline import parse_pipeline, pipeline_text
 from ..passmanager.registry import installed
-from ..passmanager.remarks import Remark, yaml_text
-from ..passmanager.run import Run
 from ..passmanager.sequential import Sequential
-from .arguments import REMARK_OPTIONS, ArgumentParser, add_arguments, check_arguments
+from .argument_parser import ArgumentParser
+from .arguments import add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
-from .failures import BAD_INPUT, INTERRUPTED, diagnostics_of, report, status_of
+from .diagnostic_output import DiagnosticOutput, remark_filter
+from .failures import INTERRUPTED, report
+from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
-
-if TYPE_CHECKING:
-    from .expected_diagnostics import ExpectedDiagnostics
+from .targets import check_target
 
 __all__ = ["PasslineOptMain", "main"]
 
 
 class PasslineOptMain(xDSLOptMain):
-    """The tool, made to be subclassed as xDSL's: its hooks are called in the same order.
+    """The tool `passline-opt`, to be subclassed like xDSL's: the hooks are called in the same
+    order.
 
-    Besides them: `instruments`, to add instruments. `run` ends the process with a status that is
-    not 0 if something failed: 1 the input is wrong or a pass failed on purpose, 2 usage, 3 a bug in
-    a pass.
+    `instruments` is a hook of ours. `run` ends the process with status 1 for invalid input or a
+    pass that failed on purpose, 2 for wrong usage, 3 for a bug in a pass.
     """
 
     version_format = "passline-opt {passline_version}, built on xDSL {xdsl_version}"
@@ -81,6 +76,7 @@ class PasslineOptMain(xDSLOptMain):
         self.register_all_arguments(self.arg_parser)
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
         self.args = self.arg_parser.parse_args(given)
+        self.diagnostics = DiagnosticOutput(self.args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         try:
             self.check_arguments()
@@ -93,7 +89,7 @@ class PasslineOptMain(xDSLOptMain):
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
-        """Run the tool as a process of its own; what a console script calls."""
+        """Run the tool as a process of its own: the entry point of the console script."""
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
@@ -129,57 +125,33 @@ class PasslineOptMain(xDSLOptMain):
         add_arguments(arg_parser, self.available_targets, self.versions())
 
     def versions(self) -> str:
-        """What --version prints."""
+        """Return the text of --version."""
         return self.version_format.format(
             passline_version=version("passline"), xdsl_version=version("xdsl")
         )
 
     def print_and_exit(self, text: str) -> NoReturn:
-        """Print what was asked for in place of a run."""
+        """Print the information that was asked for, and exit."""
         try:
             print(text, flush=True)
         except OSError as error:
             sys.exit(report(error))
         sys.exit(0)
 
-    def check_target(self) -> None:
-        """Raise if there is no such target."""
-        try:
-            spec = parse_spec(self.args.target)
-        except ArgSpecParseError as error:
-            raise PasslineError(str(error)) from None
-        name = spec.name
-        if name not in self.available_targets:
-            closest = closest_name(name, self.available_targets)
-            known = f"choose from {', '.join(self.available_targets)}"
-            hint = f"did you mean '{closest}'?" if closest else known
-            raise PasslineError(f"there is no target '{name}'; {hint}")
-        factory = self.available_targets[name]
-        if inspect.signature(factory).parameters:  # an old-style target, a function
-            return
-        try:
-            cast(Callable[[], type[Target]], factory)().from_spec(spec)
-        except ValueError as error:
-            raise PasslineError(f"target '{name}': {error}") from None
-        except ImportError as error:
-            raise PasslineError(
-                f"target '{name}' needs '{error.name}', which is not installed"
-            ) from None
-
     # What to do
 
     def check_arguments(self) -> None:
-        """Answer questions that are no run; PasslineError for arguments that cannot be meant."""
+        """Print information if the options ask for it; PasslineError for invalid arguments."""
         self.args.syntax_highlight &= sys.stdout is not None and sys.stdout.isatty()
         names = self.ctx.registered_dialect_names
         text = answer(self.args, self.arg_parser, self.available_passes, names)
         if text is not None:
             self.print_and_exit(text)
-        self.check_target()
+        check_target(self.args.target, self.available_targets)
         check_arguments(self.args)
 
     def setup_pipeline(self) -> None:
-        """Make the pipeline and the context that it runs under."""
+        """Create the pipeline and the context in which it runs."""
         self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
         self.pass_context = self.make_pass_context()
@@ -191,7 +163,7 @@ class PasslineOptMain(xDSLOptMain):
                 print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
 
     def given_passes(self) -> list[ModulePass]:
-        """The passes of -p, else of -O."""
+        """Return the passes of -p, or else of -O."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
@@ -199,7 +171,7 @@ class PasslineOptMain(xDSLOptMain):
         return [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
 
     def make_pass_context(self) -> PassContext:
-        """The context that the options ask for."""
+        """Create the context that the options describe."""
         level: int | None = self.args.opt_level
         return PassContext(
             opt_level=sys.maxsize if level is None else level,
@@ -214,7 +186,7 @@ class PasslineOptMain(xDSLOptMain):
         )
 
     def answer_about_pipeline(self) -> None:
-        """Say what the pipeline is, if asked."""
+        """Print the pipeline if the options ask for it."""
         if self.args.explain_pipeline:
             self.print_and_exit(str(self.sequential.plan(self.pass_context)) or "nothing runs")
         if self.args.dump_pass_pipeline:
@@ -222,43 +194,35 @@ class PasslineOptMain(xDSLOptMain):
 
     @property
     def verifies_each(self) -> bool:
-        """Whether what each pass changes is to be verified."""
+        """Whether to verify what each pass changes."""
         return self.args.verify_each and not self.args.disable_verify
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
-        """Take these passes as the pipeline."""
+        """Set the pipeline to `passes`."""
         self.sequential = Sequential(passes)
         self.pipeline = PassPipeline((self.sequential,))
 
     def instruments(self) -> list[PassInstrument]:
-        """The instruments to run under: what the options ask for."""
+        """Return the instruments to run under."""
         return self.observation.instruments()
 
-    def remark_filter(self) -> dict[str, str]:
-        """Which remarks are shown or written: a regular expression on passes by kind."""
-        named = {kind: getattr(self.args, option) for kind, option in REMARK_OPTIONS.items()}
-        given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
-        if self.args.remarks_output:
-            return given or {"all": ""}
-        return {} if self.args.quiet else given
-
     def left_out(self) -> Iterator[str]:
-        """A warning that says which of the passes of -p the level of -O leaves out, if any."""
+        """Yield a warning about the passes of -p that the level of -O filters out."""
         plan = list(self.sequential.plan(self.pass_context))
         steps = [step for step in plan if step.action == "skip"]
         if steps and len(steps) < len(plan):  # of a pipeline that does nothing it is said anyway
             yield "not run: " + ", ".join(f"{step.info.name} ({step.reason})" for step in steps)
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline; what passes print is not in the way of the result."""
+        """Run the pipeline; output of passes goes to stderr, apart from the result."""
         with redirect_stdout(sys.stderr):
             super().apply_passes(prog)
 
     # Doing it
 
     def run(self) -> None:
-        """Read, run the pipeline and write, chunk by chunk; a chunk that fails stops no other."""
-        self.remarks: list[Remark] = []
+        """Read the input, run the pipeline and write the result, chunk by chunk; a failed chunk
+        does not stop the next ones."""
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -274,7 +238,7 @@ class PasslineOptMain(xDSLOptMain):
                     result.commit()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
-        status = max(status, self.write_remarks())
+        status = max(status, self.diagnostics.write_remarks())
         self.observation.finish()
         if self.args.shrink:
             print("Failure, can't shrink")
@@ -282,32 +246,11 @@ class PasslineOptMain(xDSLOptMain):
         if status:
             sys.exit(status)
 
-    def write_remarks(self) -> int:
-        """Write the remarks to the file that is to have them; returns the exit status."""
-        if not self.args.remarks_output:
-            return 0
-        file = ResultFile(self.args.remarks_output)
-        try:
-            file.write(yaml_text(self.remarks))
-            file.commit()
-        except OSError as error:
-            return report(error, debug=self.args.debug)
-        return 0
-
     def run_chunk(self, chunk: IO[bytes], extension: str, offset: int, result: ResultFile) -> int:
-        """Parse, verify, transform and write one chunk; returns the status that it ends with."""
+        """Parse, verify, transform and write one chunk; return the exit status for it."""
         self.line_offset = offset
         text = chunk.read()
-        self.expected: ExpectedDiagnostics | None = None
-        if self.args.verify_diagnostics:
-            from .expected_diagnostics import ExpectedDiagnostics
-
-            self.expected = ExpectedDiagnostics(
-                self.get_input_name(),
-                text.decode(errors="replace"),
-                offset,
-                only_expected=self.args.verify_diagnostics == "only-expected",
-            )
+        self.diagnostics.start_chunk(self.get_input_name(), text, offset)
         try:
             self.transform_chunk(text, extension, result)
         except ShrinkException:
@@ -320,10 +263,10 @@ class PasslineOptMain(xDSLOptMain):
             if self.args.parsing_diagnostics:
                 result.write(f"{error}\n")
                 return 0
-            return self.fail(error)
+            return self.diagnostics.fail_chunk(error)
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            return self.fail(error)
-        return self.finish_chunk(0)
+            return self.diagnostics.fail_chunk(error)
+        return self.diagnostics.finish_chunk(0)
 
     def transform_chunk(self, text: bytes, extension: str, result: ResultFile) -> None:
         """Parse, verify, transform and write one chunk."""
@@ -345,23 +288,8 @@ class PasslineOptMain(xDSLOptMain):
             with phase("Output"):
                 result.write(self.output_resulting_program(module))
 
-    def fail(self, error: BaseException) -> int:
-        """Say what failed, or see whether it was expected; returns the status."""
-        if self.expected is None or status_of(error) != BAD_INPUT:
-            return self.finish_chunk(report(error, debug=self.args.debug))
-        self.expected.renderer(diagnostics_of(error))
-        return self.finish_chunk(0)
-
-    def finish_chunk(self, status: int) -> int:
-        """Say which expected diagnostics did not come and which unexpected ones did."""
-        if self.expected is None:
-            return status
-        problems = self.expected.finish()
-        print_diagnostics(problems)
-        return max(status, BAD_INPUT if problems else 0)
-
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """The text of the result, for MLIR with every bit of its constants."""
+        """Return the text of the result; MLIR text keeps every bit of the constants."""
         spec = parse_spec(self.args.target)
         if spec.name != MLIRTarget.name or self.args.syntax_highlight:
             return super().output_resulting_program(prog)
@@ -375,30 +303,18 @@ class PasslineOptMain(xDSLOptMain):
         )
         return module_text(prog, self.ctx, style)
 
-    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """Show what passes report: on stderr, or to the comments that expect it, or in a file."""
-        if self.args.remarks_output:
-            self.remarks += [d for d in diagnostics if isinstance(d, Remark)]
-            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
-        if self.expected is not None:
-            self.expected.renderer(diagnostics)
-        else:
-            print_diagnostics([d for d in diagnostics if self.shows(d)])
+    def remark_filter(self) -> dict[str, str]:
+        """Return the remarks to make: kind -> regular expression on the names of passes."""
+        return remark_filter(self.args)
 
-    def shows(self, diagnostic: Diagnostic) -> bool:
-        """Whether what the pass that is running reports is shown."""
-        severity = diagnostic.severity
-        if isinstance(diagnostic, Remark):
-            return True  # or the pass would not have been asked for it
-        if severity is Severity.REMARK and not self.args.quiet:
-            wanted, name = self.args.remarks, Run.current().frames[-1].info.name
-            return wanted is not None and re.search(wanted, name) is not None
-        return severity is Severity.ERROR or not self.args.quiet
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show the diagnostics of a pass."""
+        self.diagnostics.render(diagnostics)
 
     # Input
 
     def get_input_name(self) -> str:
-        return "<stdin>" if self.args.input_file in (None, "-") else self.args.input_file
+        return STDIN if self.args.input_file in (None, "-") else self.args.input_file
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         if self.args.input_file in (None, "-"):
@@ -406,33 +322,30 @@ class PasslineOptMain(xDSLOptMain):
         return super().get_input_stream()
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
-        """The chunks of the input with the lines before each, and the frontend that reads them."""
+        """Return the chunks of the input, each with the number of lines before it, and the
+        frontend."""
         content, frontend = self.read_input()
         marker = self.args.split_input_file
         chunks = split_chunks(content, marker) if marker else [(content, 0)]
         return [(BytesIO(text), line) for text, line in chunks], frontend
 
     def read_input(self) -> tuple[bytes, str]:
-        """The whole input, and the frontend that reads it; nothing for one that maps the file."""
+        """Return the content of the input and the frontend; no content for a frontend that opens
+        the file itself."""
         stream, extension = self.get_input_stream()
         known = extension if extension in self.available_frontends else "mlir"
         frontend: str = self.args.frontend or known
-        is_stdin = self.get_input_name() == "<stdin>"
+        is_stdin = self.get_input_name() == STDIN
         with stream:
             content = b"" if frontend == "onnx" and not is_stdin else stream.read()
         if is_stdin and frontend == "mlir":
-            remember_source("<stdin>", content)
+            remember_source(STDIN, content)
         return content, frontend
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Read MLIR text; every op knows its line."""
-        name, content = self.get_input_name(), stream.read()
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as error:
-            byte = content[error.start]
-            message = f"'{name}' is no UTF-8 text: byte {byte:#x} at offset {error.start}"
-            raise PasslineError(message) from None
+        """Parse MLIR text; every op gets its source location."""
+        name = self.get_input_name()
+        text = decode_mlir(name, stream.read())
         if "mlir_reproducer" in text:
             text = self.read_reproducer(text)
         elif self.args.run_reproducer:
@@ -446,19 +359,13 @@ class PasslineOptMain(xDSLOptMain):
         )
 
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
-        """Read an ONNX model, and what it has in files beside it."""
-        try:
-            from ..frontends.onnx import import_model
-        except ModuleNotFoundError as error:
-            raise PasslineError(
-                f"reading ONNX needs '{error.name}', which is not installed: "
-                "pip install 'passline[onnx]'"
-            ) from None
-        is_stdin = self.get_input_name() == "<stdin>"
-        return import_model(stream.read() if is_stdin else self.get_input_name())
+        """Import an ONNX model."""
+        name = self.get_input_name()
+        return parse_onnx(stream.read() if name == STDIN else name)
 
     def read_reproducer(self, text: str) -> str:
-        """The IR of a file that holds a pipeline too; the pipeline is taken if asked for."""
+        """Return the IR of a file that holds a pipeline too; take the pipeline with --run-
+        reproducer."""
         from ..passmanager.instruments.reproducer import read_reproducer
 
         text, reproducer = read_reproducer(text)

@@ -1,4 +1,4 @@
-"""Where a tool's result goes: stdout, or a file that is replaced when the run has succeeded."""
+"""The output file of a tool: stdout, or a file that is replaced when the run has succeeded."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ __all__ = ["ResultFile"]
 
 
 class ResultFile:
-    """The result of a run: written to stdout as it comes, to a file only by `commit`.
+    """The output of a run: stdout is written at once, a file only by `commit`.
 
-    `-` and None are stdout. Until `commit` a file of that name keeps its content, also when it is
-    the input.
+    `-` and None are stdout. Until `commit` the file keeps its content, even if it is the input.
     """
 
     def __init__(self, name: str | None) -> None:
@@ -21,7 +20,7 @@ class ResultFile:
         self._parts: list[str] = []
 
     def write(self, text: str) -> None:
-        """Add text to the result."""
+        """Add text to the output."""
         if self._path is None:
             if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise OSError(errno.EBADF, "stdout is closed")
@@ -31,7 +30,7 @@ class ResultFile:
             self._parts.append(text)
 
     def commit(self) -> None:
-        """Make the result the content of the file."""
+        """Replace the content of the file by the output."""
         if self._path is not None:
             from ..passmanager.files import replace_file
 

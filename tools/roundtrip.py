@@ -1,4 +1,4 @@
-"""The check that what is printed reads back as the same IR."""
+"""The check that printed IR parses to the same IR."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["verify_roundtrip"]
 
 
 def verify_roundtrip(module: ModuleOp, ctx: Context) -> None:
-    """Raise PasslineError unless the module, printed in custom and in generic form, reads back as
-    the same IR: in all but locations and the names of values.
+    """Raise PasslineError unless the module, printed in custom and in generic form, parses to the
+    same IR, apart from locations and names of values.
 
-    The error says what is different, and shows the line of the printed text.
+    The error names the difference, and shows the line of the printed text.
     """
     for form in ("custom", "generic"):
         text = _printed(module, ctx, form)
@@ -54,9 +54,8 @@ def _read_back(text: str, ctx: Context, form: str) -> ModuleOp:
 
 
 class _Reader(LocatingParser):
-    """A parser that takes resources for those that are at hand under their key: xDSL's declares
-    them anew, under another.
-    """
+    """A parser that reuses the resources that exist under a key; xDSL's declares them under a new
+    one."""
 
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
@@ -65,22 +64,22 @@ class _Reader(LocatingParser):
 
 
 def _at_line(line: int, message: str, text: str) -> str:
-    """A message with the line of the text that it is about."""
+    """Return a message with the line of the text that it is about."""
     lines = text.split("\n")
     return f"line {line}: {message}\n  {lines[line - 1].strip()}"
 
 
 class _Comparison:
-    """A walk over two modules side by side: what it came by, and which values correspond."""
+    """A comparison of two modules op by op, which maps the values of one to those of the other."""
 
     def __init__(self) -> None:
         self.ops: list[tuple[Operation, Operation]] = []
         self.twins: dict[SSAValue | Block, SSAValue | Block] = {}
 
     def differences(self, old: Operation, new: Operation) -> Iterator[tuple[Operation, str]]:
-        """The op below `new` and what is different about it; to be relied on up to the first.
+        """Yield the ops below `new` that differ, with the difference; only the first is reliable.
 
-        Operands come last, for they may be defined further down than they are used.
+        Operands are compared last, as they may be defined after their use.
         """
         yield from self._between_ops(old, new)
         for old, new in self.ops:
@@ -114,7 +113,7 @@ class _Comparison:
 
 
 def _own_differences(old: Operation, new: Operation) -> Iterator[str]:
-    """What is different about two ops, but for operands, successors and what is inside of them."""
+    """Yield the differences of two ops, apart from operands, successors and regions."""
     if old.name != new.name:
         yield f"was '{old.name}'"
     yield from _entries_differ("attribute", old.attributes, new.attributes)
@@ -134,7 +133,7 @@ def _entries_differ(
 
 
 def _shown(verb: str, attribute: Attribute | None, other: Attribute | None) -> str:
-    """An attribute for a message; in full where its text is that of the other one, too."""
+    """Return an attribute for a message; in full if the short text equals that of the other one."""
     if attribute is None:
         return f"{verb} not there"
     text = repr(attribute) if str(attribute) == str(other) else str(attribute)

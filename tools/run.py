@@ -1,4 +1,4 @@
-"""`passline-run`: reads IR, runs a pipeline over it if asked, and computes a function of it."""
+"""`passline-run`: reads IR, runs a pipeline over it if one is given, and runs a function of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["PasslineRunMain", "main"]
 
 
 class PasslineRunMain(PasslineOptMain):
-    """`passline-opt` that writes what a function gives in place of the module."""
+    """A `passline-opt` that prints the results of a function in place of the module."""
 
     version_format = "passline-run {passline_version}, built on xDSL {xdsl_version}"
 
@@ -57,7 +57,7 @@ class PasslineRunMain(PasslineOptMain):
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        """Run the function: the text of its results, or nothing if they are saved."""
+        """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
         if self.args.inputs is not None:
             arguments = named_arguments(func, load_arrays(self.args.inputs))
@@ -72,7 +72,7 @@ class PasslineRunMain(PasslineOptMain):
         return ""
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
-        """The function as one of arrays, by the engine that is asked for."""
+        """Return the function as a function of arrays, with the engine of the options."""
         if self.args.engine == "numpy":
             return interpret(prog, func, self.ctx)
         from .native import compile_module
@@ -82,7 +82,7 @@ class PasslineRunMain(PasslineOptMain):
 
 
 def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
-    """A function that changes its buffers as one that gives what it makes of copies of them."""
+    """Return a function that runs `native` on copies of its buffers and returns the copies."""
     import numpy as np
 
     def call(*arguments: Value) -> tuple[Value, ...]:
@@ -95,8 +95,8 @@ def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
 
 
 def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
-    """The arrays in a result: `name.0`, `name.1` for those in a tuple; PasslineError for what is
-    none."""
+    """Yield the arrays in a result: `name.0`, `name.1` for those of a tuple; PasslineError for
+    another kind of value."""
     if isinstance(value, tuple):
         for i, element in enumerate(cast("tuple[Value, ...]", value)):
             yield from flat(f"{name}.{i}", element)
@@ -107,7 +107,7 @@ def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
 
 
 def result_text(name: str, array: Array) -> str:
-    """One result for people: its name, what it is, and its elements, of many the first and last."""
+    """Return a result as text: name, type and elements, of a large one the first and last."""
     import numpy as np
 
     shape = "x".join(map(str, array.shape)) or "scalar"
@@ -115,7 +115,7 @@ def result_text(name: str, array: Array) -> str:
 
 
 def load_arrays(file: str) -> dict[str, Array]:
-    """The arrays in a file that `numpy.savez` wrote; PasslineError for any other file."""
+    """Return the arrays in a file written by `numpy.savez`; PasslineError for any other file."""
     import numpy as np
 
     try:
@@ -129,7 +129,7 @@ def load_arrays(file: str) -> dict[str, Array]:
 
 
 def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write the arrays as `numpy.savez` does, in one step."""
+    """Write arrays in the format of `numpy.savez`; the file is replaced at the end."""
     import numpy as np
 
     # Not numpy.savez: it takes names as keywords beside its own.

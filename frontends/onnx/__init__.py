@@ -1,4 +1,4 @@
-"""ONNX: models as modules of relax."""
+"""The import of ONNX models as modules of relax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function while it is built."""
+"""A builder of the operations of a function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Builder"]
 
 
 class Builder(ABC):
-    """The operations of a function while it is built."""
+    """A function under construction: the current block, and its constants."""
 
     def __init__(self, files: DataFiles) -> None:
         self.files = files
@@ -31,40 +31,40 @@ class Builder(ABC):
         self.values = Values()
 
     def add(self, op: Operation) -> Operation:
-        """Add an operation at the end of the block that is being built."""
+        """Add an operation at the end of the current block."""
         self.block.add_op(op)
         self.values.follow(op)
         return op
 
     def add_constant(self, key: tuple[object, ...], make: Callable[[], Operation]) -> SSAValue:
-        """Find the constant with this key, or make and add it."""
+        """Return the constant with this key; create it with `make` the first time."""
         if (op := self.constants.get(key)) is None:
             op = self.constants[key] = make()
             self.values.follow(op)
         return op.results[0]
 
     def full(self, value: float, type: TensorType[Attribute], element: Element) -> SSAValue:
-        """A fill of that type."""
+        """Return a fill of a type."""
         return self.add_constant((repr(value), type), lambda: fill_of(value, type, element))
 
     def constant(self, array: Array, element: Element) -> SSAValue:
-        """A constant with these elements."""
+        """Return a constant with these elements."""
         key = (array.tobytes(), array.shape, element)
         return self.add_constant(key, lambda: constant_of(array, element))
 
     def array(self, value: SSAValue) -> Array | None:
-        """The elements of a value that depends on constants alone."""
+        """Return the elements of a value that depends on constants alone, else None."""
         return self.values.array(value)
 
     @abstractmethod
     def convert_subgraph(
         self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
     ) -> list[SSAValue]:
-        """Convert a graph inside another at the end of the current block; returns its outputs."""
+        """Convert a nested graph at the end of the current block; return its outputs."""
 
     @contextmanager
     def nested(self, block: Block) -> Generator[Block]:
-        """Build another block meanwhile."""
+        """Make `block` the current block inside of the `with` statement."""
         outer, self.block = self.block, block
         try:
             yield block
@@ -72,14 +72,14 @@ class Builder(ABC):
             self.block = outer
 
     def erase_after(self, last: Operation | None) -> None:
-        """Take back the operations of the block that come after `last`."""
+        """Erase the operations of the current block after `last`."""
         while (op := self.block.last_op) is not None and op is not last:
             op.detach()
             op.erase(safe_erase=False)
 
     def finish(self, block: Block) -> None:
-        """Put the constants that are used at the start, and erase what was only computed to know
-        shapes, axes and the like."""
+        """Insert the used constants at the start of `block`, and erase operations that were only
+        needed to compute shapes, axes and the like."""
         erase_unused(block, self.values)
         used = [op for op in self.constants.values() if op.results[0].first_use]
         if (first := block.first_op) is not None:
@@ -92,7 +92,7 @@ class Builder(ABC):
 
 
 def erase_unused(block: Block, values: Values) -> None:
-    """Erase the operations on constants whose results are not used, in nested blocks too."""
+    """Erase the operations on constants without uses, in nested blocks too."""
     op = block.last_op
     while op is not None:
         previous = op.prev_op

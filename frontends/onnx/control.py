@@ -1,4 +1,4 @@
-"""Operators with graphs inside: branches and loops."""
+"""Converters of control flow: branches and loops over nested graphs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_WIDENINGS = 8
 
 
 def if_(node: Node) -> Sequence[SSAValue]:
-    """`scf.if`; of a condition that is known, the graph that is taken."""
+    """Convert If to `scf.if`; if the condition is a constant, convert the taken graph alone."""
     if (condition := node.constant(0)) is not None:
         return node.convert_graph("then_branch" if condition.all() else "else_branch")
     flag = truth(node, node.input(0))
@@ -52,7 +52,7 @@ def if_(node: Node) -> Sequence[SSAValue]:
 
 
 def truth(node: Node, condition: SSAValue) -> SSAValue:
-    """The one element of a tensor of i1."""
+    """Return the element of a tensor with one i1 element."""
     if (type := tensor_type(condition)).element_type != i1:
         raise Unsupported(f"condition of type {type}")
     if shape_of(type) != ():
@@ -61,7 +61,7 @@ def truth(node: Node, condition: SSAValue) -> SSAValue:
 
 
 def unified(*types: Attribute) -> Tensor:
-    """The type of a value that is of one of these types."""
+    """Return the most precise type that includes all of these types."""
     first, *others = types
     result: Attribute | None = first
     for other in others:
@@ -72,7 +72,7 @@ def unified(*types: Attribute) -> Tensor:
 
 
 def converted(node: Node, values: Sequence[SSAValue], types: Sequence[Attribute]) -> list[SSAValue]:
-    """The values, cast to less precise types where they are not of these."""
+    """Return the values, cast to `types` where their types differ."""
     return [
         value if value.type == type else cast(node, value, type)
         for value, type in zip(values, types, strict=True)
@@ -93,8 +93,8 @@ values, and the values that are collected."""
 
 
 def loop(node: Node) -> Sequence[SSAValue]:
-    """`scf.while` that carries the number of the turn, whether to go on, the values, and what is
-    collected of each turn, to which a turn adds at the end."""
+    """Convert Loop to an `scf.while` that carries the iteration number, the condition, the loop-
+    carried values, and the collected outputs, which each iteration extends at the end."""
     graph = node.graph("body")
     count = len(graph.input) - 2
     if not graph.output:
@@ -112,7 +112,7 @@ def loop(node: Node) -> Sequence[SSAValue]:
 
 
 def scan(node: Node) -> Sequence[SSAValue]:
-    """A loop over the slices of its inputs along an axis."""
+    """Convert Scan to a loop over the slices of its inputs along an axis."""
     if node.opset < 9:
         raise Unsupported("the form before opset 9")
     if not 1 <= (count := node.int("num_scan_inputs")) <= len(node.inputs):
@@ -151,7 +151,8 @@ def scan(node: Node) -> Sequence[SSAValue]:
 
 
 def arranged(node: Node, value: SSAValue, axis: int, backwards: bool) -> SSAValue:
-    """What was collected along the first axis, along another, and in the other direction."""
+    """Move the first axis, along which outputs were collected, to `axis`; reverse it if
+    `backwards`."""
     if backwards:
         value = node.op("flip", value, axis=[0])
     if axis := node.axis(axis, value):
@@ -162,7 +163,7 @@ def arranged(node: Node, value: SSAValue, axis: int, backwards: bool) -> SSAValu
 
 
 def scalar(node: Node, value: SSAValue) -> SSAValue:
-    """A tensor of one element as one of rank 0."""
+    """Reshape a tensor of one element to rank 0."""
     if shape_of(tensor_type(value)) == ():
         return value
     return node.op("reshape", value, newshape=[])
@@ -176,8 +177,8 @@ def while_loop(
     body: Body,
     turns: int = DYNAMIC_INDEX,
 ) -> list[SSAValue]:
-    """A loop of at most `limit` turns that goes on while the condition holds; what it carries, then
-    what it collected."""
+    """Build a loop of at most `limit` iterations that runs while the condition holds; return its
+    carried values, then its collected ones."""
     carried = [tensor_type(value) for value in initial]
     for _ in range(MAX_WIDENINGS):
         after = Block(arg_types=[tensor_of(i64, ()), tensor_of(i1, ()), *carried])
@@ -210,7 +211,7 @@ def while_op(
     collected: Sequence[SSAValue],
     turns: int,
 ) -> list[SSAValue]:
-    """The `scf.while` around the body of a loop."""
+    """Build the `scf.while` around the body of a loop."""
     lists = [collection_type(tensor_type(value)) for value in collected]
     index, flag = tensor_of(i64, ()), tensor_of(i1, ())
     types: list[Attribute] = [index, flag, *carried, *lists]
@@ -243,7 +244,8 @@ def while_op(
 
 
 def sized(node: Node, collected: Sequence[SSAValue], turns: int) -> list[SSAValue]:
-    """What was collected in a number of turns that may be known."""
+    """Refine the first dimension of collected outputs to the number of iterations, if it is
+    known."""
     if turns == DYNAMIC_INDEX:
         return list(collected)
     types = [
@@ -254,7 +256,7 @@ def sized(node: Node, collected: Sequence[SSAValue], turns: int) -> list[SSAValu
 
 
 def collection_type(type: Tensor) -> Tensor:
-    """The type of any number of values of a type."""
+    """Return the type of any number of values of `type`, stacked along a new first axis."""
     shape = shape_of(type)
     if shape is None or DYNAMIC_INDEX in shape:
         raise Unsupported(f"collects values of type {type}, whose size is not known")

@@ -1,9 +1,11 @@
-"""The operators that are converted one by one; what ONNX defines by others needs no line here."""
+"""The converters of all operators; operators that ONNX defines by others need none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .activation import ACTIVATION
+from .casts import CASTS
 from .control import CONTROL
 from .creation import CREATION
 from .elementwise import ELEMENTWISE
@@ -22,6 +24,8 @@ from .signals import SIGNALS
 __all__ = ["CONVERTERS"]
 
 _ONNX = (
+    ACTIVATION,
+    CASTS,
     CONTROL,
     CREATION,
     ELEMENTWISE,

@@ -1,4 +1,4 @@
-"""Operators that make tensors of attributes and shapes."""
+"""Converters of operators that create tensors from attributes and shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CREATION"]
 
 
 def constant(node: Node) -> Sequence[SSAValue]:
-    """One of several attributes is the value."""
+    """Convert Constant: the value is one of several attributes."""
     if (tensor := node.tensor("value")) is not None:
         return [node.tensor_constant(tensor)]
     if (number := node.opt_float("value_float")) is not None:
@@ -32,7 +32,7 @@ def constant(node: Node) -> Sequence[SSAValue]:
 
 
 def constant_of_shape(node: Node) -> Sequence[SSAValue]:
-    """A fill, of f32 zeros if nothing is said; never expanded."""
+    """Convert ConstantOfShape to a fill, by default of f32 zeros; the fill is never expanded."""
     tensor = node.tensor("value")
     element = f32 if tensor is None else element_type(tensor.data_type)
     value = 0
@@ -57,8 +57,7 @@ def eye_like(node: Node) -> Sequence[SSAValue]:
 
 
 def range_(node: Node) -> Sequence[SSAValue]:
-    """The numbers from the first input up to the second, which is left out, in steps of the
-    third."""
+    """Convert Range: start, limit (excluded) and step are inputs."""
     start, stop, step = (node.number_of(i) for i in range(3))
     element = node.element(0)
     if start is not None and stop is not None and step is not None:

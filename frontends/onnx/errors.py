@@ -1,4 +1,4 @@
-"""What is wrong with a model, or cannot be said in relax."""
+"""Errors of the import: invalid models, and models that relax cannot represent."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["ModelError", "Unsupported", "UnsupportedModelError", "UnsupportedNod
 
 
 class ModelError(PasslineError):
-    """A file that is no ONNX model, or a model that is not valid."""
+    """A file that is not an ONNX model, or an invalid model."""
 
 
 class Unsupported(Exception):
-    """Raised by the converter of a node: why it cannot be imported."""
+    """The reason why a node cannot be imported; raised by its converter."""
 
 
 @dataclass(frozen=True)
 class UnsupportedNode:
-    """A node that cannot be imported, and why."""
+    """A node that cannot be imported, and the reason."""
 
     name: str
     op_type: str
@@ -32,7 +32,7 @@ class UnsupportedNode:
 
 
 class UnsupportedModelError(ModelError):
-    """A model with nodes that cannot be imported; `nodes` are all of them, in order."""
+    """A model with nodes that cannot be imported; `nodes` lists all of them, in order."""
 
     def __init__(self, nodes: Sequence[UnsupportedNode]) -> None:
         count = f"{len(nodes)} nodes" if len(nodes) > 1 else "a node"

@@ -1,5 +1,4 @@
-"""The data of large tensors, which is read when it is asked for: a model of 500 MB is never in
-memory twice."""
+"""The data of large tensors, read on demand: a model of 500 MB is never in memory twice."""
 
 from __future__ import annotations
 
@@ -21,13 +20,14 @@ _PATH = (7, 5, 9)
 
 
 def without_large_data(content: memoryview, name: str) -> bytes:
-    """A serialized model in which the large initializers say that their data is in the file `name`,
-    which has this content. ValueError if it is none."""
+    """Return a serialized model whose large initializers refer to their data in the file `name`,
+    which has this content. ValueError if it is malformed."""
     return _without(content, 0, len(content), name, _PATH)
 
 
 def _without(content: memoryview, start: int, end: int, name: str, path: tuple[int, ...]) -> bytes:
-    """A message without the large data at `path` in it. Only what is kept is read."""
+    """Return a message without the large data at `path` in it; data that is left out is not
+    read."""
     number, *rest = path
     kept = bytearray()
     for field, begin, body, stop in _fields(content, start, end):
@@ -42,7 +42,7 @@ def _without(content: memoryview, start: int, end: int, name: str, path: tuple[i
 
 
 def _fields(content: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """The fields of a message of Protocol Buffers: number, start, start of the value, end."""
+    """Yield the fields of a Protocol Buffers message: number, start, start of the value, end."""
     at = start
     while at < end:
         begin = at
@@ -86,7 +86,7 @@ def _varint(value: int) -> bytes:
 
 
 def _place(name: str, offset: int, length: int) -> bytes:
-    """The fields of a TensorProto that say where its data is."""
+    """Return the fields of a TensorProto that locate its data in a file."""
     entries = {"location": name, "offset": str(offset), "length": str(length)}
     return TensorProto(
         data_location=TensorProto.EXTERNAL,
@@ -95,15 +95,15 @@ def _place(name: str, offset: int, length: int) -> bytes:
 
 
 class DataFiles:
-    """Where the data of tensors is that is not in the model as it was parsed: files in `directory`,
-    and the file of the model itself."""
+    """The files with tensor data outside of the parsed model: those in `directory`, and the file
+    of the model itself."""
 
     def __init__(self, directory: Path | None, model: Path | None = None) -> None:
         self._directory = directory
         self._model = model
 
     def read(self, tensor: TensorProto) -> bytes:
-        """The data of a tensor; ModelError if there is none."""
+        """Return the data of a tensor; ModelError if it is missing."""
         places = {entry.key: entry.value for entry in tensor.external_data}
         place = places.get("location", "")
         if self._model is not None and place == self._model.name:

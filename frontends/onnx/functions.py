@@ -1,4 +1,4 @@
-"""The bodies of functions in the place of their calls."""
+"""The attributes of a call, substituted in the body of a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ __all__ = ["substitute"]
 
 
 def substitute(node: NodeProto, attributes: Mapping[str, AttributeProto]) -> NodeProto:
-    """A node of a function with the attributes of the call in the place of references."""
+    """Return a copy of a node of a function body with references replaced by attributes of the
+    call."""
     if not any(a.ref_attr_name or a.HasField("g") for a in node.attribute):
         return node
     copy = NodeProto()
@@ -20,7 +21,7 @@ def substitute(node: NodeProto, attributes: Mapping[str, AttributeProto]) -> Nod
 
 
 def substitute_in(node: NodeProto, attributes: Mapping[str, AttributeProto]) -> None:
-    """Put the attributes of a call in the place of references, in nested graphs too."""
+    """Replace references in a node by attributes of the call, in nested graphs too."""
     own = list(node.attribute)
     del node.attribute[:]
     for attribute in own:

@@ -1,4 +1,4 @@
-"""A model of ONNX as a module: its graph as the function `@main`."""
+"""The import of an ONNX model as a module; its graph becomes `@main`."""
 
 from __future__ import annotations
 
@@ -53,11 +53,12 @@ __all__ = ["Importer", "import_graph"]
 
 
 class Poisoned(Exception):
-    """Raised for a node that cannot be converted because another cannot: that one is reported."""
+    """Raised for a node with an input that could not be converted; only the first such node is
+    reported."""
 
 
 class Importer(Builder):
-    """The import of one model."""
+    """A builder that converts one model."""
 
     def __init__(self, model: ModelProto, files: DataFiles) -> None:
         super().__init__(files)
@@ -75,7 +76,7 @@ class Importer(Builder):
     # The graph
 
     def run(self) -> ModuleOp:
-        """The module of the model."""
+        """Convert the model."""
         graph = self.model.graph
         scope = Scope(None, GraphTypes(graph))
         initializers = {tensor.name for tensor in graph.initializer}
@@ -101,7 +102,7 @@ class Importer(Builder):
         return self.module(block, [info.name for info in inputs], [o.name for o in graph.output])
 
     def input_type(self, name: str, proto: TypeProto) -> Tensor | None:
-        """The type of an input of the model; reported if it is not supported."""
+        """Return the type of an input of the model; report an unsupported one."""
         try:
             return type_of(proto)
         except Unsupported as error:
@@ -109,7 +110,7 @@ class Importer(Builder):
             return None
 
     def module(self, block: Block, inputs: Sequence[str], outputs: Sequence[str]) -> ModuleOp:
-        """The module with the function that the block is the body of."""
+        """Return the module with the function whose body is `block`."""
         end = block.last_op
         assert end is not None
         type = FunctionType.from_lists(block.arg_types, end.operand_types)
@@ -121,7 +122,7 @@ class Importer(Builder):
         return ModuleOp([function])
 
     def define_initializers(self, graph: GraphProto, scope: Scope) -> None:
-        """Give the initializers of a graph their names; those that are used become constants."""
+        """Define the initializers of a graph in its scope; used ones become constants."""
         for tensor in graph.initializer:
             scope.define(tensor.name, tensor)
         for sparse in graph.sparse_initializer:
@@ -129,12 +130,13 @@ class Importer(Builder):
             scope.define(sparse.values.name, Missing.UNKNOWN)
 
     def convert_graph(self, graph: GraphProto, scope: Scope) -> list[SSAValue | None]:
-        """Convert the nodes of a graph whose inputs are defined; its outputs, None if not known."""
+        """Convert the nodes of a graph whose inputs are defined; return its outputs, None for
+        unknown ones."""
         self.convert_nodes(graph.node, scope)
         return [self.output_value(info.name, scope) for info in graph.output]
 
     def output_value(self, name: str, scope: Scope) -> SSAValue | None:
-        """The value of an output; None if it is not known."""
+        """Return the value of an output, or None if it is unknown."""
         if scope.find(name) is None:
             raise ModelError(f"output '{name}' is not defined")
         value = self.value(name, scope)
@@ -143,8 +145,8 @@ class Importer(Builder):
     def convert_subgraph(
         self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue] = ()
     ) -> list[SSAValue]:
-        """Convert a graph inside another, at the end of the current block; Poisoned if an output
-        is not known."""
+        """Convert a nested graph at the end of the current block; Poisoned if an output is
+        unknown."""
         inner = Scope(scope, {})
         if len(graph.input) != len(inputs):
             raise Unsupported(f"its graph takes {len(graph.input)} inputs, it gets {len(inputs)}")
@@ -161,7 +163,8 @@ class Importer(Builder):
     # Names
 
     def value(self, name: str, scope: Scope) -> SSAValue | Missing:
-        """The value of a name that is defined, for which a constant is made if it has to be."""
+        """Return the value of a defined name; create the constant of an initializer on first
+        use."""
         owner = scope.find(name)
         assert owner is not None
         match value := owner.values[name]:
@@ -175,8 +178,8 @@ class Importer(Builder):
         return value
 
     def initializer(self, tensor: TensorProto, owner: Scope) -> SSAValue | Missing:
-        """The constant that an initializer is; reported if it is not supported. Equal ones that are
-        small, such as shapes, are one."""
+        """Return the constant of an initializer; report an unsupported one. Small equal
+        initializers, such as shapes, share a constant."""
         name = tensor.name
 
         def make() -> Operation:
@@ -197,8 +200,7 @@ class Importer(Builder):
     def inputs_of(
         self, node: NodeProto, scope: Scope, nodes: Sequence[NodeProto], index: int
     ) -> list[SSAValue | None]:
-        """The values of the inputs of a node, None for what is not given; Poisoned if one is not
-        known."""
+        """Return the inputs of a node, None for omitted ones; Poisoned if one is unknown."""
         values: list[SSAValue | None] = []
         for name in node.input:
             if not name:
@@ -214,7 +216,7 @@ class Importer(Builder):
     # Nodes
 
     def convert_nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
-        """Convert nodes in order; those that cannot be converted are reported."""
+        """Convert nodes in order; report those that cannot be converted."""
         for index, node in enumerate(nodes):
             last = self.block.last_op
             inputs = None
@@ -232,7 +234,7 @@ class Importer(Builder):
                 self.poison(node, scope, inputs)
 
     def bind(self, node: NodeProto, values: Sequence[SSAValue | None], scope: Scope) -> None:
-        """Give the outputs of a node their values, with their names as hints."""
+        """Bind the outputs of a node to values, with their names as hints."""
         for i, name in enumerate(node.output):
             if not name:
                 continue
@@ -246,7 +248,7 @@ class Importer(Builder):
             scope.define(name, value)
 
     def refined(self, value: SSAValue, name: str, scope: Scope) -> SSAValue:
-        """The value with what the model says of its type, if that is more than is inferred."""
+        """Return the value cast to the type that the model declares, if that is more precise."""
         type = tensor_type(value)
         if static_shape(type) is not None or (declared := scope.types.get(name)) is None:
             return value
@@ -260,7 +262,7 @@ class Importer(Builder):
     def convert(
         self, proto: NodeProto, inputs: Sequence[SSAValue | None], scope: Scope
     ) -> Sequence[SSAValue | None]:
-        """Convert a node by its converter; if it has none, or that cannot, by its function body."""
+        """Convert a node by its converter; without one, or if it fails, by ONNX's function body."""
         domain = canonical(proto.domain)
         if (function := self.local_function(proto)) is not None:
             return self.inline(proto, function, inputs, function.attribute_proto)
@@ -282,7 +284,7 @@ class Importer(Builder):
             return self.expand(node, schema)
 
     def schema(self, node: NodeProto) -> OpSchema:
-        """The schema of the operator of a node; Unsupported if it has none."""
+        """Return the schema of the operator of a node; Unsupported if it is unknown."""
         domain = canonical(node.domain)
         if domain not in self.opsets:
             raise ModelError(
@@ -296,17 +298,17 @@ class Importer(Builder):
     # Functions
 
     def local_function(self, node: NodeProto) -> FunctionProto | None:
-        """The function of the model that a node calls."""
+        """Return the function of the model that a node calls, or None."""
         key = (node.domain, node.op_type, getattr(node, "overload", ""))
         return self.functions.get(key)
 
     def body(self, node: Node, schema: OpSchema) -> FunctionProto | None:
-        """The function that ONNX defines a node by; None if there is none."""
+        """Return the function body by which ONNX defines a node, or None."""
         types = [None if v is None else tensor_type(v) for v in node.inputs]
         return function_body(schema, self.opsets.get("", 0), node.proto, types)
 
     def expand(self, node: Node, schema: OpSchema) -> Sequence[SSAValue | None]:
-        """Convert a node by its function body; what is not supported in it is the node's."""
+        """Convert a node by its function body; failures in the body are reported for the node."""
         if (function := self.body(node, schema)) is None:
             raise Unsupported("this operator is not supported")
         outer, self.unsupported = self.unsupported, {}
@@ -328,7 +330,7 @@ class Importer(Builder):
         inputs: Sequence[SSAValue | None],
         defaults: Sequence[AttributeProto],
     ) -> list[SSAValue | None]:
-        """Convert the body of a function in the place of a call; the values of its outputs."""
+        """Convert the body of a function in place of a call; return its outputs."""
         name = f"{function.domain}.{function.name}"
         if name in self.path:
             raise ModelError(f"function '{function.name}' calls itself")
@@ -353,23 +355,24 @@ class Importer(Builder):
     # What is not supported
 
     def report_node(self, node: NodeProto, reason: str) -> None:
-        """Take note of a node that is not supported."""
+        """Record an unsupported node."""
         self.unsupported[self.named(node, reason)] = None
 
     def named(self, node: NodeProto, reason: str) -> UnsupportedNode:
-        """What to say of a node that is not supported."""
+        """Return the report on an unsupported node."""
         domain = canonical(node.domain)
         op_type = f"{domain}.{node.op_type}" if domain else node.op_type
         return UnsupportedNode(name_of(node), op_type, self.opsets.get(domain, 0), reason)
 
     def report(self, name: str, op_type: str, opset: int, reason: str) -> None:
+        """Record an unsupported operator."""
         self.unsupported[UnsupportedNode(name, op_type, opset, reason)] = None
 
     def poison(
         self, node: NodeProto, scope: Scope, inputs: Sequence[SSAValue | None] | None
     ) -> None:
         """Define the outputs of a node that could not be converted: as values of the types that
-        ONNX infers, so that the nodes that use them are checked too, or as not known."""
+        ONNX infers, so that their users are still checked, or as unknown."""
         inferred = self.inferred(node, inputs)
         for name in filter(None, node.output):
             type = inferred.get(name) or scope.types.get(name)
@@ -382,8 +385,9 @@ class Importer(Builder):
     def inferred(
         self, node: NodeProto, inputs: Sequence[SSAValue | None] | None
     ) -> Mapping[str, Tensor]:
-        """The types that ONNX infers for the outputs of a node without converter, if its inputs are
-        known; one that has a converter may be wrong, which not all of onnx's inference survives."""
+        """Return the types that ONNX infers for the outputs of a node without converter, if its
+        inputs are known. A node that has a converter may be invalid, and onnx's inference may
+        crash on it."""
         if inputs is None or (canonical(node.domain), node.op_type) in CONVERTERS:
             return {}
         try:
@@ -395,7 +399,7 @@ class Importer(Builder):
         return inferred_outputs(node, schema, types, self.opsets)
 
     def check_exists(self, node: NodeProto, scope: Scope) -> None:
-        """Report a node of which nothing is known but that its operator is not supported."""
+        """Report a node with an unknown operator."""
         try:
             if self.local_function(node) is not None:
                 return
@@ -413,5 +417,5 @@ class Importer(Builder):
 
 
 def import_graph(model: ModelProto, files: DataFiles) -> ModuleOp:
-    """The module of a model; what of its data is not in it is in `files`."""
+    """Return the module of a model; `files` hold its external data."""
     return Importer(model, files).run()

@@ -1,4 +1,4 @@
-"""What a model says of the types of its values, and what ONNX infers of a node."""
+"""Types declared in a model, and types inferred by ONNX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["GraphTypes", "inferred_outputs"]
 
 
 class GraphTypes(Mapping[str, Tensor]):
-    """What a graph says of the types of its values."""
+    """The types that a graph declares for its values."""
 
     def __init__(self, graph: GraphProto) -> None:
         self._infos = {info.name: info for info in (*graph.value_info, *graph.output)}

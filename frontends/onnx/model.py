@@ -1,4 +1,4 @@
-"""Reading a model: from a file, from bytes, or as onnx has it."""
+"""The reading of models from files, bytes and protos."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["import_model"]
 def import_model(
     model: ModelProto | bytes | str | PathLike[str], *, directory: str | PathLike[str] | None = None
 ) -> ModuleOp:
-    """The module of a model: its graph as `func.func @main`, in relax; the model itself, its bytes,
-    or the path of its file.
+    """Import a model, given as a proto, as bytes or by the path of its file; its graph becomes
+    `func.func @main`, in relax.
 
-    External data is read from `directory`, by default that of the file. Symbolic dimensions are
-    unknown ones. Raises UnsupportedModelError, which has all nodes that cannot be imported, and
-    ModelError for what is no valid model.
+    External data is read from `directory`, by default that of the file. Symbolic dimensions become
+    unknown ones. Raises UnsupportedModelError, which lists all nodes that cannot be imported, and
+    ModelError for an invalid model.
     """
     place = None if directory is None else Path(directory)
     match model:
@@ -39,7 +39,7 @@ def import_model(
 
 
 def read(path: Path) -> ModelProto:
-    """The model in a file, with its large data left there."""
+    """Read a model from a file; its large data stays there."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             raise ModelError(f"'{path}' is empty")
@@ -52,7 +52,7 @@ def read(path: Path) -> ModelProto:
 
 
 def parse(content: bytes, name: str) -> ModelProto:
-    """The model that is written as `content`; ModelError if it is none."""
+    """Parse a serialized model; ModelError if it is malformed."""
     model = ModelProto()
     try:
         model.ParseFromString(content)

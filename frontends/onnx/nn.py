@@ -1,14 +1,14 @@
-"""Operators of neural networks: convolutions, pooling, matrix products."""
+"""Converters of neural network operators: convolutions, pooling, matrix products, dropout."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import shape_of
+from ...dialects.relax.types import Element, shape_of
 from .errors import Unsupported
 from .node import Converter, Converters, Node
 
@@ -23,7 +23,7 @@ AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID
 
 
 def spatial_rank(node: Node, x: SSAValue) -> int:
-    """How many dimensions there are besides those of the batch and the channels: 1, 2 or 3."""
+    """Return the number of spatial dimensions: 1, 2 or 3."""
     rank = node.rank(x) - 2
     if rank not in _LAYOUTS:
         raise Unsupported(f"the input has {rank + 2} dimensions; supported are 3, 4 and 5")
@@ -33,7 +33,8 @@ def spatial_rank(node: Node, x: SSAValue) -> int:
 def window_padding(
     node: Node, x: SSAValue, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> list[int]:
-    """The padding of a window that moves over the spatial dimensions: all begins, then all ends."""
+    """Return the padding of a sliding window over the spatial dimensions: all begins, then all
+    ends."""
     rank, mode = len(window), node.choice("auto_pad", AUTO_PAD, "NOTSET")
     if mode == "NOTSET":
         return node.per_axis("pads", 2 * rank, 0)
@@ -50,19 +51,19 @@ def window_padding(
 
 
 def split_padding(totals: Sequence[int], mode: str) -> list[int]:
-    """Padding for both sides; SAME_UPPER has the odd one at the end."""
+    """Split the total padding into both sides; SAME_UPPER puts the odd element at the end."""
     smaller, greater = [t // 2 for t in totals], [t - t // 2 for t in totals]
     return [*smaller, *greater] if mode == "SAME_UPPER" else [*greater, *smaller]
 
 
 def symmetric(padding: list[int]) -> list[int]:
-    """The padding as relax writes it: once, if it is the same on both sides."""
+    """Return the padding in relax's form: given once if it is the same on both sides."""
     half = len(padding) // 2
     return padding[:half] if padding[:half] == padding[half:] else padding
 
 
 def kernel_shape(node: Node, weight: SSAValue) -> Shape:
-    """The size of the window, which is that of the weight if it is not given."""
+    """Return the size of the window, by default that of the weight."""
     sizes = node.shape(weight)[2:]
     if node.given("kernel_shape"):
         sizes = tuple(node.per_axis("kernel_shape", len(sizes), 1))
@@ -72,7 +73,7 @@ def kernel_shape(node: Node, weight: SSAValue) -> Shape:
 
 
 def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
-    """y with a bias for each channel, if there is one."""
+    """Add the bias, one element per channel, if the node has one."""
     if not node.has(index):
         return y
     bias = node.input(index)
@@ -87,7 +88,7 @@ def conv(node: Node) -> Sequence[SSAValue]:
 
 
 def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
-    """The convolution, without bias."""
+    """Return the convolution without bias."""
     rank = spatial_rank(node, x)
     strides = node.per_axis("strides", rank, 1)
     dilation = node.per_axis("dilations", rank, 1)
@@ -137,8 +138,8 @@ def transposed_padding(
     dilation: Sequence[int],
     extra: list[int],
 ) -> tuple[list[int], list[int]]:
-    """The padding and the output padding of a transposed convolution; an output shape or auto_pad
-    decide about the padding."""
+    """Return the padding and the output padding of a transposed convolution; an output shape or
+    auto_pad determines the padding."""
     rank = len(window)
     wanted = node.per_axis("output_shape", rank, 0) if node.given("output_shape") else None
     mode = node.choice("auto_pad", AUTO_PAD, "NOTSET")
@@ -163,7 +164,7 @@ def transposed_padding(
 
 
 def pool(kind: str) -> Converter:
-    """A pooling with a window, `max` or `avg`."""
+    """Return a converter of pooling: `kind` is `max` or `avg`."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         if kind == "max":
@@ -175,7 +176,7 @@ def pool(kind: str) -> Converter:
 
 
 def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:
-    """The greatest or the mean element of each window."""
+    """Return the maximum or mean of each window."""
     rank = spatial_rank(node, x)
     window = node.per_axis("kernel_shape", rank, 1)
     strides = node.per_axis("strides", rank, 1)
@@ -195,14 +196,14 @@ def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:
 
 
 def exponent(node: Node) -> int:
-    """The p of a p-norm."""
+    """Return the p of a p-norm."""
     if (p := node.int("p", 2)) < 1:
         raise Unsupported(f"p = {p}")
     return p
 
 
 def lp_pool(node: Node) -> Sequence[SSAValue]:
-    """The p-norm of each window: (the sum of |x| ** p) ** 1/p."""
+    """Convert LpPool: the p-norm of each window, (sum of |x| ** p) ** 1/p."""
     x, p = node.input(0), exponent(node)
     powers = node.op("power", node.op("abs", x), node.like(p, x))
     mean = pooled(node, powers, "avg", count_include_pad=True)
@@ -214,7 +215,7 @@ def lp_pool(node: Node) -> Sequence[SSAValue]:
 
 
 def global_pool(kind: str) -> Converter:
-    """The greatest or the mean element of each channel."""
+    """Return a converter of pooling over each channel: `kind` is `max` or `avg`."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         x = node.input(0)
@@ -238,7 +239,7 @@ def global_lp_pool(node: Node) -> Sequence[SSAValue]:
 
 
 def gemm(node: Node) -> Sequence[SSAValue]:
-    """alpha * A * B + beta * C, A and B transposed on request; B transposed is a dense layer."""
+    """Convert Gemm, alpha * A * B + beta * C; with B transposed it is a dense layer."""
     a, b = node.input(0), node.input(1)
     alpha, beta = node.float("alpha"), node.float("beta")
     if node.bool("transA"):
@@ -281,7 +282,31 @@ def space_to_depth(node: Node) -> Sequence[SSAValue]:
     return [node.op("nn.space_to_depth", node.input(0), block_size=node.int("blocksize"))]
 
 
+def dropout(node: Node) -> Sequence[SSAValue | None]:
+    """Convert Dropout at inference: the identity; the mask is all true."""
+    x = node.input(0)
+    if node.opset < 7 and not node.bool("is_test"):
+        raise Unsupported("attribute is_test = 0: dropout in training is random")
+    rate: float | None = node.float("ratio", 0.5) if node.opset < 12 else 0.5
+    if node.opset >= 12:
+        if node.has(1):
+            rate = node.number_of(1)
+        if node.has(2) and rate != 0:
+            training = node.number_of(2)
+            if training is None or training:
+                raise Unsupported("training_mode is not false: dropout in training is random")
+    if rate == 0 or rate is None:
+        y = x
+    else:
+        y = node.op("nn.dropout", x, rate=rate)
+    if not node.wants(1):
+        return [y]
+    mask_element: Element = i1 if node.opset >= 10 else node.element(x)
+    return [y, node.full(1, mask_element, node.static_shape(x))]
+
+
 NN: Converters = {
+    "Dropout": dropout,
     "AveragePool": pool("avg"),
     "Conv": conv,
     "ConvTranspose": conv_transpose,

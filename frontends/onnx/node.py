@@ -33,7 +33,7 @@ Choice = TypeVar("Choice")
 
 
 class Node:
-    """A node with its inputs as values; the operations that it makes get its name as location."""
+    """A node with its inputs as values; operations created through it have its name as location."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Node:
     # Inputs and outputs
 
     def has(self, index: int) -> bool:
-        """Whether an optional input is given."""
+        """Return whether an optional input is present."""
         return index < len(self.inputs) and self.inputs[index] is not None
 
     def input(self, index: int) -> SSAValue:
-        """An input; Unsupported if it is not given."""
+        """Return an input; Unsupported if it is absent."""
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
             parameters = self._schema.inputs
@@ -70,30 +70,30 @@ class Node:
         return value
 
     def all_inputs(self) -> list[SSAValue]:
-        """The inputs of a node that takes any number."""
+        """Return the inputs of a variadic node."""
         return [self.input(i) for i in range(len(self.inputs))]
 
     def wants(self, index: int) -> bool:
-        """Whether an optional output has a name."""
+        """Return whether an optional output is used."""
         return index < len(self.proto.output) and self.proto.output[index] != ""
 
     def constant(self, index: int) -> Array | None:
-        """The elements of an input that depends on constants alone; None for any other input, and
-        for one that is not given."""
+        """Return the elements of an input that depends on constants alone; None for any other or
+        absent input."""
         return self.importer.array(self.input(index)) if self.has(index) else None
 
     def ints_of(self, index: int) -> list[int] | None:
-        """The elements of an input of integers that depends on constants alone."""
+        """Return the elements of a constant input of integers, or None."""
         array = self.constant(index)
         return None if array is None else [int(number) for number in array.reshape(-1)]
 
     def int_of(self, index: int) -> int | None:
-        """The number in an input of one integer that depends on constants alone."""
+        """Return the element of a constant input of one integer, or None."""
         numbers = self.ints_of(index)
         return numbers[0] if numbers and len(numbers) == 1 else None
 
     def number_of(self, index: int) -> float | None:
-        """The number in an input of one element that depends on constants alone."""
+        """Return the element of a constant input of one number, or None."""
         array = self.constant(index)
         if array is None:
             return None
@@ -104,40 +104,40 @@ class Node:
     # Types
 
     def type(self, value: SSAValue | int) -> Tensor:
-        """The type of a value, or of the input of that number."""
+        """Return the type of a value, or of the input with this index."""
         return tensor_type(self.input(value) if isinstance(value, int) else value)
 
     def element(self, value: SSAValue | int) -> Element:
-        """The element type of a value."""
+        """Return the element type of a value."""
         element = self.type(value).element_type
         assert is_number(element)
         return element
 
     def shape(self, value: SSAValue | int) -> Shape:
-        """The shape of a value; Unsupported if its rank is not known."""
+        """Return the shape of a value; Unsupported if its rank is unknown."""
         if (shape := shape_of(self.type(value))) is None:
             raise Unsupported("the rank of an input is not known")
         return shape
 
     def static_shape(self, value: SSAValue | int) -> Shape:
-        """The shape of a value; Unsupported if a dimension is not known."""
+        """Return the shape of a value; Unsupported if a dimension is unknown."""
         if not is_static(shape := self.shape(value)):
             raise Unsupported(f"input of shape {shape_text(shape)}: its dimensions must be known")
         return shape
 
     def sizes(self, value: SSAValue | int, rank: int) -> Shape:
-        """The shape of a value; Unsupported if it has not that rank, or is not known."""
+        """Return the shape of a value; Unsupported if its rank is unknown or not `rank`."""
         shape = self.static_shape(value)
         if len(shape) != rank:
             raise Unsupported(f"input of shape {shape_text(shape)}, expected {rank} dimensions")
         return shape
 
     def rank(self, value: SSAValue | int) -> int:
-        """The rank of a value; Unsupported if it is not known."""
+        """Return the rank of a value; Unsupported if it is unknown."""
         return len(self.shape(value))
 
     def axis(self, axis: int, value: SSAValue | int) -> int:
-        """An axis of a value, counted from the start; Unsupported if it has none of that number."""
+        """Return an axis of a value, counted from the start; Unsupported if it is out of range."""
         rank = self.rank(value)
         if not -rank <= axis < rank:
             raise Unsupported(f"axis {axis} of a tensor of rank {rank}")
@@ -146,13 +146,13 @@ class Node:
     # Attributes, with ONNX's defaults
 
     def attribute(self, name: str) -> AttributeProto | None:
-        """An attribute, or its default; None if it has none."""
+        """Return an attribute or its default, or None."""
         if (attribute := self._attributes.get(name)) is not None:
             return attribute
         return default_attribute(self._schema, name)
 
     def given(self, name: str) -> bool:
-        """Whether an attribute is written."""
+        """Return whether an attribute is present."""
         return name in self._attributes
 
     def int(self, name: str, default: int = 0) -> int:
@@ -167,7 +167,7 @@ class Node:
         return bool(self.int(name))
 
     def float(self, name: str, default: float = 0.0) -> float:
-        """An attribute that is an f32, as the shortest decimal that is that f32: 0.1."""
+        """Return an f32 attribute as the shortest decimal number that rounds to it: 0.1."""
         attribute = self.attribute(name)
         return default if attribute is None else float(str(np.float32(attribute.f)))
 
@@ -189,13 +189,14 @@ class Node:
         return default if attribute is None else attribute.s.decode(errors="replace")
 
     def choice(self, name: str, known: Mapping[str, Choice], default: str) -> Choice:
-        """What a string attribute chooses; Unsupported if it is none of those known."""
+        """Return the entry of `known` that a string attribute names; Unsupported for an unknown
+        name."""
         if (given := self.string(name, default)) not in known:
             raise Unsupported(f"{name} = '{given}'; supported are {', '.join(known)}")
         return known[given]
 
     def per_axis(self, name: str, count: int, default: int) -> list[int]:
-        """A list attribute with a number for each of so many axes."""
+        """Return a list attribute with one number for each of `count` axes."""
         numbers = self.ints(name) or [default] * count
         if len(numbers) != count:
             raise Unsupported(f"{name} = {numbers}, expected {count} numbers")
@@ -212,7 +213,7 @@ class Node:
         return attribute.g
 
     def convert_graph(self, name: str, inputs: Sequence[SSAValue] = ()) -> list[SSAValue]:
-        """Convert the graph that is an attribute at the end of the current block; its outputs."""
+        """Convert the graph in an attribute at the end of the current block; return its outputs."""
         return self.importer.convert_subgraph(self.graph(name), self.scope, inputs)
 
     # Operations
@@ -224,7 +225,7 @@ class Node:
         result_types: Sequence[Attribute] | None = None,
         **properties: PropertyValue,
     ) -> Sequence[SSAValue]:
-        """Make the operation `relax.<name>`; returns its results."""
+        """Create the operation `relax.<name>`; return its results."""
         op = operation(name)(
             *operands, result_types=result_types, location=self.location, **properties
         )
@@ -233,7 +234,7 @@ class Node:
         return self.importer.add(op).results
 
     def op(self, name: str, *operands: SSAValue, **properties: PropertyValue) -> SSAValue:
-        """Make the operation `relax.<name>`; returns its result."""
+        """Create the operation `relax.<name>`; return its result."""
         return self.ops(name, *operands, result_types=None, **properties)[0]
 
     def add(self, op: Operation) -> Operation:
@@ -242,26 +243,26 @@ class Node:
         return self.importer.add(op)
 
     def full(self, value: float, element: Element, shape: Shape = ()) -> SSAValue:
-        """A tensor whose elements are all that number."""
+        """Return a fill."""
         return self.importer.full(value, tensor_of(element, shape), element)
 
     def like(self, value: float, other: SSAValue) -> SSAValue:
-        """A scalar of the element type of another value."""
+        """Return a scalar fill with the element type of `other`."""
         return self.full(value, self.element(other))
 
     def array(self, array: Array | Sequence[int], element: Element) -> SSAValue:
-        """A constant with these elements."""
+        """Return a constant with these elements."""
         return self.importer.constant(np.asarray(array), element)
 
     def tensor_constant(self, tensor: TensorProto) -> SSAValue:
-        """A tensor of the model as a constant."""
+        """Return a tensor of the model as a constant."""
         op = tensor_constant(tensor, self.importer.files)
         op.location = self.location
         return self.importer.add_constant((op,), lambda: op)
 
     def along_channels(self, vector: SSAValue, rank: int) -> SSAValue:
-        """A vector with its dimension where a tensor of that rank has its channels; a constant is
-        seen in that shape, and not copied."""
+        """Reshape a vector to broadcast along the channels of a tensor of rank `rank`; a
+        constant is viewed in this shape, without a copy."""
         shape = (self.shape(vector)[0], *[1] * (rank - 2))
         match vector.owner:
             case FullOp() as full:
@@ -274,7 +275,7 @@ class Node:
                 return self.op("reshape", vector, newshape=[-1, *shape[1:]])
 
     def cast(self, value: SSAValue, element: Element) -> SSAValue:
-        """The value with its elements converted, or itself."""
+        """Cast the elements of a value, unless they have the type already."""
         if self.type(value).element_type == element:
             return value
         return self.op("astype", value, dtype=element)
@@ -289,12 +290,13 @@ Converters: TypeAlias = dict[str, Converter]
 
 @cache
 def operations() -> dict[str, type[TensorOp]]:
-    """The operations of relax on tensors, by name."""
+    """Return the tensor operations of relax by name."""
     ops = (op for op in Relax.operations if issubclass(op, TensorOp))
     return {op.name.removeprefix("relax."): op for op in ops}
 
 
 def operation(name: str) -> type[TensorOp]:
+    """Return the operation class `relax.<name>`."""
     if name not in operations():
         raise Unsupported(f"relax.{name} does not exist")
     return operations()[name]

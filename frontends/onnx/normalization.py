@@ -1,4 +1,4 @@
-"""Operators that normalize."""
+"""Converters of normalizations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["NORMALIZATION"]
 
 
 def batch_normalization(node: Node) -> Sequence[SSAValue | None]:
-    """The form of inference; that of training gives the new mean and variance too."""
+    """Convert BatchNormalization at inference; in training mode it also updates mean and
+    variance."""
     x, scale, bias, mean, variance = (node.input(i) for i in range(5))
     if node.opset < 9 and node.int("spatial", 1) == 0:
         raise Unsupported("attribute spatial = 0")
@@ -39,7 +40,7 @@ def batch_normalization(node: Node) -> Sequence[SSAValue | None]:
 
 
 def batch_normalization_in_training(node: Node) -> Sequence[SSAValue]:
-    """Normalize by the mean and the variance of the batch, and move the running ones."""
+    """Normalize by the mean and variance of the batch, and update the running ones."""
     if node.opset < 14:
         raise Unsupported("training before opset 14")
     x, scale, bias, mean, variance = (node.input(i) for i in range(5))
@@ -64,13 +65,13 @@ def instance_normalization(node: Node) -> Sequence[SSAValue]:
 
 
 def normalized_axes(node: Node, x: SSAValue) -> list[int]:
-    """The axis and all that follow it, which layer normalization runs along."""
+    """Return the axes of a layer normalization: `axis` and all after it."""
     rank = node.rank(x)
     return [*range(node.axis(node.int("axis", -1), x), rank)]
 
 
 def is_whole(node: Node, x: SSAValue, scale: SSAValue, axes: Sequence[int]) -> bool:
-    """Whether a scale has the shape of the axes, which is all that relax takes."""
+    """Return whether a scale has the shape of the normalized axes, as relax requires."""
     shape, scales = shape_of(node.type(x)), shape_of(node.type(scale))
     if shape is None or scales is None:
         return False
@@ -79,7 +80,7 @@ def is_whole(node: Node, x: SSAValue, scale: SSAValue, axes: Sequence[int]) -> b
 
 
 def layer_normalization(node: Node) -> Sequence[SSAValue]:
-    """The mean and the deviation are given by ONNX's definition, which is inlined for them."""
+    """Convert LayerNormalization; if mean or deviation are used, by inlining ONNX's definition."""
     x, scale = node.input(0), node.input(1)
     axes = normalized_axes(node, x)
     if node.wants(1) or node.wants(2) or node.element(x) != f32 and node.int("stash_type", 1) == 1:
@@ -105,7 +106,8 @@ def rms_normalization(node: Node) -> Sequence[SSAValue]:
 
 
 def group_normalization(node: Node) -> Sequence[SSAValue]:
-    """Scale and bias are those of a group before opset 21, then those of a channel."""
+    """Convert GroupNormalization: scale and bias have one element per group before opset 21,
+    then one per channel."""
     x, scale, bias = (node.input(i) for i in range(3))
     groups, channels = node.int("num_groups"), node.shape(x)[node.axis(1, x)]
     if groups < 1:
@@ -135,7 +137,7 @@ def lrn(node: Node) -> Sequence[SSAValue]:
 
 
 def lp_normalization(node: Node) -> Sequence[SSAValue]:
-    """x divided by its 1- or 2-norm along an axis; 0 where that is 0."""
+    """Divide x by its 1- or 2-norm along an axis; the result is 0 where the norm is 0."""
     x, axis, p = node.input(0), node.int("axis", -1), node.int("p", 2)
     if p not in (1, 2):
         raise Unsupported(f"p = {p}; supported are 1 and 2")

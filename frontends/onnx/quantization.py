@@ -1,4 +1,4 @@
-"""Operators on quantized tensors: (q - zero point) * scale."""
+"""Converters of operators on quantized tensors: (q - zero point) * scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UI8 = IntegerType(8, Signedness.UNSIGNED)
 
 
 def bounds(element: Element) -> tuple[int, int]:
-    """The least and the greatest number of an element type of integers."""
+    """Return the least and the greatest value of an integer type."""
     if not isinstance(element, IntegerType):
         raise Unsupported(f"quantization to {element}")
     if element.signedness.data is Signedness.UNSIGNED:
@@ -29,8 +29,8 @@ def bounds(element: Element) -> tuple[int, int]:
 
 
 def along_axis(node: Node, value: SSAValue, x: SSAValue) -> SSAValue:
-    """A scale or zero point as it broadcasts with x: one number, one for each place on an axis, or
-    one for each block of it."""
+    """Reshape a scale or zero point to broadcast with x: one number, one per index of an axis,
+    or one per block of it."""
     rank = node.rank(value)
     if rank == 0 or node.shape(value) == (1,):
         return node.op("reshape", value, newshape=[]) if rank else value
@@ -49,7 +49,7 @@ def along_axis(node: Node, value: SSAValue, x: SSAValue) -> SSAValue:
 def quantized(
     node: Node, x: SSAValue, scale: SSAValue, zero: SSAValue | None, element: Element
 ) -> SSAValue:
-    """round(x / scale) + zero point, within the bounds of the type."""
+    """Compute round(x / scale) + zero point, saturated to the type."""
     low, high = bounds(element)
     q = node.op("round", node.op("divide", x, scale))
     if zero is not None:
@@ -86,7 +86,7 @@ def dequantize_linear(node: Node) -> Sequence[SSAValue]:
 
 
 def dynamic_quantize_linear(node: Node) -> Sequence[SSAValue]:
-    """To ui8, with the scale and the zero point that the extremes of x ask for."""
+    """Convert DynamicQuantizeLinear: to ui8, with the scale and zero point for the range of x."""
     x, nought = node.input(0), node.full(0, f32)
     high = node.op("maximum", node.op("max", x), nought)
     low = node.op("minimum", node.op("min", x), nought)
@@ -98,7 +98,7 @@ def dynamic_quantize_linear(node: Node) -> Sequence[SSAValue]:
 
 
 def centred(node: Node, x: SSAValue, zero: int, axis: int | None = None) -> SSAValue:
-    """x minus its zero point, as i32; the zero point runs along an axis."""
+    """Return x minus its zero point, as i32; the zero point may vary along an axis."""
     value = node.cast(x, i32)
     if not node.has(zero):
         return value
@@ -125,7 +125,7 @@ def conv_integer(node: Node) -> Sequence[SSAValue]:
 def requantized(
     node: Node, total: SSAValue, scale: SSAValue, y_scale: SSAValue, y_zero: SSAValue
 ) -> SSAValue:
-    """Sums of products of quantized numbers, quantized anew."""
+    """Quantize sums of products of quantized numbers."""
     value = node.op("multiply", node.cast(total, f32), node.cast(scale, f32))
     return quantized(node, value, node.cast(y_scale, f32), y_zero, node.element(y_zero))
 

@@ -1,4 +1,4 @@
-"""Recurrent layers, as loops over the steps of a sequence."""
+"""Converters of recurrent layers: loops over the steps of a sequence."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class Cell:
         return self.node.op(name, *operands)
 
     def part(self, value: SSAValue, gate: int, count: int = 1) -> SSAValue:
-        """What belongs to a gate, or to several, in the last dimension."""
+        """Return the slice for one gate or several in the last dimension."""
         if count == self.gates and value is not self.peepholes:
             return value
         bounds = gate * self.hidden, (gate + count) * self.hidden
         return self.node.op("strided_slice", value, begin=[bounds[0]], end=[bounds[1]], axes=[-1])
 
     def of_state(self, state: SSAValue, gate: int, count: int) -> SSAValue:
-        """The product of the state with the weights of some gates, with their bias."""
+        """Return the product of the state with the weights of some gates, plus their bias."""
         product = self.op("matmul", state, self.part(self.recurrent, gate, count))
         if self.recurrent_bias is None:
             return product
         return self.op("add", product, self.part(self.recurrent_bias, gate, count))
 
     def clipped(self, value: SSAValue) -> SSAValue:
-        """The value within the bounds of the attribute `clip`."""
+        """Clip a value to the range of the attribute `clip`."""
         limit = self.node.opt_float("clip")
         return value if limit is None else self.node.op("clip", value, min=-limit, max=limit)
 
@@ -65,7 +65,7 @@ def rnn_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAVal
 
 
 def gru_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
-    """The gates are update, reset and hidden."""
+    """Compute a step of a GRU; the gates are update, reset and hidden."""
     (h,) = states
     sigma, g = cell.activations
     both = cell.op("add", cell.part(x, 0, 2), cell.of_state(h, 0, 2))
@@ -81,7 +81,8 @@ def gru_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAVal
 
 
 def lstm_step(cell: Cell, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
-    """The gates are input, output, forget and cell; the peepholes input, output and forget."""
+    """Compute a step of an LSTM; the gates are input, output, forget and cell, the peepholes
+    input, output and forget."""
     h, c = states
     f, g, last = cell.activations
     total = cell.op("add", x, cell.of_state(h, 0, 4))
@@ -110,7 +111,8 @@ def recurrent(
     step: Callable[[Cell, SSAValue, Sequence[SSAValue]], list[SSAValue]],
     states: int = 1,
 ) -> Converter:
-    """A layer with that many gates and states, and these activations."""
+    """Return a converter of a recurrent layer with this number of gates and states, and these
+    default activations."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         if node.bool("input_forget"):
@@ -145,7 +147,7 @@ def recurrent(
 
 
 def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: int) -> Cell:
-    """The weights of a direction: inputs W, R, B and, of an LSTM, P."""
+    """Return the weights of a direction: the inputs W, R, B and, of an LSTM, P."""
     hidden = node.sizes(2, 3)[2]
     recurrent = node.op("transpose", of_direction(node, 2, index))
     bias = of_direction(node, 3, index) if node.has(3) else None
@@ -162,13 +164,14 @@ def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: 
 
 
 def of_direction(node: Node, index: int, direction: int) -> SSAValue:
-    """What of an input belongs to a direction, which is its first dimension."""
+    """Return the slice of an input for a direction, its first dimension."""
     place = node.full(direction, i64)
     return node.op("take", node.input(index), place, axis=0, mode="wrap")
 
 
 def input_products(cell: Cell, x: SSAValue, index: int, backwards: bool) -> SSAValue:
-    """The products of all inputs with the weights, with their bias, in the order of the steps."""
+    """Return the products of all inputs with the weights, plus the bias, in the order of the
+    steps."""
     node = cell.node
     if backwards:
         x = turned(node, x)
@@ -177,7 +180,7 @@ def input_products(cell: Cell, x: SSAValue, index: int, backwards: bool) -> SSAV
 
 
 def turned(node: Node, x: SSAValue) -> SSAValue:
-    """A sequence in reverse order, of each batch as many steps as it has."""
+    """Reverse a sequence; each batch has its own number of steps."""
     if node.has(4):
         return node.op(
             "reverse_sequence", x, node.cast(node.input(4), i64), seq_axis=0, batch_axis=1
@@ -186,7 +189,7 @@ def turned(node: Node, x: SSAValue) -> SSAValue:
 
 
 def initial_state(node: Node, x: SSAValue, number: int, index: int, hidden: int) -> SSAValue:
-    """The state before the first step, zeros if it is not given."""
+    """Return the state before the first step, by default zeros."""
     if node.has(5 + number):
         value = node.input(5 + number)
         if node.bool("layout"):
@@ -206,7 +209,7 @@ def run(
     step: Step,
     backwards: bool,
 ) -> list[SSAValue]:
-    """The outputs of all steps, then the last states."""
+    """Return the outputs of all steps, then the final states."""
     steps = node.shape(x)[0]
     if steps == DYNAMIC_INDEX:
         limit = node.op("take", node.op("shape_of", x), node.full(0, i64), axis=0, mode="wrap")
@@ -234,8 +237,8 @@ def run(
 def activations_of(
     node: Node, defaults: Sequence[str], index: int, directions: int
 ) -> list[Activation]:
-    """The activations of a direction; the attributes alpha and beta are those of the ones that
-    take them, in order."""
+    """Return the activations of a direction; the attributes alpha and beta list the parameters
+    of those that take them, in order."""
     attribute = node.attribute("activations")
     names = [s.decode() for s in attribute.strings] if attribute is not None else []
     names = names or [*defaults] * directions
@@ -246,7 +249,7 @@ def activations_of(
 
 
 def activation(node: Node, name: str) -> Activation:
-    """A function by its name, with its default parameters."""
+    """Return an activation function by name, with its default parameters."""
     ops = {
         "sigmoid": "sigmoid",
         "tanh": "tanh",

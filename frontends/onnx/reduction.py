@@ -1,4 +1,4 @@
-"""Operators that make one element of many, and those that order elements."""
+"""Converters of reductions, sorting and scans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def reduce(
     before: Callable[[Node, SSAValue], SSAValue] | None = None,
     after: Callable[[Node, SSAValue], SSAValue] | None = None,
 ) -> Converter:
-    """A reduction of a function of the elements, and a function of that."""
+    """Return a converter: a function of the elements, a reduction, and a function of its result."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         x = node.input(0)
@@ -32,8 +32,8 @@ def reduce(
 
 
 def reduced(node: Node, reduction: str, x: SSAValue) -> SSAValue:
-    """The reduction along the axes, which are an attribute of old and an input since opset 13
-    (ReduceSum) or 18."""
+    """Reduce along the axes, an attribute in old opsets and an input since opset 13 (ReduceSum)
+    or 18."""
     keepdims, noop = bool(node.int("keepdims", 1)), node.bool("noop_with_empty_axes")
     given = node.has(1)
     axes = node.ints_of(1) if given else node.ints("axes") or []
@@ -54,7 +54,7 @@ def reduced(node: Node, reduction: str, x: SSAValue) -> SSAValue:
 def reduced_along(
     node: Node, reduction: str, x: SSAValue, axes: Sequence[int] | None, keepdims: bool
 ) -> SSAValue:
-    """The reduction along these axes, along all if None."""
+    """Reduce along these axes, along all if None."""
     if reduction in ("max", "min") and node.element(x) == i1:
         reduction = {"max": "any", "min": "all"}[reduction]
     elif reduction in ("max", "min") and 0 in (static_shape(node.type(x)) or ()):
@@ -65,7 +65,7 @@ def reduced_along(
 def of_nothing(
     node: Node, reduction: str, x: SSAValue, axes: Sequence[int] | None, keepdims: bool
 ) -> SSAValue:
-    """The extreme of no elements: the least or the greatest number there is."""
+    """Return the identity of max or min, for the reduction of an empty range."""
     element, shape = node.element(x), node.static_shape(x)
     reduced_axes = {node.axis(axis, x) for axis in (range(len(shape)) if axes is None else axes)}
     sizes = [1 if i in reduced_axes else size for i, size in enumerate(shape)]
@@ -85,7 +85,7 @@ def square(node: Node, x: SSAValue) -> SSAValue:
 
 
 def log_sum_exp(node: Node) -> Sequence[SSAValue]:
-    """max(x) + log(sum(exp(x - max(x)))): exp(x) would overflow."""
+    """Compute max(x) + log(sum(exp(x - max(x)))), as exp(x) may overflow."""
     x = node.input(0)
     if not isinstance(node.element(x), Float):
         return reduce("sum", exponential, logarithm)(node)  # pyright: ignore[reportReturnType]
@@ -118,7 +118,7 @@ def logarithm(node: Node, x: SSAValue) -> SSAValue:
 
 
 def root(node: Node, x: SSAValue) -> SSAValue:
-    """The square root, of integers too."""
+    """Return the square root, also of integers."""
     element = node.element(x)
     return node.op("sqrt", x) if isinstance(element, Float) else integer_root(node, x)
 
@@ -130,7 +130,7 @@ def integer_root(node: Node, x: SSAValue) -> SSAValue:
 
 
 def arg(name: str) -> Converter:
-    """The place of an extreme along an axis."""
+    """Return a converter of the index of an extremum along an axis."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         return [
@@ -147,7 +147,7 @@ def arg(name: str) -> Converter:
 
 
 def cumulative(name: str) -> Converter:
-    """A running sum or product along an axis, which is an input."""
+    """Return a converter of a running sum or product along an axis, which is an input."""
 
     def convert(node: Node) -> Sequence[SSAValue]:
         x, exclusive, reverse = node.input(0), node.bool("exclusive"), node.bool("reverse")
@@ -160,7 +160,7 @@ def cumulative(name: str) -> Converter:
 
 
 def top_k(node: Node) -> Sequence[SSAValue]:
-    """k is an attribute before opset 10."""
+    """Convert TopK: k is an attribute before opset 10."""
     x = node.input(0)
     axis, largest = node.int("axis", -1), bool(node.int("largest", 1))
     ordered = bool(node.int("sorted", 1))
@@ -175,8 +175,8 @@ def top_k(node: Node) -> Sequence[SSAValue]:
 
 
 def norm_axes(node: Node, x: SSAValue) -> list[int]:
-    """The axes that softmax and its like run along: one since opset 13, before that one and all
-    that follow it, which are taken as one; those of size 1 do not matter."""
+    """Return the axes of softmax and the like: one axis since opset 13; before, `axis` and all
+    after it, as if flattened. Axes of size 1 are left out."""
     if node.opset >= 13:
         return [node.int("axis", -1)]
     axis, shape = node.axis(node.int("axis", 1), x), node.shape(x)
@@ -203,12 +203,12 @@ def log_softmax(node: Node) -> Sequence[SSAValue]:
 
 
 def shifted(node: Node, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-    """x minus its greatest element, so that exp does not overflow."""
+    """Return x minus its maximum, so that exp does not overflow."""
     return node.op("subtract", x, node.op("max", x, axis=axes, keepdims=True))
 
 
 def hardmax(node: Node) -> Sequence[SSAValue]:
-    """1 at the first greatest element, 0 elsewhere."""
+    """Convert Hardmax: 1 at the first maximum, 0 elsewhere."""
     x = node.input(0)
     axes = norm_axes(node, x)
     if len(axes) == 1:

@@ -1,4 +1,4 @@
-"""Operators that read an image at places between its pixels."""
+"""Converters of operators that read an image at fractional coordinates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PADDING = {"zeros": "zeros", "border": "border", "reflection": "reflection"}
 
 @dataclass
 class Axis:
-    """A spatial dimension of the image, and where in it the new elements are."""
+    """A spatial axis of the image, and the coordinates of the new elements on it."""
 
     node: Node
     size: int
@@ -38,11 +38,11 @@ class Axis:
         return self.node.like(value, self.places)
 
     def clipped(self, places: SSAValue) -> SSAValue:
-        """The places, those outside at the border."""
+        """Clip coordinates to the image."""
         return self.node.op("clip", places, min=0.0, max=float(self.size - 1))
 
     def reflected(self, places: SSAValue) -> SSAValue:
-        """The places, mirrored at the borders until they are inside."""
+        """Reflect coordinates at the borders until they are inside of the image."""
         low, high = (0.0, self.size - 1.0) if self.corners else (-0.5, self.size - 0.5)
         span = high - low
         if span == 0:
@@ -54,13 +54,14 @@ class Axis:
         return op("add", rest, self.number(low))
 
     def normalized(self) -> SSAValue:
-        """The places of a grid, which goes from -1 to 1, as numbers of elements."""
+        """Convert the coordinates of a grid, from -1 to 1, to element indices."""
         half = (self.size - 1) / 2 if self.corners else self.size / 2
         scaled = self.node.op("multiply", self.places, self.number(half))
         return self.node.op("add", scaled, self.number((self.size - 1) / 2))
 
     def taps(self, places: SSAValue, offsets: Sequence[int], weights: Sequence[SSAValue]) -> Taps:
-        """The elements at these offsets from the places rounded down, with their weights."""
+        """Return the elements at these offsets from the rounded-down coordinates, with their
+        weights."""
         base = self.node.op("floor", places)
         indices: list[SSAValue] = []
         factors: list[SSAValue] = []
@@ -72,7 +73,7 @@ class Axis:
         return indices, factors
 
     def inside(self, index: SSAValue, weight: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """An index of an element and its weight, 0 for one outside if the padding is."""
+        """Return an index and its weight, 0 for an index in zero padding."""
         op = self.node.op
         if self.padding == "reflection":
             index = self.reflected(index)
@@ -88,7 +89,8 @@ Taps = tuple[list[SSAValue], list[SSAValue]]
 
 
 def grid_sample(node: Node) -> Sequence[SSAValue]:
-    """The weighted sum of the elements around each place of the grid, which has x before y."""
+    """Convert GridSample: the weighted sum of the elements around each coordinate; grids have x
+    before y."""
     x, grid = node.input(0), node.input(1)
     method = node.choice("mode", _METHODS, "linear")
     padding, corners = node.choice("padding_mode", _PADDING, "zeros"), node.bool("align_corners")
@@ -102,7 +104,7 @@ def grid_sample(node: Node) -> Sequence[SSAValue]:
 
 
 def coordinate(node: Node, grid: SSAValue, index: int) -> SSAValue:
-    """One of the coordinates of each place."""
+    """Return one component of the coordinates."""
     return node.op("take", grid, node.full(index, i64), axis=-1, mode="wrap")
 
 
@@ -114,7 +116,7 @@ def linear_taps(axis: Axis) -> Taps:
 
 
 def bounded(axis: Axis) -> SSAValue:
-    """The places, those outside where the padding takes them from."""
+    """Return the coordinates, those outside mapped as the padding mode says."""
     places = axis.normalized()
     if axis.padding == "border":
         return axis.clipped(places)
@@ -128,7 +130,7 @@ def nearest_taps(axis: Axis) -> Taps:
 
 
 def cubic_taps(axis: Axis) -> Taps:
-    """Keys' cubic convolution, with alpha = -0.75."""
+    """Return the taps of Keys' cubic convolution, with alpha = -0.75."""
     op, alpha = axis.node.op, -0.75
     places = axis.normalized()
     fraction = op("subtract", places, op("floor", places))
@@ -152,7 +154,8 @@ def cubic_taps(axis: Axis) -> Taps:
 
 
 def weighted(node: Node, x: SSAValue, taps: Sequence[Taps]) -> SSAValue:
-    """The sum over all combinations of the taps of the axes: [N, places..., C] put in order."""
+    """Sum over all combinations of the taps of the axes; transpose the result from [N,
+    coordinates..., C]."""
     rank = node.rank(x)
     last = node.op("transpose", x, axes=[0, *range(2, rank), 1])
     terms: list[SSAValue] = []

@@ -1,4 +1,4 @@
-"""What ONNX says of its operators."""
+"""The schemas of ONNX operators."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Functions(Protocol):
 
 
 class _Enumerated(Protocol):
-    """What its stubs leave out of OpSchema.AttrType."""
+    """The members of OpSchema.AttrType that its type stubs leave out."""
 
     value: AttributeProto.AttributeType
 
@@ -63,13 +63,13 @@ class _Attribute(NamedTuple):
 
 
 def canonical(domain: str) -> str:
-    """The name of a domain: that of ONNX has two."""
+    """Return the canonical name of a domain; ONNX's own has two."""
     return "" if domain == "ai.onnx" else domain
 
 
 def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
-    """The versions of the domains that a model or a function imports; ModelError for one that is
-    not known."""
+    """Return the opset versions that a model or function imports; ModelError for an unknown
+    domain."""
     opsets = {canonical(entry.domain): entry.version for entry in imports}
     newest = defs.onnx_opset_version()
     if (version := opsets.get("", newest)) > newest:
@@ -82,7 +82,7 @@ def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
 
 @cache
 def find_schema(domain: str, op_type: str, version: int) -> OpSchema | None:
-    """The schema of an operator in a version of its domain; None if there is none."""
+    """Return the schema of an operator in an opset version, or None."""
     try:
         return defs.get_schema(op_type, version, domain)
     except defs.SchemaError:
@@ -90,7 +90,7 @@ def find_schema(domain: str, op_type: str, version: int) -> OpSchema | None:
 
 
 def unknown_operator(domain: str, op_type: str, version: int) -> str:
-    """What to say of an operator that a version of its domain does not have."""
+    """Return the message on an operator that an opset version does not have."""
     known = {schema.name: schema for schema in defs.get_all_schemas() if schema.domain == domain}
     if op_type in known:
         versions = [s for s in defs.get_all_schemas_with_history() if s.name == op_type]
@@ -101,7 +101,8 @@ def unknown_operator(domain: str, op_type: str, version: int) -> str:
 
 
 def check_form(node: NodeProto, schema: OpSchema) -> None:
-    """Unsupported if a node has not the inputs and attributes of its operator, or an old form."""
+    """Raise Unsupported if a node does not match the inputs and attributes of its schema, or has
+    an unsupported old form."""
     if schema.domain == "" and _is_ancient(schema):
         raise Unsupported(
             f"its form is older than opset {OLDEST_OPSET}; onnx.version_converter makes a newer one"
@@ -129,7 +130,7 @@ def check_form(node: NodeProto, schema: OpSchema) -> None:
 
 @cache
 def _is_ancient(schema: OpSchema) -> bool:
-    """Whether an operator was changed before the oldest opset that is supported."""
+    """Return whether an operator changed before the oldest supported opset."""
     if schema.since_version >= OLDEST_OPSET:
         return False
     current = find_schema("", schema.name, OLDEST_OPSET)
@@ -138,7 +139,7 @@ def _is_ancient(schema: OpSchema) -> bool:
 
 @cache
 def _attributes(schema: OpSchema) -> Mapping[str, _Attribute]:
-    """The attributes of an operator."""
+    """Return the attributes of an operator."""
     return {
         name: _Attribute(
             cast(_Enumerated, attribute.type).value,
@@ -150,17 +151,17 @@ def _attributes(schema: OpSchema) -> Mapping[str, _Attribute]:
 
 @cache
 def _required(schema: OpSchema) -> Sequence[str]:
-    """The attributes that an operator must have."""
+    """Return the required attributes of an operator."""
     return [name for name, attribute in schema.attributes.items() if attribute.required]
 
 
 def default_attributes(schema: OpSchema) -> list[AttributeProto]:
-    """The attributes of an operator that have a default, with it."""
+    """Return the attributes of an operator with a default value, set to it."""
     return [a.default for a in _attributes(schema).values() if a.default is not None]
 
 
 def default_attribute(schema: OpSchema, name: str) -> AttributeProto | None:
-    """The default of an attribute; None if it has none."""
+    """Return the default of an attribute, or None."""
     attribute = _attributes(schema).get(name)
     return None if attribute is None else attribute.default
 
@@ -169,7 +170,7 @@ def default_attribute(schema: OpSchema, name: str) -> AttributeProto | None:
 
 
 def has_body(schema: OpSchema) -> bool:
-    """Whether ONNX may define the operator by others."""
+    """Return whether ONNX may define an operator by a function body."""
     functions = cast(_Functions, schema)
     return functions.has_function or functions.has_context_dependent_function
 
@@ -177,7 +178,7 @@ def has_body(schema: OpSchema) -> bool:
 def function_body(
     schema: OpSchema, opset: int, node: NodeProto, types: Sequence[Tensor | None]
 ) -> FunctionProto | None:
-    """The function that defines a node whose inputs have these types; None if there is none."""
+    """Return the function body of a node for these input types, or None."""
     functions = cast(_Functions, schema)
     if functions.has_function:
         version = _usable(functions.function_opset_versions, opset)
@@ -196,7 +197,7 @@ def function_body(
 
 
 def _usable(versions: Sequence[int], opset: int) -> int:
-    """The newest version of a body that an opset has; the oldest if all are newer."""
+    """Return the newest version of a body that an opset can use; the oldest if all are newer."""
     return max((v for v in versions if v <= opset), default=min(versions))
 
 

@@ -1,4 +1,4 @@
-"""What names stand for."""
+"""The names of values in graphs and nested graphs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Missing(Enum):
-    """Why a name stands for no value."""
+    """The reason why a name has no value."""
 
     NOT_GIVEN = auto()
     """It is an optional input of a function, left out in the call."""
@@ -42,7 +42,7 @@ supported it is then reported."""
 
 
 class Scope:
-    """The names in a graph, which sees those of the graphs around it."""
+    """The names in a graph; names of the outer graphs are visible too."""
 
     def __init__(self, outer: Scope | None, types: Mapping[str, Tensor]) -> None:
         self.values: dict[str, Value] = {}
@@ -51,29 +51,29 @@ class Scope:
         """What the model says of the types of values, where it is needed."""
 
     def find(self, name: str) -> Scope | None:
-        """The innermost scope that has the name."""
+        """Return the innermost scope that defines `name`, or None."""
         scope: Scope | None = self
         while scope is not None and name not in scope.values:
             scope = scope.outer
         return scope
 
     def define(self, name: str, value: Value) -> None:
-        """Give a name its value; ModelError if it has one."""
+        """Bind a name to a value; ModelError if it is bound already."""
         if name in self.values:
             raise ModelError(f"the name '{name}' is defined twice")
         self.values[name] = value
 
 
 def name_of(node: NodeProto) -> str:
-    """The name of a node, or that of its first output."""
+    """Return the name of a node, or else of its first output."""
     return node.name or next(filter(None, node.output), "")
 
 
 @cache
 def hint_of(name: str) -> str | None:
-    """The name of a value as a name of MLIR; None if nothing is left of it.
+    """Return a name of the model as a name hint for MLIR, or None if no valid character is left.
 
-    xDSL drops a number after an underscore: a dot takes its place.
+    xDSL drops a number after an underscore, so a dot replaces the underscore.
     """
     name = re.sub(r"[^\w$.-]", "_", name, flags=re.ASCII).strip("_")
     if name[:1].isdigit():
@@ -82,7 +82,7 @@ def hint_of(name: str) -> str | None:
 
 
 def name_location(name: str) -> NameLoc:
-    """The location of what the model calls by a name."""
+    """Return the location for a name in the model."""
     # The constructors take 20 us to verify types that are right: a fifth of the import.
     location, text = _new(NameLoc), _new(StringAttr)
     _set(text, "data", name)
@@ -96,12 +96,12 @@ _new, _set = object.__new__, object.__setattr__
 
 
 def names_attr(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
-    """The names of arguments or results as the model has them."""
+    """Return the names of arguments or results, as in the model, as an attribute."""
     return ArrayAttr([DictionaryAttr({"onnx.name": StringAttr(name)}) for name in names])
 
 
 def undefined(name: str, node: NodeProto, following: Sequence[NodeProto]) -> str:
-    """What to say of a name that is used and has no value."""
+    """Return the message on a name that is used but not defined."""
     who = f"node '{name_of(node)}' ({node.op_type}) uses '{name}'"
     for later in following:
         if name in later.output:

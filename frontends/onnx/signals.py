@@ -1,4 +1,4 @@
-"""Fourier transforms, as products with constant matrices."""
+"""Converters of Fourier transforms, as products with constant matrices."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ MAX_ELEMENTS = 1 << 24
 def transform(
     size: int, parts: int, length: int, *, inverse: bool = False, onesided: bool = False
 ) -> Array:
-    """The discrete Fourier transform of `size` numbers, each of one or two parts, cut off or filled
-    up to `length`, as an array of input, part, output, part of the output."""
+    """Return the matrix of the discrete Fourier transform of `size` numbers, cut off or zero-
+    padded to `length`: an array of input, input part, output, output part, where the parts are
+    real and imaginary."""
     if size * length * parts * 2 > MAX_ELEMENTS:
         raise Unsupported(f"a transform of {length} elements")
     basis = np.eye(size)
@@ -39,8 +40,8 @@ def _transformed(basis: Array, length: int, inverse: bool, onesided: bool) -> Ar
 
 
 def applied(node: Node, x: SSAValue, axis: int, matrix: Array) -> SSAValue:
-    """The product along an axis and the last dimension, which has the parts of a number; in f64, as
-    what cancels out would be noise in f32."""
+    """Multiply by a matrix along an axis and the last dimension, the parts of a number; in f64,
+    as cancellation would leave noise in f32."""
     letters = "abcdefghij"[: node.rank(x) - 1]
     n = letters[axis]
     subscripts = f"{letters}z,{n}zyx->{letters.replace(n, 'y')}x"
@@ -49,7 +50,7 @@ def applied(node: Node, x: SSAValue, axis: int, matrix: Array) -> SSAValue:
 
 
 def dft(node: Node) -> Sequence[SSAValue]:
-    """The axis is an input since opset 20."""
+    """Convert DFT: the axis is an input since opset 20."""
     x = node.input(0)
     axis: int | None = node.int("axis", 1)
     if node.opset >= 20:
@@ -73,7 +74,7 @@ def dft(node: Node) -> Sequence[SSAValue]:
 
 
 def stft(node: Node) -> Sequence[SSAValue]:
-    """The transforms of overlapping frames, each weighted by a window."""
+    """Convert STFT: the transforms of overlapping frames, weighted by a window."""
     x = node.input(0)
     _, count, parts = node.sizes(x, 3)
     step = node.int_of(1)

@@ -1,4 +1,4 @@
-"""The types of ONNX as types of tensors, both ways."""
+"""Conversions between types of ONNX and tensor types."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DATA_TYPES = {element: data_type for data_type, element in ELEMENTS.items()}
 
 
 def element_type(data_type: int) -> Element:
-    """The element type for a data type of ONNX; Unsupported if relax has none."""
+    """Return the element type for a data type of ONNX; Unsupported if relax has none."""
     if (element := ELEMENTS.get(data_type)) is None:
         names = {value: name for name, value in TensorProto.DataType.items()}
         raise Unsupported(f"element type {names.get(data_type, data_type)} is not supported")
@@ -60,13 +60,13 @@ def element_type(data_type: int) -> Element:
 
 @cache
 def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
-    """The tensor type, made once: xDSL verifies each that is made."""
+    """Return a tensor type; each is created once, as xDSL verifies it when it is created."""
     return TensorType(element, shape)
 
 
 def type_of(proto: TypeProto) -> Tensor:
-    """The tensor type for a type of ONNX, where a symbolic dimension is unknown; Unsupported for
-    sequences, optionals and maps."""
+    """Return the tensor type for a type of ONNX, with symbolic dimensions unknown; Unsupported
+    for sequences, optionals and maps."""
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
         raise Unsupported(f"{(kind or 'no_type').replace('_type', '')} values are not supported")
@@ -82,7 +82,7 @@ def _dimension(dim: TensorShapeProto.Dimension) -> int:
 
 
 def type_proto(type: Tensor) -> TypeProto:
-    """The type of ONNX for a tensor type."""
+    """Return the type of ONNX for a tensor type."""
     proto = TypeProto()
     element = type.element_type
     assert is_number(element)

@@ -1,4 +1,4 @@
-"""The constants of a model, and what is computed from constants alone."""
+"""The constants of a model, and the evaluation of values that depend on constants alone."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ MAX_ELEMENTS = 1 << 12
 
 
 class Values:
-    """What is known of the values of a function while it is built.
+    """The values of a function under construction that depend on constants alone.
 
-    The operations that compute shapes, axes and the like are followed as they are made, and
+    Operations that compute shapes, axes and the like are recorded when they are created, and
     evaluated when a node asks for the value.
     """
 
@@ -49,7 +49,7 @@ class Values:
         self._interpreter.register_implementations(RelaxFunctions())
 
     def follow(self, op: Operation) -> None:
-        """Take note of an operation, if its results depend on constants alone."""
+        """Record an operation if its results depend on constants alone."""
         if not has_semantics(type(op)) or not all(_is_small(r.type) for r in op.results):
             return
         if op.name in _OF_TYPES:
@@ -60,11 +60,11 @@ class Values:
             self._sources |= dict.fromkeys(op.results, op)
 
     def is_known(self, op: Operation) -> bool:
-        """Whether the results of an operation can be evaluated."""
+        """Return whether the results of an operation can be evaluated."""
         return bool(op.results) and op.results[0] in self._sources
 
     def array(self, value: SSAValue) -> Array | None:
-        """The elements of a value that can be evaluated; None for any other."""
+        """Return the elements of a value that can be evaluated, else None."""
         if value not in self._sources:
             return None
         try:
@@ -109,20 +109,20 @@ def _is_small(type: Attribute) -> bool:
 
 
 def constant_of(array: Array, element: Element) -> Operation:
-    """The constant with the elements of an array."""
+    """Return a constant with the elements of an array."""
     array = fit(np.asarray(array), element)
     return ConstantOp(dense_of(array, tensor_of(element, array.shape)))
 
 
 def fill_of(value: float, type: TensorType[Attribute], element: Element) -> FullOp:
-    """The tensor whose elements are all that number."""
+    """Return a fill."""
     with np.errstate(all="ignore"):
         number = fit(np.asarray(value).astype(dtype_of(element)), element)
     return FullOp(number_of(number, element), type)
 
 
 def viewed(constant: ConstantOp, shape: Shape) -> ConstantOp:
-    """The constant with the same bytes in another shape."""
+    """Return a constant with the same bytes in another shape."""
     type = TensorType(constant.value.type.element_type, shape)
     view = ConstantOp(
         DenseIntOrFPElementsAttr(cast(TensorType[Element], type), constant.value.data)
@@ -133,7 +133,7 @@ def viewed(constant: ConstantOp, shape: Shape) -> ConstantOp:
 
 
 def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
-    """The constant that a tensor of a model is, which holds its bytes as they are in the model."""
+    """Return a tensor of a model as a constant that shares its bytes."""
     element = element_type(tensor.data_type)
     type = tensor_of(element, tuple(tensor.dims))
     if tensor.data_location == TensorProto.EXTERNAL:
@@ -156,7 +156,7 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
 
 
 def tensor_array(tensor: TensorProto) -> Array:
-    """The elements of a tensor of a model."""
+    """Return the elements of a tensor of a model."""
     element = element_type(tensor.data_type)
     try:
         array = to_array(tensor)
@@ -166,7 +166,7 @@ def tensor_array(tensor: TensorProto) -> Array:
 
 
 def run_time_array(array: Array, element: Element) -> Array:
-    """An array of numpy's or ml_dtypes' as relax computes with it."""
+    """Convert an array of numpy or ml_dtypes to the dtype in which relax computes."""
     if isinstance(element, BFloat16Type):
         return array.astype(np.float32)
     if isinstance(element, IntegerType) and element.bitwidth < 8 and element.bitwidth > 1:
@@ -175,5 +175,6 @@ def run_time_array(array: Array, element: Element) -> Array:
 
 
 def _is_packed(element: Element) -> bool:
-    """Whether the bytes of a tensor of a model are not those of a constant."""
+    """Return whether several elements share a byte, so that the bytes differ from those of a
+    constant."""
     return isinstance(element, IntegerType) and element.bitwidth < 8

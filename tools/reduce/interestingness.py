@@ -1,4 +1,4 @@
-"""What makes IR interesting to `passline-reduce`: a command says so, or a pipeline fails on it."""
+"""The interestingness test of `passline-reduce`: a command, or a pipeline that fails."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Command", "Culprit", "Failure", "command_words", "failure_of"]
 
 
 def command_words(text: str) -> list[str]:
-    """The command that `text` spells as a shell would read it; PasslineError if it is none."""
+    """Split a command as a shell does; PasslineError if it is malformed or not found."""
     try:
         words = shlex.split(text) or [""]
     except ValueError as error:
@@ -42,8 +42,9 @@ def command_words(text: str) -> list[str]:
 
 
 class Command:
-    """A command that is given the name of a file with the IR, and ends with 0 if that is
-    interesting; what it prints goes nowhere. One text is not asked about twice.
+    """A command that takes the name of a file with the IR and exits with 0 if it is interesting.
+
+    Its output is dropped. It runs once for each distinct text.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Command:
         return False
 
     def _run(self) -> int | None:
-        """The status of the command; None if it took too long."""
+        """Run the command; return its exit status, or None after a timeout."""
         null = subprocess.DEVNULL
         # A group of its own: what the command has started ends with it.
         process = subprocess.Popen(
@@ -94,7 +95,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Failure:
-    """How a pipeline failed, less what is of one module: numbers, names and types."""
+    """The failure of a pipeline, without details of one module: numbers, names and types."""
 
     exception: str
     pass_name: str
@@ -106,7 +107,7 @@ class Failure:
 
 
 class Culprit(PassInstrument):
-    """Remembers the innermost pass of those that failed."""
+    """An instrument that remembers the innermost failed pass."""
 
     pass_name = ""
 
@@ -117,9 +118,8 @@ class Culprit(PassInstrument):
 def failure_of(
     passes: Sequence[ModulePass], module: ModuleOp, ir_context: Context, pass_context: PassContext
 ) -> Failure | None:
-    """How the passes fail on `module`, which they may change, under a context that has a Culprit;
-    None if they do not. What they print goes nowhere.
-    """
+    """Run passes on `module`, which they may change, under a context with a Culprit; return the
+    failure, or None. Their output is dropped."""
     culprit = next(i for i in pass_context.instruments if isinstance(i, Culprit))
     culprit.pass_name = ""
     try:
@@ -139,7 +139,8 @@ def _message(error: BaseException) -> str:
 
 
 def _normalised(message: str) -> str:
-    """The message with all that may be different in a smaller module made the same."""
+    """Return the message with numbers, names and types replaced, as they may differ in a smaller
+    module."""
     message = re.sub(r"[%@^#!][\w.$#-]+", "NAME", message)
     while (shorter := re.sub(r"[\w.]*<[^<>]*>", "TYPE", message)) != message:
         message = shorter

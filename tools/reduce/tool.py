@@ -1,4 +1,4 @@
-"""`passline-reduce`: makes IR smaller for as long as it stays interesting."""
+"""`passline-reduce`: reduces IR while it stays interesting."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from ...passmanager.ir.printer import PrintStyle, module_text
 from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.sequential import Sequential, SequentialOptions
-from ..arguments import add_reduction, check_pipeline_source
+from ..arguments import check_pipeline_source
 from ..failures import report
 from ..opt import PasslineOptMain
 from ..output import ResultFile
+from .arguments import add_reduction
+from .delta import op_count, smaller_lists, smaller_modules
 from .interestingness import Command, Culprit, command_words, failure_of
-from .reduction import op_count, smaller_lists, smaller_modules
 
 __all__ = ["PasslineReduceMain", "main"]
 
 
 class PasslineReduceMain(PasslineOptMain):
-    """The tool: input, pipelines and the status at the end are as those of `passline-opt`."""
+    """The tool `passline-reduce`; input, pipelines and exit status are those of `passline-opt`."""
 
     version_format = "passline-reduce {passline_version}, built on xDSL {xdsl_version}"
 
@@ -76,7 +77,7 @@ class PasslineReduceMain(PasslineOptMain):
         pass
 
     def run(self) -> None:
-        """Read, reduce and write; what has been reached is written when interrupted too."""
+        """Read, reduce and write; an interrupted run writes the smallest module so far."""
         status = 0
         self.best: ModuleOp | None = None
         """The smallest module known to be interesting."""
@@ -95,7 +96,7 @@ class PasslineReduceMain(PasslineOptMain):
             sys.exit(status)
 
     def reduce(self) -> None:
-        """Make the input smaller, from `best` to `best`."""
+        """Reduce the input; `best` is the smallest module so far."""
         content, frontend = self.read_input()
         self.line_offset = 0
         module = self.available_frontends[frontend](BytesIO(content))
@@ -107,7 +108,7 @@ class PasslineReduceMain(PasslineOptMain):
             self.reduce_by_pipeline(module, verified)
 
     def is_to_be_verified(self, module: ModuleOp) -> bool:
-        """Whether what comes of `module` has to be valid: not if it is not itself."""
+        """Return whether reduced modules must verify: only if `module` does."""
         if self.args.disable_verify:
             return False
         try:
@@ -120,7 +121,7 @@ class PasslineReduceMain(PasslineOptMain):
         return True
 
     def reduce_by_command(self, module: ModuleOp, directory: Path, verified: bool) -> None:
-        """Reduce what a command finds interesting."""
+        """Reduce a module that a command finds interesting."""
         name = self.get_input_name().strip("<>")
         file = (directory / Path(name).name).with_suffix(".mlir")
         command = Command(self.command, file, self.text_of, self.args.timeout)
@@ -132,7 +133,7 @@ class PasslineReduceMain(PasslineOptMain):
         self.reduce_module(module, command, verified)
 
     def reduce_by_pipeline(self, module: ModuleOp, verified: bool) -> None:
-        """Reduce what the pipeline fails on, and the pipeline."""
+        """Reduce a module on which the pipeline fails, and the pipeline."""
 
         def failure(passes: Sequence[ModulePass], module: ModuleOp):
             return failure_of(passes, module, self.ctx, self.pass_context)
@@ -163,19 +164,19 @@ class PasslineReduceMain(PasslineOptMain):
     def reduce_module(
         self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
     ) -> None:
-        """Reduce a module that is interesting; `best` is the last that was reached."""
+        """Reduce an interesting module and set `best` to each smaller one."""
         self.best = module
         for step in smaller_modules(module, interesting, verified=verified):
             self.best = step.module
             self.say(f"{op_count(step.module)} ops left, without some {step.what}")
 
     def say(self, message: str) -> None:
-        """Say on stderr how it goes."""
+        """Print progress on stderr."""
         if not self.args.quiet:
             print(f"{self.arg_parser.prog}: {message}", file=sys.stderr)
 
     def text_of(self, module: ModuleOp) -> str:
-        """The text of a module, in generic form if it has no other."""
+        """Return the text of a module, in generic form if an op has no other."""
         generic = self.args.print_op_generic
         try:
             return module_text(module, self.ctx, PrintStyle(generic=generic))
@@ -184,7 +185,7 @@ class PasslineReduceMain(PasslineOptMain):
 
 
 def _flat(pipeline: Sequential) -> Iterator[ModulePass]:
-    """The passes of a pipeline, those of plain pipelines in it too."""
+    """Yield the passes of a pipeline and of the plain Sequentials in it."""
     for pass_ in pipeline.passes:
         if isinstance(pass_, Sequential) and pass_.options == SequentialOptions():
             yield from _flat(pass_)

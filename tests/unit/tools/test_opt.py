@@ -87,7 +87,7 @@ def test_binary_input(tmp_path: Path) -> None:
     path = tmp_path / "x.mlir"
     path.write_bytes(b"func.func \xff\xfe")
     message = failing(1, str(path))
-    assert message == f"error: '{path}' is no UTF-8 text: byte 0xff at offset 10\n"
+    assert message == f"error: '{path}' is not UTF-8 text: byte 0xff at offset 10\n"
 
 
 def test_text_that_does_not_parse_has_place_line_and_caret(tmp_path: Path) -> None:

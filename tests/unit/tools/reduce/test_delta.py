@@ -1,4 +1,4 @@
-"""Reduction: each kind of things that go, that what is left is valid, and that it ends."""
+"""Delta debugging: what goes, what stays, and how much is tried."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
-from passline.tools.reduce.reduction import REDUCTIONS, op_count, smaller_lists, smaller_modules
+from passline.tools.reduce.delta import op_count, smaller_lists, smaller_modules
+from passline.tools.reduce.reductions import REDUCTIONS
 
 
 def parse(text: str) -> ModuleOp:

@@ -1,0 +1,99 @@
+"""The output of diagnostics and remarks: to stderr, to expectations in comments, or to a file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
+from ..passmanager.remarks import Remark, yaml_text
+from ..passmanager.run import Run
+from .arguments import REMARK_OPTIONS
+from .failures import BAD_INPUT, diagnostics_of, report, status_of
+from .output import ResultFile
+
+if TYPE_CHECKING:
+    from .expected_diagnostics import ExpectedDiagnostics
+
+__all__ = ["DiagnosticOutput", "remark_filter"]
+
+
+def remark_filter(args: argparse.Namespace) -> dict[str, str]:
+    """Return the remarks to show or write: kind -> regular expression on the names of passes."""
+    named = {kind: getattr(args, option) for kind, option in REMARK_OPTIONS.items()}
+    given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
+    if args.remarks_output:
+        return given or {"all": ""}
+    return {} if args.quiet else given
+
+
+class DiagnosticOutput:
+    """Shows what passes and parsers report about one chunk after the other, as `args` ask for."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
+        self._remarks: list[Remark] = []
+        self._expected: ExpectedDiagnostics | None = None
+
+    def start_chunk(self, name: str, text: bytes, line_offset: int) -> None:
+        """Read the diagnostics that the comments of a chunk expect, with --verify-diagnostics."""
+        self._expected = None
+        if self._args.verify_diagnostics:
+            from .expected_diagnostics import ExpectedDiagnostics
+
+            self._expected = ExpectedDiagnostics(
+                name,
+                text.decode(errors="replace"),
+                line_offset,
+                only_expected=self._args.verify_diagnostics == "only-expected",
+            )
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show the diagnostics of a pass, or match them with the expected ones; remarks are kept if
+        a file gets them."""
+        if self._args.remarks_output:
+            self._remarks += [d for d in diagnostics if isinstance(d, Remark)]
+            diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
+        if self._expected is not None:
+            self._expected.renderer(diagnostics)
+        else:
+            print_diagnostics([d for d in diagnostics if self._is_shown(d)])
+
+    def fail_chunk(self, error: BaseException) -> int:
+        """Report an error that ended a chunk, unless it was expected; return the exit status."""
+        if self._expected is None or status_of(error) != BAD_INPUT:
+            return self.finish_chunk(report(error, debug=self._args.debug))
+        self._expected.renderer(diagnostics_of(error))
+        return self.finish_chunk(0)
+
+    def finish_chunk(self, status: int) -> int:
+        """Report expected diagnostics that were missing and unexpected ones; return the exit
+        status, at least `status`."""
+        if self._expected is None:
+            return status
+        problems = self._expected.finish()
+        print_diagnostics(problems)
+        return max(status, BAD_INPUT if problems else 0)
+
+    def write_remarks(self) -> int:
+        """Write the remarks to the file of --remarks-output; return the exit status."""
+        if not self._args.remarks_output:
+            return 0
+        file = ResultFile(self._args.remarks_output)
+        try:
+            file.write(yaml_text(self._remarks))
+            file.commit()
+        except OSError as error:
+            return report(error, debug=self._args.debug)
+        return 0
+
+    def _is_shown(self, diagnostic: Diagnostic) -> bool:
+        severity = diagnostic.severity
+        if isinstance(diagnostic, Remark):
+            return True  # remark_filter dropped the others
+        if severity is Severity.REMARK and not self._args.quiet:
+            wanted, name = self._args.remarks, Run.current().frames[-1].info.name
+            return wanted is not None and re.search(wanted, name) is not None
+        return severity is Severity.ERROR or not self._args.quiet

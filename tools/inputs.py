@@ -1,0 +1,35 @@
+"""The reading of input: MLIR text and ONNX models."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..passmanager.errors import PasslineError
+
+__all__ = ["STDIN", "decode_mlir", "parse_onnx"]
+
+STDIN = "<stdin>"
+"""The name of the standard input in locations and messages."""
+
+
+def decode_mlir(name: str, content: bytes) -> str:
+    """Return the text of the file `name`; PasslineError with the offset if it is not UTF-8."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        byte = content[error.start]
+        raise PasslineError(
+            f"'{name}' is not UTF-8 text: byte {byte:#x} at offset {error.start}"
+        ) from None
+
+
+def parse_onnx(model: bytes | str) -> ModuleOp:
+    """Import an ONNX model from its bytes, or from the file of that name and those beside it."""
+    try:
+        from ..frontends.onnx import import_model
+    except ModuleNotFoundError as error:
+        raise PasslineError(
+            f"reading ONNX needs '{error.name}', which is not installed: "
+            "pip install 'passline[onnx]'"
+        ) from None
+    return import_model(model)

@@ -1,0 +1,124 @@
+"""Delta debugging: ever smaller modules, and shorter lists, that are still interesting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...passmanager.ir.verifier import verify
+from ...passmanager.ir.walk import walk
+from .reductions import REDUCTIONS, Reduction
+
+__all__ = ["Step", "op_count", "smaller_lists", "smaller_modules"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A module that is smaller than the one before, and the kind of things that were removed."""
+
+    what: str
+    module: ModuleOp
+
+
+def smaller_modules(
+    module: ModuleOp, interesting: Callable[[ModuleOp], bool], *, verified: bool = True
+) -> Iterator[Step]:
+    """Yield ever smaller interesting modules; `module`, which must be interesting, is not changed.
+
+    `interesting` gets copies, which it may change; if `verified`, only valid ones. Of each kind in
+    `REDUCTIONS` all edits are tried together, then halves, quarters and so on down to single edits;
+    all kinds are tried again until none succeeds. Source: llvm-reduce's delta passes.
+    """
+    search = DeltaSearch(module, interesting, verified)
+    succeeded = True
+    while succeeded:
+        succeeded = False
+        for what, reduction in REDUCTIONS.items():
+            for best in search.run(reduction):
+                succeeded = True
+                yield Step(what, best)
+
+
+class DeltaSearch:
+    """A search that keeps the smallest interesting module found so far."""
+
+    def __init__(
+        self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
+    ) -> None:
+        self.best = module
+        self.interesting = interesting
+        self.verified = verified
+
+    def run(self, reduction: Reduction) -> Iterator[ModuleOp]:
+        """Try the edits of one kind; yield each smaller module."""
+
+        def accept(start: int, end: int) -> bool:
+            candidate = self.edited(reduction, start, end)
+            if (self.verified and not _is_valid(candidate)) or not self.interesting(candidate):
+                return False
+            self.best = self.edited(reduction, start, end)  # anew: `interesting` had the first
+            return True
+
+        for _ in _successes(lambda: len(reduction(self.best)), accept):
+            yield self.best
+
+    def edited(self, reduction: Reduction, start: int, end: int) -> ModuleOp:
+        """Return a copy of the best module with a range of the edits applied."""
+        candidate = self.best.clone()
+        # From the back: users before what they use, and an index before those that it shifts.
+        for edit in reversed(reduction(candidate)[start:end]):
+            edit()
+        return candidate
+
+
+def smaller_lists(items: Sequence[T], interesting: Callable[[list[T]], bool]) -> Iterator[list[T]]:
+    """Yield ever shorter interesting sublists, until no element can be removed."""
+    best = list(items)
+
+    def accept(start: int, end: int) -> bool:
+        nonlocal best
+        if not interesting(candidate := best[:start] + best[end:]):
+            return False
+        best = candidate
+        return True
+
+    before = None
+    while before != len(best):
+        before = len(best)
+        for _ in _successes(lambda: len(best), accept):
+            yield best
+
+
+def op_count(module: ModuleOp) -> int:
+    """Return the number of ops in the module."""
+    return sum(1 for _ in walk(module)) - 1
+
+
+def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> Iterator[None]:
+    """Try to remove ranges, halving their size each round and going from the end to the start;
+    yield after each success. `count` returns the number of things that are left."""
+    size = count()
+    while size:
+        end = count()
+        while end > 0:
+            start = max(0, end - size)
+            if accept(start, end):
+                yield
+                end = min(start, count())
+            else:
+                end = start
+        size //= 2
+
+
+def _is_valid(module: ModuleOp) -> bool:
+    """Return whether a module verifies."""
+    try:
+        verify(module)
+    except Exception:  # a verifier may stumble over what no pass would have left
+        return False
+    return True

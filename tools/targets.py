@@ -1,0 +1,42 @@
+"""The output formats of the tools: xDSL's targets, by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.target import Target
+
+from ..passmanager.errors import PasslineError
+from ..passmanager.info import closest_name
+
+__all__ = ["check_target"]
+
+
+def check_target(text: str, targets: Mapping[str, object]) -> None:
+    """Raise PasslineError if `text`, a target with its options, does not name one of `targets`, or
+    one that cannot be made."""
+    try:
+        spec = parse_spec(text)
+    except ArgSpecParseError as error:
+        raise PasslineError(str(error)) from None
+    name = spec.name
+    if name not in targets:
+        closest = closest_name(name, targets)
+        known = f"choose from {', '.join(targets)}"
+        hint = f"did you mean '{closest}'?" if closest else known
+        raise PasslineError(f"there is no target '{name}'; {hint}")
+    factory = cast(Callable[..., object], targets[name])
+    if inspect.signature(factory).parameters:  # an old-style target, a function
+        return
+    try:
+        cast(type[Target], factory()).from_spec(spec)
+    except ValueError as error:
+        raise PasslineError(f"target '{name}': {error}") from None
+    except ImportError as error:
+        raise PasslineError(
+            f"target '{name}' needs '{error.name}', which is not installed"
+        ) from None
