@@ -147,13 +147,14 @@ class PatternPass(FunctionPass[AnchorT]):
         """The patterns, in the order in which they are asked about an op."""
 
     def transform_function(self, func: AnchorT, module: ModuleOp, ctx: PassContext) -> None:
+        actions = ctx.actions
         fired = apply_patterns(
             func,
             self.patterns(),
             ctx=ctx.ir_context if self.fold else None,
             fold=self.fold,
             remove_dead=self.remove_dead,
-            actions=ctx.actions,
+            actions=actions,
         )
         for name, times in fired.items():
-            ctx.count(name, times)
+            actions.count(name, times)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from threading import Barrier, Thread
 
 import pytest
 from support.toy import Append, Fail, module, named, tags
-from xdsl.dialects import test
+from xdsl.context import Context
+from xdsl.dialects import func, test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from passline.passes.generic.canonicalize import Canonicalize
@@ -20,8 +21,8 @@ from passline.passmanager import (
     Fixpoint,
     PassContext,
     PassInstrument,
+    PatternPass,
     Sequential,
-    apply_patterns,
     pass_instrument,
 )
 from passline.passmanager.instruments import DebugCounter
@@ -47,11 +48,24 @@ class Never(RewritePattern):
         pass
 
 
-def erased(counter: DebugCounter, *patterns: RewritePattern) -> list[int]:
-    """The numbers of those of four ops that the patterns erased."""
+class ApplyPatterns(PatternPass):
+    """Apply the patterns that it is given."""
+
+    name = "test-apply-patterns"
+
+    def __init__(self, *patterns: RewritePattern) -> None:
+        self.given = patterns
+
+    def patterns(self) -> Sequence[RewritePattern]:
+        return self.given
+
+
+def erased(*instruments: PassInstrument, patterns: Sequence[RewritePattern] = ()) -> list[int]:
+    """Return the numbers of those of four ops that the patterns erased."""
     ops = [test.TestOp() for _ in range(4)]
-    with PassContext(instruments=[counter]):
-        apply_patterns(ModuleOp([*ops]), patterns or [Erase()])
+    function = func.FuncOp("f", ((), ()), Region(Block([*ops, func.ReturnOp()])))
+    with PassContext(instruments=instruments):
+        ApplyPatterns(*patterns or [Erase()]).apply(Context(), ModuleOp([function]))
     return [number for number, op in enumerate(ops, 1) if op.parent is None]
 
 
@@ -77,10 +91,9 @@ def test_only_chosen_rewrites_happen(
 
 
 def test_a_pattern_that_does_nothing_is_numbered_too() -> None:
-    counter = DebugCounter(
-        {"rewrite": [1, 2, 4]}
-    )  # 1 Never and 2 Erase on the first op, 3 Never...
-    assert erased(counter, Never(), Erase()) == [1, 2]
+    # 1 is Never and 2 Erase on the first op, 3 is Never on the second op, and so on.
+    counter = DebugCounter({"rewrite": [1, 2, 4]})
+    assert erased(counter, patterns=[Never(), Erase()]) == [1, 2]
 
 
 def test_the_first_steps_are_the_same_whatever_comes_after() -> None:
@@ -118,15 +131,12 @@ def test_a_decider_that_is_no_counter() -> None:
 
     instrument = NoErase()
     assert isinstance(instrument, PassInstrument)
-    ops = [test.TestOp()]
-    with PassContext(instruments=[instrument, counter := DebugCounter()]):
-        apply_patterns(ModuleOp([*ops]), [Erase()])
-    assert ops[0].parent is not None and counter.asked["Erase"] == 1
+    assert erased(instrument, counter := DebugCounter()) == []
+    assert counter.asked["Erase"] == 4
 
 
 def test_without_a_decider_nothing_is_asked() -> None:
     with PassContext(instruments=[PassInstrument()]) as ctx:
-        assert ctx.gate("rewrite") is None
         assert ctx.should_execute("rewrite")
 
 
@@ -259,7 +269,7 @@ def test_two_threads_share_the_numbers() -> None:
 
 def test_report() -> None:
     counter = DebugCounter({"rewrite": [2], "Nevr": [1]})
-    erased(counter, Never(), Erase())
+    erased(counter, patterns=[Never(), Erase()])
     rule = "===-------------------------------------------------------------------------===\n"
     assert counter.report() == (
         f"{rule}                             ... Debug counters ...\n{rule}"
