@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar, cast
@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from xdsl.ir import Operation
 
 from .errors import PassDependencyError
-from .instrument import PassInstrument
+from .instrumentor import PassInstrumentor
 from .ir.snapshot import Changes
 
 __all__ = ["AnalysisManager"]
@@ -45,10 +45,10 @@ class AnalysisManager:
     def __init__(
         self,
         watch: Callable[[], None] = lambda: None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> None:
         self._watch = watch
-        self._instruments = instruments
+        self._instrumentor = instrumentor
         self._entries: dict[Key, _Entry] = {}
         self._computing: list[_Entry] = []
         self._pending: list[Key] = []
@@ -77,27 +77,27 @@ class AnalysisManager:
             raise PassDependencyError(f"analyses need each other in a circle: {names}")
         self._watch()
         entry = _Entry(None, _top_level(op))
-        instruments = self._instruments()
-        _tell(instruments, "run_before_analysis", key)
+        instrumentor = self._instrumentor()
+        instrumentor.before_analysis(op, analysis)
         self._pending.append(key)
         self._computing.append(entry)
         try:
             entry.result = analysis(op, self) if _takes_manager(analysis) else analysis(op)
         except BaseException as error:
-            _tell_quietly(instruments, "analysis_failed", key, error, error)
+            instrumentor.analysis_failed(op, analysis, error)
             raise
         finally:
             self._pending.pop()
             self._computing.pop()
         self._entries[key] = entry
-        _tell(instruments, "run_after_analysis", key)
+        instrumentor.after_analysis(op, analysis)
         return entry
 
     def __iter__(self) -> Iterator[Key]:
         """What is at hand: pairs of an analysis class and an op."""
         return iter(tuple(self._entries))
 
-    def settle(self, changes: Changes, preserved: Collection[type]) -> None:
+    def invalidate(self, changes: Changes, preserved: Collection[type]) -> None:
         """After a pass: drop what its changes made untrue and what was made from that."""
         if not self._entries:
             return
@@ -114,45 +114,16 @@ class AnalysisManager:
             for key in dropped:
                 del self._entries[key]
             dropped = {key for key, e in self._entries.items() if not e.uses.isdisjoint(dropped)}
-        for key in known:
-            if key not in self._entries:
-                _tell(self._instruments(), "analysis_invalidated", key)
+        for cls, op in known:
+            if (cls, op) not in self._entries:
+                self._instrumentor().analysis_invalidated(op, cls)
 
     def clear(self, error: BaseException) -> None:
         """Drop everything, because of `error`, which gets the failures of instruments as notes."""
         known = tuple(self._entries)
         self._entries.clear()
-        for key in known:
-            _tell_quietly(self._instruments(), "analysis_invalidated", key, error)
-
-
-def _tell(instruments: Sequence[PassInstrument], hook: str, key: Key) -> None:
-    """Call a hook of the instruments; what one raises gains a note."""
-    analysis, op = key
-    for instrument in instruments:
-        call: Callable[[Operation, type], None] = getattr(instrument, hook)
-        try:
-            call(op, analysis)
-        except BaseException as error:
-            error.add_note(f"in {instrument.name}.{hook}, for analysis {analysis.__name__}")
-            raise
-
-
-def _tell_quietly(
-    instruments: Sequence[PassInstrument],
-    hook: str,
-    key: Key,
-    error: BaseException,
-    *more: BaseException,
-) -> None:
-    """Call a hook while `error` is on its way: what the instruments raise is noted on it."""
-    analysis, op = key
-    for instrument in instruments:
-        call: Callable[..., None] = getattr(instrument, hook)
-        try:
-            call(op, analysis, *more)
-        except Exception as second:
-            error.add_note(f"and {instrument.name}.{hook} raised {second!r}")
+        for cls, op in known:
+            self._instrumentor().analysis_invalidated(op, cls, error)
 
 
 def _top_level(op: Operation) -> Operation:

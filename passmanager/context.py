@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from types import TracebackType
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, Self
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 
 from .actions import PassActions
 from .analysis_manager import AnalysisManager
@@ -18,12 +17,11 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .instrumentor import PassInstrumentor, check_instruments
 from .remarks import RemarkFilter, Remarks
 from .run import Run
 
 __all__ = ["PassContext"]
-
-_log = logging.getLogger(__name__)
 
 
 class PassContext:
@@ -60,7 +58,7 @@ class PassContext:
         self.opt_level = opt_level
         self.required_pass = check_names("required_pass", required_pass or ())
         self.disabled_pass = check_names("disabled_pass", disabled_pass or ())
-        self.instruments = check_instruments(instruments)
+        self.instrumentor = PassInstrumentor(check_instruments(instruments))
         self.config = Config(config)
         self.verify_each = verify_each
         self.verify_preserves = verify_preserves
@@ -115,30 +113,29 @@ class PassContext:
         self._enter_instruments()
 
     def _enter_instruments(self) -> None:
-        """Enter all instruments; if one fails, exit those already entered, last first, and keep
-        none.
-        """
-        entered: list[PassInstrument] = []
+        """Enter all instruments; if one fails, keep none."""
         try:
-            for instrument in self.instruments:
-                instrument.enter_pass_ctx()
-                entered.append(instrument)
+            self.instrumentor.enter()
         except BaseException:
             self.instruments = ()
-            for instrument in reversed(entered):
-                _exit_quietly(instrument)
             raise
 
     def _exit_instruments(self) -> None:
-        """Exit all instruments in order; if one fails, those after it are not exited and none is
-        kept.
-        """
+        """Exit all instruments; if one fails, keep none."""
         try:
-            for instrument in self.instruments:
-                instrument.exit_pass_ctx()
+            self.instrumentor.exit()
         except BaseException:
             self.instruments = ()
             raise
+
+    @property
+    def instruments(self) -> tuple[PassInstrument, ...]:
+        """The instruments; setting them neither exits the old ones nor enters the new."""
+        return self.instrumentor.instruments
+
+    @instruments.setter
+    def instruments(self, instruments: Iterable[PassInstrument]) -> None:
+        self.instrumentor = PassInstrumentor(instruments)
 
     # What a pass may ask
 
@@ -153,24 +150,13 @@ class PassContext:
         return Run.current().diagnostics
 
     @property
-    def remarks(self) -> Remarks:
-        """Where the pass that is running says what it did and what it could not do; false if nobody
-        wants to know.
-        """
-        if not self.remark_filter:
-            return Remarks()
-        frame = Run.current().frames[-1]
-        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
-
-    @property
     def actions(self) -> PassActions:
-        """What the pass that is running asks before each step, and reports to."""
+        """The actions of the pass that is running, to give to its algorithm."""
         run = Run.current()
         frame = run.frames[-1]
         name = frame.info.name
-        hook = PassInstrument.should_execute
-        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
-        return PassActions(frame, run.counters(name), self.remark_filter.kinds(name), deciders)
+        kinds = self.remark_filter.kinds(name)
+        return PassActions(frame, run.counters(name), kinds, self.instrumentor.deciders)
 
     @property
     def analyses(self) -> AnalysisManager:
@@ -182,19 +168,25 @@ class PassContext:
         Run.current().count(name, n)
 
     def should_execute(self, tag: str) -> bool:
-        """Whether the pass that is running takes its next step of the kind `tag`, which is numbered
-        by being asked about: ask just before the step, and skip it if not.
+        """Return whether the pass that is running may take its next step of the kind `tag`; ask
+        just before each step, as asking numbers it.
         """
-        return (gate := self.gate(tag)) is None or gate()
+        # All are asked, so that each numbers every step.
+        return all([decider.should_execute(tag) for decider in self.instrumentor.deciders])
+
+    # Until every pass reports to Actions.
+
+    @property
+    def remarks(self) -> Remarks:
+        """The remarks of the pass that is running; false if none are wanted."""
+        if not self.remark_filter:
+            return Remarks()
+        frame = Run.current().frames[-1]
+        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
 
     def gate(self, tag: str) -> Callable[[], bool] | None:
-        """What to ask before each step of the kind `tag`; None if no instrument wants to be asked,
-        which is found out once, and not for each step.
-        """
-        hook = PassInstrument.should_execute
-        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
-        # All are asked, so that none loses count.
-        return (lambda: all([i.should_execute(tag) for i in deciders])) if deciders else None
+        """Return `should_execute` for `tag`, or None if no instrument decides."""
+        return partial(self.should_execute, tag) if self.instrumentor.deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
         """The value of `key`, for a pass a dict of its fields; what is not set has its default, and
@@ -209,8 +201,8 @@ class PassContext:
 
     # Which pass runs
 
-    def why_not(self, info: PassInfo) -> str | None:
-        """Why a Sequential under this context leaves a pass out, or None if it runs it."""
+    def skip_reason(self, info: PassInfo) -> str | None:
+        """Return why a Sequential under this context skips the pass, or None if it runs it."""
         if info.key in self._disabled:
             return "disabled"
         if info.key in self._required or self.opt_level >= info.opt_level:
@@ -218,53 +210,18 @@ class PassContext:
         return f"opt_level {info.opt_level} > {self.opt_level}"
 
     def pass_enabled(self, info: PassInfo) -> bool:
-        """Whether a Sequential here runs a pass: disabled beats required beats level."""
-        return self.why_not(info) is None
+        """Return whether a Sequential under this context runs the pass: `disabled_pass` decides
+        first, then `required_pass`, then the level.
+        """
+        return self.skip_reason(info) is None
 
     def is_disabled(self, info: PassInfo) -> bool:
-        """Whether the pass is in `disabled_pass`."""
+        """Return whether the pass is in `disabled_pass`."""
         return info.key in self._disabled
 
-    # Events, raised by the code that runs a pass
-
-    def blocked_by(self, module: ModuleOp, info: PassInfo) -> str | None:
-        """The instruments that keep the pass from running, or None; all are asked, unless it is
-        required.
-        """
-        if info.key in self._required:
-            return None
-        blockers: list[str] = []
-        for instrument in self.instruments:
-            answer = instrument.should_run(module, info)
-            if not isinstance(answer, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(
-                    f"{instrument.name}.should_run returned {answer!r} for pass '{info.name}', "
-                    "but has to return True or False"
-                )
-            if not answer:
-                blockers.append(instrument.name)
-        return ", ".join(blockers) or None
-
-    def report_failure(
-        self,
-        opened: Iterable[PassInstrument],
-        module: ModuleOp,
-        info: PassInfo,
-        error: BaseException,
-    ) -> None:
-        """Tell the instruments whose `run_before_pass` ran that the pass failed; theirs are noted
-        on `error`.
-        """
-        for instrument in opened:
-            try:
-                instrument.pass_failed(module, info, error)
-            except Exception as second:
-                error.add_note(f"and {instrument.name}.pass_failed raised {second!r}")
-
-    def report_skip(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """Tell the instruments that a pass does not run, and why."""
-        for instrument in self.instruments:
-            instrument.pass_skipped(module, info, reason)
+    def is_required(self, info: PassInfo) -> bool:
+        """Return whether the pass is in `required_pass`."""
+        return info.key in self._required
 
 
 class Link(NamedTuple):
@@ -280,34 +237,6 @@ class _ThisThread(threading.local):
 
     def __init__(self) -> None:
         self.default = PassContext()
-
-
-def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
-    """The instruments in `instruments`; TypeError for anything else."""
-    if instruments is None:
-        return ()
-    if isinstance(instruments, PassInstrument) or not isinstance(instruments, Iterable):
-        raise TypeError(f"instruments is a list of instruments, not {instruments!r}")
-    checked: list[PassInstrument] = []
-    for instrument in cast(Iterable[object], instruments):
-        if not isinstance(instrument, PassInstrument):
-            raise TypeError(
-                f"{instrument!r} is no instrument: derive its class from PassInstrument, "
-                "or decorate it with "
-                "@pass_instrument, and pass an instance"
-            )
-        checked.append(instrument)
-    return tuple(checked)
-
-
-def _exit_quietly(instrument: PassInstrument) -> None:
-    """Exit an instrument while another's failure is on its way: a second failure is logged only."""
-    try:
-        instrument.exit_pass_ctx()
-    except Exception:
-        _log.exception(
-            "%s.exit_pass_ctx failed while the context was being unwound", instrument.name
-        )
 
 
 _entered: ContextVar[Link | None] = ContextVar("passline_context", default=None)

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from .base import FunctionPass, ModulePass, Pass
+from .base import FunctionPass, ModulePass, Pass, check_metadata
 from .context import PassContext
 from .info import check_level, check_name, check_names, kebab_case
 
@@ -170,7 +170,7 @@ def _decorate_class(
         return _subclass(cls, (cls, base), own)
     for attribute, value in own.items():
         setattr(cls, attribute, value)
-    cls.__init_subclass__()  # checks what was set
+    check_metadata(cls)
     return cls
 
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from xdsl.passes import ModulePass
 
-from .base import FunctionPass, info_of, nested_passes
+from .base import FunctionPass
 from .errors import PipelineSyntaxError
 from .info import did_you_mean, name_key
 from .options import OptionText, find_option, from_text, pass_options
 from .registry import installed
+from .runner import info_of, nested_passes
 from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
 
 __all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]

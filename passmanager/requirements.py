@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from xdsl.passes import ModulePass
 
-from .base import info_of, nested_passes
 from .context import PassContext
 from .errors import PassDependencyError, PassNotFoundError
 from .info import PassInfo, did_you_mean, name_key
 from .registry import find_pass, installed
 from .run import Run
+from .runner import info_of, nested_passes
 
 __all__ = ["Scope", "Step"]
 

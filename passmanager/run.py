@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -17,7 +17,7 @@ from .analysis_manager import AnalysisManager
 from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .info import PassInfo, name_key
-from .instrument import PassInstrument
+from .instrumentor import PassInstrumentor
 from .ir.location import place_of
 from .ir.snapshot import Changes, Snapshot
 from .ir.symbols import symbol_of
@@ -96,11 +96,11 @@ class Run:
         self,
         module: ModuleOp,
         ir_context: Context | None = None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> None:
         self.module = module
         self.frames: list[Frame] = []
-        self.analyses = AnalysisManager(self.watch, instruments)
+        self.analyses = AnalysisManager(self.watch, instrumentor)
         self.counts: dict[str, Counter[str]] = {}
         self.passes: dict[str, ModulePass] = {}
         """The passes that requirements are looked up in, by the key of their name."""
@@ -140,7 +140,7 @@ class Run:
     def on(
         module: ModuleOp,
         ir_context: Context | None = None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> Generator[Run]:
         """The present run if it is on `module`, else a new one, which is the present one until the
         end, and tells the `instruments` of its analyses.
@@ -149,7 +149,7 @@ class Run:
         if outer is not None and outer.module is module:
             yield outer
             return
-        _present.set(run := Run(module, ir_context, instruments))
+        _present.set(run := Run(module, ir_context, instrumentor))
         try:
             yield run
         finally:
@@ -203,7 +203,7 @@ class Run:
         """Whether the pass ran, and nothing that does not preserve it changed the module since."""
         return name_key(name) in self._holding
 
-    def settle(
+    def update_preserved(
         self, info: PassInfo, preserves: Iterable[str | type], changes: Changes | None
     ) -> None:
         """After a pass: forget what no longer holds, remember that this pass does."""
@@ -212,7 +212,7 @@ class Run:
             undone = self._holding - {name_key(name) for name in kept if isinstance(name, str)}
             self._holding -= undone
             self.undone_by.update(dict.fromkeys(undone, info.name))
-            self.analyses.settle(changes, {cls for cls in kept if isinstance(cls, type)})
+            self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
         if info.key in self._wanted:
             self._holding.add(info.key)
             self.undone_by.pop(info.key, None)

@@ -10,12 +10,13 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
-from .base import Pass, info_of, nested_passes, run_pass
+from .base import Pass
 from .context import PassContext
 from .info import PassInfo, check_level, check_name, check_names, name_key
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
+from .runner import info_of, nested_passes, run_pass
 
 __all__ = ["Fixpoint", "Plan", "Sequential"]
 
@@ -95,7 +96,7 @@ class Sequential(Pass):
                 ran = run_pass(pass_, run, ctx, place) or ran
                 waived.clear()
             elif action == "skip":
-                ctx.report_skip(module, info, reason)
+                ctx.instrumentor.pass_skipped(module, info, reason)
                 skipped.append(step)
             else:
                 _warn_about_requirement(step, ctx, run)
@@ -139,7 +140,7 @@ class Sequential(Pass):
         """What is to be done next; `holds` is asked as the steps are done."""
         for step in self._own_steps:
             info = step.info
-            if (reason := ctx.why_not(info)) is not None:
+            if (reason := ctx.skip_reason(info)) is not None:
                 yield step._replace(action="skip", reason=reason)
                 continue
             if info.required:
@@ -231,7 +232,7 @@ def _instead(given: object) -> str:
 
 def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
     """Report, once a run, a requirement that runs although the context leaves it out."""
-    if (reason := ctx.why_not(step.info)) is not None and step.info.key not in run.warned:
+    if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
         run.warned.add(step.info.key)
         run.diagnostics.warning(
             None, f"pass '{step.info.name}' runs although it is left out ({reason}): {step.reason}"

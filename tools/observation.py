@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, ExitStack
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
 from .arguments import Numbers
 

@@ -80,7 +80,7 @@ def test_no_analysis_leaves_anything_open(
     def body(module: ModuleOp, ctx: PassContext) -> None:
         ctx.analyses.get(Facts, module)
         module.attributes["tag"] = StringAttr("")
-        AnalysisManager(instruments=lambda: ctx.instruments).get(Facts, module)
+        AnalysisManager(instrumentor=lambda: ctx.instrumentor).get(Facts, module)
 
     error = ValueError if bad in ("", "analysis_failed") else RuntimeError
     for instruments in ([instrument, other], [other, instrument]):

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from passline.passmanager import AnalysisManager, Fixpoint, ModulePass, PassContext, Sequential
-from passline.passmanager import base as base_module
+from passline.passmanager import runner as runner_module
 from passline.passmanager.instruments import PassTimingInstrument
 from passline.passmanager.instruments.spans import Span
 
@@ -52,7 +52,7 @@ def timing(clock: Clock) -> PassTimingInstrument:
 def verification(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Verification looks at the clock when it begins, and 2 ms later when it ends."""
     ticks: Iterator[float] = iter([0.0, 2.0] * 100)
-    monkeypatch.setattr(base_module, "perf_counter", lambda: clock.spend(next(ticks)))
+    monkeypatch.setattr(runner_module, "perf_counter", lambda: clock.spend(next(ticks)))
 
 
 def shape(spans: list[Span]) -> list[object]:
@@ -298,7 +298,7 @@ def asks(cls: type[object]) -> ModulePass:
 def test_analysis_has_a_row_of_its_own_in_the_pass_that_asked(
     timing: PassTimingInstrument, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_module, "perf_counter", clock)
+    monkeypatch.setattr(runner_module, "perf_counter", clock)
     inner = analysis(clock, 3)
     inner.__name__ = "Inner"
     outer = analysis(clock, 5, inner)

@@ -13,7 +13,7 @@ from support.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.ir import Operation
 
 from passline.passmanager import PassContext, Sequential
-from passline.passmanager import base as base_module
+from passline.passmanager import runner as runner_module
 from passline.passmanager.instruments import TraceInstrument
 
 
@@ -31,7 +31,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(base_module, "perf_counter", clock)
+    monkeypatch.setattr(runner_module, "perf_counter", clock)
     return clock
 
 
