@@ -29,7 +29,7 @@ def check_preserved(
     for claim in preserves:
         if isinstance(claim, type):
             _check_analysis(claim, info, changes, run)
-        elif run.holds(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
+        elif run.is_valid(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
             _check_pass(pass_, info, run)
 
 

@@ -125,12 +125,12 @@ def _arrows(chain: list[PassInfo], name: str) -> str:
 
 def _undone(info: PassInfo, broken: list[str]) -> str:
     """Which of the requirements of a pass undo each other."""
-    undone_by = Run.current().undone_by
+    invalidated_by = Run.current().invalidated_by
     pairs = [
-        f"'{undone_by[key]}' undoes '{n}'" for n in broken if (key := name_key(n)) in undone_by
+        f"'{invalidated_by[key]}' undoes '{n}'" for n in broken if (key := name_key(n)) in invalidated_by
     ]
     others = [
-        f"'{undone_by[k]}' undoes '{n}'" for n in info.required if (k := name_key(n)) in undone_by
+        f"'{invalidated_by[k]}' undoes '{n}'" for n in info.required if (k := name_key(n)) in invalidated_by
     ]
     facts = ", ".join(dict.fromkeys(pairs + others)) or f"'{broken[0]}' does not hold after it ran"
     return (

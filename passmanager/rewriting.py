@@ -87,7 +87,7 @@ def apply_patterns(
             fired[name] += 1
             actions.passed(op, name, "rewritten", scope=parent)
             lineage.record(op, name, rewriter)
-            rewriter.settle(op)
+            rewriter.finish_rewrite(op)
             max_num_rewrites -= 1
             if max_num_rewrites == 0:
                 break

@@ -106,7 +106,7 @@ class Run:
         """The passes that requirements are looked up in, by the key of their name."""
         self.warned: set[str] = set()
         """The passes that were warned about."""
-        self.undone_by: dict[str, str] = {}
+        self.invalidated_by: dict[str, str] = {}
         """The key of a pass that ceased to hold -> the name of the pass that saw to it."""
         self.version = 0
         """How many passes were seen to have changed the module."""
@@ -114,8 +114,8 @@ class Run:
         self.watching = False
         """Whether changes to the module are seen; where nobody wants to know, nothing is spent."""
         self._snapshot: Snapshot | None = None
-        self._wanted: set[str] = set()
-        self._holding: set[str] = set()
+        self._tracked: set[str] = set()
+        self._valid: set[str] = set()
         self._thread = threading.get_ident()
 
     # The present run
@@ -193,15 +193,15 @@ class Run:
 
     # What holds
 
-    def want(self, names: Iterable[str]) -> None:
+    def track(self, names: Iterable[str]) -> None:
         """From here on, keep track of whether these passes hold."""
-        self._wanted.update(map(name_key, names))
-        if self._wanted:
+        self._tracked.update(map(name_key, names))
+        if self._tracked:
             self.watch()
 
-    def holds(self, name: str) -> bool:
+    def is_valid(self, name: str) -> bool:
         """Whether the pass ran, and nothing that does not preserve it changed the module since."""
-        return name_key(name) in self._holding
+        return name_key(name) in self._valid
 
     def update_preserved(
         self, info: PassInfo, preserves: Iterable[str | type], changes: Changes | None
@@ -209,19 +209,19 @@ class Run:
         """After a pass: forget what no longer holds, remember that this pass does."""
         if changes:
             kept = frozenset(preserves)
-            undone = self._holding - {name_key(name) for name in kept if isinstance(name, str)}
-            self._holding -= undone
-            self.undone_by.update(dict.fromkeys(undone, info.name))
+            undone = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
+            self._valid -= undone
+            self.invalidated_by.update(dict.fromkeys(undone, info.name))
             self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
-        if info.key in self._wanted:
-            self._holding.add(info.key)
-            self.undone_by.pop(info.key, None)
+        if info.key in self._tracked:
+            self._valid.add(info.key)
+            self.invalidated_by.pop(info.key, None)
 
     def forget(self, error: BaseException) -> None:
         """Nothing is known of the module any more: `error` made it go back to an earlier state."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
-        self._holding.clear()
+        self._valid.clear()
         self.analyses.clear(error)
 
 

@@ -84,12 +84,12 @@ class Sequential(Pass):
         run = Run.current()
         scope = Scope(run.passes)
         if self._requires_any:
-            run.want(scope.enter(self, ctx))
+            run.track(scope.enter(self, ctx))
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False
         for step in self._steps(
-            ctx, scope, lambda name: name_key(name) in waived or run.holds(name)
+            ctx, scope, lambda name: name_key(name) in waived or run.is_valid(name)
         ):
             pass_, info, action, reason, place, _ = step
             if action == "run":

@@ -111,7 +111,7 @@ class TrackingRewriter(PatternRewriter):
                 return pattern
         return None
 
-    def settle(self, op: Operation) -> None:
+    def finish_rewrite(self, op: Operation) -> None:
         """After a rewrite of `op`: touch it and the operands it lost, in case nobody said so."""
         if op.parent is not None:
             self._worklist.touch(op)

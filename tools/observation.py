@@ -104,7 +104,7 @@ class Observation:
             from ..passmanager.instruments.debug_counter import DebugCounter
 
             counter = DebugCounter(args.debug_counter)
-            self._late_warnings.append(counter.unasked)
+            self._late_warnings.append(counter.warnings)
             if args.print_debug_counter:
                 self._reports.append(counter.report)
             yield counter

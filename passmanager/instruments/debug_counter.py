@@ -9,7 +9,7 @@ from typing import cast
 
 from ..info import did_you_mean, name_key
 from ..instrument import PassInstrument
-from .nesting import heading
+from .nesting import report_header
 
 __all__ = ["DebugCounter"]
 
@@ -26,9 +26,9 @@ class DebugCounter(PassInstrument):
     """
 
     def __init__(self, chosen: Mapping[str, Container[int]] | None = None) -> None:
-        self.asked: Counter[str] = Counter()
+        self.queried: Counter[str] = Counter()
         """How often each tag was asked about."""
-        self.let_through: Counter[str] = Counter()
+        self.executed: Counter[str] = Counter()
         """How many steps of each tag were let through."""
         self._names = {name_key(tag): tag for tag in chosen or {}}
         self._chosen: dict[str, Container[int]] = {}
@@ -41,24 +41,24 @@ class DebugCounter(PassInstrument):
     def should_execute(self, tag: str) -> bool:
         numbers = self._chosen.get(name_key(tag))
         with self._lock:
-            self.asked[tag] += 1
-            through = numbers is None or self.asked[tag] in numbers
-            self.let_through[tag] += through
+            self.queried[tag] += 1
+            through = numbers is None or self.queried[tag] in numbers
+            self.executed[tag] += through
         return through
 
-    def unasked(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """A warning for each chosen tag that nothing has asked about."""
-        asked = set(map(name_key, self.asked))
+        asked = set(map(name_key, self.queried))
         for key, tag in self._names.items():
             if key not in asked:
-                hint = did_you_mean(tag, self.asked)
-                yield f"nothing asked for debug counter '{tag}'{hint}"
+                hint = did_you_mean(tag, self.queried)
+                yield f"debug counter '{tag}' was never queried{hint}"
 
     def report(self) -> str:
         """How often each tag was asked about, and how many steps happened."""
-        width = max((len(str(n)) for n in self.asked.values()), default=0)
+        width = max((len(str(n)) for n in self.queried.values()), default=0)
         rows = [
-            f"  {n:>{width}} asked, {self.let_through[tag]:>{width}} let through: {tag}"
-            for tag, n in sorted(self.asked.items())
+            f"  {n:>{width}} asked, {self.executed[tag]:>{width}} let through: {tag}"
+            for tag, n in sorted(self.queried.items())
         ]
-        return "\n".join([*heading("Debug counters"), *(rows or ["  nothing was asked"])]) + "\n"
+        return "\n".join([*report_header("Debug counters"), *(rows or ["  no counters were queried"])]) + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..run import Frame, Run
-from .nesting import Entry, NestingInstrument, heading
+from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["MemoryInstrument", "MemoryUse"]
 
@@ -115,7 +115,7 @@ class MemoryInstrument(NestingInstrument[MemoryUse]):
         if not self.passes:
             return ""
         peak = _size(max(use.peak for use in self.passes))
-        title = [*heading("Memory report"), f"  Peak Memory: {peak}", ""]
+        title = [*report_header("Memory report"), f"  Peak Memory: {peak}", ""]
         columns = "  ----Peak----  ---Growth---  ----Name----"
         return "\n".join([*title, columns, *_rows(self.passes, 0)]) + "\n"
 

@@ -13,7 +13,7 @@ from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..run import Frame, Run
 
-__all__ = ["Entry", "NestingInstrument", "heading"]
+__all__ = ["Entry", "NestingInstrument", "report_header"]
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ class NestingInstrument(PassInstrument, Generic[T]):
             self.end(item, run, frame, failed)
 
 
-def heading(title: str) -> list[str]:
+def report_header(title: str) -> list[str]:
     """The lines above a report, as MLIR writes them."""
     rule, line = f"==={'-' * 73}===", f"... {title} ..."
     return [rule, " " * ((80 - len(line)) // 2) + line, rule]

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ..ir.dominance import name_of
 from ..ir.walk import walk
 from ..run import Frame, Run
-from .nesting import Entry, NestingInstrument, heading
+from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["PassStatistics", "StatisticsInstrument"]
 
@@ -135,7 +135,7 @@ class StatisticsInstrument(NestingInstrument[_Open]):
             return json.dumps(self.as_dict(), indent=2) + "\n"
         if not self.passes:
             return ""
-        return "\n".join([*heading("Pass statistics report"), *self._rows()]) + "\n"
+        return "\n".join([*report_header("Pass statistics report"), *self._rows()]) + "\n"
 
     def _rows(self) -> Iterator[str]:
         counted = {name: [*_counted(found)] for name, found in self.passes.items()}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from .nesting import heading
+from .nesting import report_header
 from .spans import Span, SpanInstrument
 
 __all__ = ["PassTimingInstrument"]
@@ -41,7 +41,7 @@ class PassTimingInstrument(SpanInstrument):
             return ""
         rows = self._tree() if kind == "tree" else self._list()
         total = f"  Total Execution Time: {self._total:.4f} seconds"
-        return "\n".join([*heading("Execution time report"), total, "", *rows]) + "\n"
+        return "\n".join([*report_header("Execution time report"), total, "", *rows]) + "\n"
 
     @property
     def _total(self) -> float:

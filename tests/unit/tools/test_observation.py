@@ -242,13 +242,13 @@ def test_print_debug_counter_also_after_a_failure() -> None:
     args = "-p", "dead-code-elimination,toy-fail", "--print-debug-counter"
     counter = "--debug-counter=dead-code-elimination=1"
     shown = run(*args, counter, stdin=STEPS, status=3).stderr
-    assert shown.endswith("  3 asked, 1 let through: dead-code-elimination\n")
+    assert shown.endswith("  3 queried, 1 executed: dead-code-elimination\n")
 
 
 def test_debug_counter_that_nothing_asked_for_is_warned_about() -> None:
     args = "-p", "dead-code-elimination", "--debug-counter=dead-code-eliminaton=1"
     assert run(*args, stdin=STEPS).stderr == (
-        "warning: nothing asked for debug counter 'dead-code-eliminaton', "
+        "warning: debug counter 'dead-code-eliminaton' was never queried, "
         "did you mean 'dead-code-elimination'?\n"
     )
     assert run(*args, "--quiet", stdin=STEPS).stderr == ""

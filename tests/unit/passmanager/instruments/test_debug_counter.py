@@ -132,7 +132,7 @@ def test_a_decider_that_is_no_counter() -> None:
     instrument = NoErase()
     assert isinstance(instrument, PassInstrument)
     assert erased(instrument, counter := DebugCounter()) == []
-    assert counter.asked["Erase"] == 4
+    assert counter.queried["Erase"] == 4
 
 
 def test_without_a_decider_nothing_is_asked() -> None:
@@ -165,7 +165,7 @@ def names_after(pass_: FoldConstant | EliminateCommonSubexpr | DeadCodeEliminati
     with PassContext(instruments=[counter := DebugCounter({pass_.name: numbers})]):
         pass_.apply(ctx, op)
     names = [name_of(inner) for inner in walk(op)]
-    return [name for name in names if name], counter.asked[pass_.name]
+    return [name for name in names if name], counter.queried[pass_.name]
 
 
 def name_of(op: Operation) -> str | None:
@@ -226,7 +226,7 @@ def test_numbers_go_on_over_nested_pipelines_and_runs() -> None:
         with PassContext(instruments=[counter]):
             pipeline(module())
     assert answers == [False, True, False, False, True, False]
-    assert counter.asked == {"ask": 6} and counter.let_through == {"ask": 2}
+    assert counter.queried == {"ask": 6} and counter.executed == {"ask": 2}
 
 
 def test_two_counters_know_nothing_of_each_other() -> None:
@@ -234,7 +234,7 @@ def test_two_counters_know_nothing_of_each_other() -> None:
     first, second = DebugCounter({"ask": [1]}), DebugCounter({"ask": [2]})
     with PassContext(instruments=[first, second]):
         Sequential([asking(answers), asking(answers)])(module())
-    assert answers == [False, False] and first.asked == second.asked == {"ask": 2}
+    assert answers == [False, False] and first.queried == second.queried == {"ask": 2}
 
 
 def test_a_pass_that_fails_or_is_skipped_leaves_the_numbers_right() -> None:
@@ -261,7 +261,7 @@ def test_two_threads_share_the_numbers() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert counter.asked == {"ask": 100} and sum(answers) == 50
+    assert counter.queried == {"ask": 100} and sum(answers) == 50
 
 
 # What it says
@@ -273,15 +273,15 @@ def test_report() -> None:
     rule = "===-------------------------------------------------------------------------===\n"
     assert counter.report() == (
         f"{rule}                             ... Debug counters ...\n{rule}"
-        "  4 asked, 4 let through: Erase\n"
-        "  4 asked, 4 let through: Never\n"
-        "  8 asked, 1 let through: rewrite\n"
+        "  4 queried, 4 executed: Erase\n"
+        "  4 queried, 4 executed: Never\n"
+        "  8 queried, 1 executed: rewrite\n"
     )
-    assert [*counter.unasked()] == ["nothing asked for debug counter 'Nevr', did you mean 'Never'?"]
+    assert [*counter.warnings()] == ["debug counter 'Nevr' was never queried, did you mean 'Never'?"]
 
 
 def test_report_of_nothing() -> None:
-    assert DebugCounter().report().endswith("===\n  nothing was asked\n")
+    assert DebugCounter().report().endswith("===\n  no counters were queried\n")
 
 
 def test_numbers_that_are_none() -> None:

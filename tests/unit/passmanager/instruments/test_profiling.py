@@ -19,7 +19,7 @@ from passline.passmanager.instruments import ProfileInstrument
 from passline.passmanager.instruments import profiling as profiling_module
 from passline.passmanager.run import Run
 
-EVERYTHING = 1000
+EVERYTHING = 100_000
 
 
 def mine(*_: object) -> None:
