@@ -27,26 +27,29 @@ from xdsl.traits import (
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from .ir.per_class import PerClass
+
 __all__ = ["Fold", "PatternIndex", "RemoveDead", "matched_class"]
 
 Rule: TypeAlias = Callable[[type[Operation]], Iterable[RewritePattern]]
 
 
-class PatternIndex(dict[type[Operation], tuple[RewritePattern, ...]]):
-    """For a class of op the patterns to ask, in order, worked out when it is first looked up.
+class PatternIndex(PerClass[Operation, tuple[RewritePattern, ...]]):
+    """An index of rewrite patterns: for each class of op the patterns to try, in order.
 
-    What asks several patterns in turn is taken apart: GreedyRewritePatternApplier, whose folding
-    and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
+    Patterns that try several others in turn are flattened: GreedyRewritePatternApplier, whose
+    folding and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
     """
 
     def __init__(self, pattern: RewritePattern) -> None:
+        super().__init__(self._patterns_for)
         self._rules = tuple(_rules(pattern))
 
-    def __missing__(self, op_class: type[Operation]) -> tuple[RewritePattern, ...]:
-        # Once each, by identity: patterns are often dataclasses, which do not hash.
+    def _patterns_for(self, op_class: type[Operation]) -> tuple[RewritePattern, ...]:
+        """Return the patterns for a class of op, each once."""
+        # By identity: patterns are often dataclasses, which do not hash.
         found = {id(pattern): pattern for rule in self._rules for pattern in rule(op_class)}
-        self[op_class] = tuple(found.values())
-        return self[op_class]
+        return tuple(found.values())
 
 
 class RemoveDead(RewritePattern):

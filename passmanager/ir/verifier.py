@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .access import read_step
 from .dominance import invalid, name_of, verify_dominance, verify_scope
+from .per_class import PerClass
 from .snapshot import Changes
 from .walk import walk
 
@@ -87,13 +88,11 @@ def _affected(module: ModuleOp, changes: Changes) -> Iterator[Operation]:
 
 
 def _having(trait: type[OpTrait], ops: Iterable[Operation]) -> Iterator[Operation]:
-    """Those of `ops` whose class has a trait; asks each class once."""
-    classes: dict[type[Operation], bool] = {}
-    for op in ops:
-        if (has_trait := classes.get(cls := type(op))) is None:
-            has_trait = classes[cls] = op.has_trait(trait, value_if_unregistered=False)
-        if has_trait:
-            yield op
+    """Yield the ops whose class has a trait."""
+    has_trait = PerClass[Operation, bool](
+        lambda op_class: op_class.has_trait(trait, value_if_unregistered=False)
+    )
+    return (op for op in ops if has_trait[type(op)])
 
 
 def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
