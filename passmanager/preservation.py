@@ -11,7 +11,8 @@ from .analysis_manager import AnalysisManager
 from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, name_key
-from .ir.snapshot import Changes, Snapshot
+from .ir.changes import Changes
+from .ir.snapshot import Snapshot
 from .run import Run
 
 __all__ = ["check_preserved"]

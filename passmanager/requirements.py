@@ -127,10 +127,14 @@ def _undone(info: PassInfo, broken: list[str]) -> str:
     """Which of the requirements of a pass undo each other."""
     invalidated_by = Run.current().invalidated_by
     pairs = [
-        f"'{invalidated_by[key]}' undoes '{n}'" for n in broken if (key := name_key(n)) in invalidated_by
+        f"'{invalidated_by[key]}' undoes '{n}'"
+        for n in broken
+        if (key := name_key(n)) in invalidated_by
     ]
     others = [
-        f"'{invalidated_by[k]}' undoes '{n}'" for n in info.required if (k := name_key(n)) in invalidated_by
+        f"'{invalidated_by[k]}' undoes '{n}'"
+        for n in info.required
+        if (k := name_key(n)) in invalidated_by
     ]
     facts = ", ".join(dict.fromkeys(pairs + others)) or f"'{broken[0]}' does not hold after it ran"
     return (

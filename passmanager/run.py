@@ -18,8 +18,9 @@ from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .info import PassInfo, name_key
 from .instrumentor import PassInstrumentor
+from .ir.changes import Changes
 from .ir.location import place_of
-from .ir.snapshot import Changes, Snapshot
+from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
 from .registry import make_ir_context
 

@@ -61,4 +61,7 @@ class DebugCounter(PassInstrument):
             f"  {n:>{width}} asked, {self.executed[tag]:>{width}} let through: {tag}"
             for tag, n in sorted(self.queried.items())
         ]
-        return "\n".join([*report_header("Debug counters"), *(rows or ["  no counters were queried"])]) + "\n"
+        return (
+            "\n".join([*report_header("Debug counters"), *(rows or ["  no counters were queried"])])
+            + "\n"
+        )

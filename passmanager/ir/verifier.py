@@ -25,9 +25,9 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .access import read_step
+from .changes import Changes
 from .dominance import invalid, name_of, verify_dominance, verify_scope
 from .per_class import PerClass
-from .snapshot import Changes
 from .walk import walk
 
 __all__ = ["verify", "verify_changes"]

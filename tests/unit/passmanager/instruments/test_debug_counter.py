@@ -277,7 +277,9 @@ def test_report() -> None:
         "  4 queried, 4 executed: Never\n"
         "  8 queried, 1 executed: rewrite\n"
     )
-    assert [*counter.warnings()] == ["debug counter 'Nevr' was never queried, did you mean 'Never'?"]
+    assert [*counter.warnings()] == [
+        "debug counter 'Nevr' was never queried, did you mean 'Never'?"
+    ]
 
 
 def test_report_of_nothing() -> None:

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.passmanager.ir.snapshot import Changes, Snapshot
+from passline.passmanager.ir.changes import Changes
+from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.walk import walk
 
 
