@@ -9,8 +9,7 @@ from xdsl.ir import Operation
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
-from ..ir.dominance import name_of
-from ..ir.symbols import symbol_of
+from ..ir.symbols import name_of, symbol_of
 from ..run import Run
 
 __all__ = ["PassLog"]

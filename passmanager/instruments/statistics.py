@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ..ir.dominance import name_of
+from ..ir.symbols import name_of
 from ..ir.walk import walk
 from ..run import Frame, Run
 from .nesting import Entry, NestingInstrument, report_header

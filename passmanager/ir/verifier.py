@@ -26,8 +26,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from .access import read_step
 from .changes import Changes
-from .dominance import invalid, name_of, verify_dominance, verify_scope
+from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .per_class import PerClass
+from .symbols import name_of
 from .walk import walk
 
 __all__ = ["verify", "verify_changes"]

@@ -13,7 +13,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, var_region_def
 from xdsl.parser import Parser
 
 from passline.passmanager.errors import InvalidIRError
-from passline.passmanager.ir.dominance import DominanceInfo, RegionKindInterface, verify_dominance
+from passline.passmanager.ir.dominance import DominanceInfo, RegionKindInterface
+from passline.passmanager.ir.dominance_verifier import verify_dominance
 from passline.passmanager.ir.walk import walk
 
 
