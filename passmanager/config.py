@@ -11,7 +11,8 @@ from xdsl.passes import ModulePass
 
 from .errors import ConfigError, PassNotFoundError
 from .info import closest_name, name_key
-from .options import find_option, from_value, pass_options
+from .option_types import from_value
+from .options import find_option, pass_options
 from .registry import find_pass, installed
 
 __all__ = ["Config", "ConfigValue", "config_types", "option_type", "register_config_option"]

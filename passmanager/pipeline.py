@@ -15,7 +15,8 @@ from xdsl.passes import ModulePass
 from .base import FunctionPass
 from .errors import PipelineSyntaxError
 from .info import did_you_mean, name_key
-from .options import OptionText, find_option, from_text, pass_options
+from .option_text import OptionText, from_text
+from .options import find_option, pass_options
 from .registry import installed
 from .runner import info_of, nested_passes
 from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
