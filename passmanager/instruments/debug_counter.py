@@ -58,7 +58,7 @@ class DebugCounter(PassInstrument):
         """How often each tag was asked about, and how many steps happened."""
         width = max((len(str(n)) for n in self.queried.values()), default=0)
         rows = [
-            f"  {n:>{width}} asked, {self.executed[tag]:>{width}} let through: {tag}"
+            f"  {n:>{width}} queried, {self.executed[tag]:>{width}} executed: {tag}"
             for tag, n in sorted(self.queried.items())
         ]
         return (

@@ -19,7 +19,7 @@ from ..instrument import PassInstrument
 from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
 from ..ir.symbols import symbol_of
 from ..run import Run
-from .printing import banner, ir_text, title_of, top_level
+from .ir_text import banner, ir_text, title_of, top_level
 
 __all__ = ["PrintDiff"]
 

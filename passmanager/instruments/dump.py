@@ -19,7 +19,7 @@ from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..ir.printer import PLAIN, PrintStyle
 from ..run import Frame, Run
-from .printing import ir_text
+from .ir_text import ir_text
 
 __all__ = ["DumpIR"]
 

@@ -2,98 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from io import StringIO
-from typing import TextIO
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
-from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
+from ..ir.printer import PLAIN, PrintStyle
 from ..ir.symbols import symbol_of
-from ..ir.verifier import verify
 from ..run import Run
+from .ir_text import ir_text, print_ir, print_text, title_of, top_level
 from .numbering import NumberingInstrument
 
-__all__ = [
-    "IRPrinter",
-    "PassPrintingInstrument",
-    "PrintAfterAll",
-    "PrintBeforeAll",
-    "banner",
-    "ir_text",
-    "print_ir",
-    "title_of",
-    "top_level",
-]
-
-# Text
-
-
-def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -> str:
-    """The text of `op` with the resources that it refers to, in generic form if it is invalid,
-    which is looked into unless `trusted`.
-
-    An op that cannot be printed either way gives a comment that says so.
-    """
-    why = ""
-    custom = not style.generic and (trusted or _is_valid(op))
-    for generic in (False, True) if custom else (True,):
-        try:
-            printer = ExactPrinter(stream := StringIO(), replace(style, generic=generic))
-            printer.print_op(op)
-            printer.print_metadata(run.ir_context.loaded_dialects if (run := Run.active()) else ())
-            return stream.getvalue()
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}".partition("\n")[0]
-    return f"// '{op.name}' cannot be printed: {why}"
-
-
-def _is_valid(op: Operation) -> bool:
-    try:
-        verify(op)
-    except Exception:  # Verifiers may trip over what they do not expect.
-        return False
-    return True
-
-
-def banner(title: str) -> str:
-    """The line above IR that is printed, as mlir-opt's, by which Compiler Explorer finds it."""
-    return f"// -----// {title} //----- //"
-
-
-def title_of(info: PassInfo) -> str:
-    """What a banner calls a pass: its name, and if it has options how to run it again."""
-    return info.name if info.text == info.name else f"{info.name}: {info.text}"
-
-
-def print_ir(
-    title: str,
-    op: Operation,
-    stream: TextIO | None = None,
-    style: PrintStyle = PLAIN,
-    *,
-    trusted: bool = True,
-) -> None:
-    """Print `op` on stderr, or `stream`, under the banner `IR Dump title`; see `ir_text`."""
-    _write(title, ir_text(op, style, trusted=trusted), stream)
-
-
-def _write(title: str, text: str, stream: TextIO | None = None) -> None:
-    # In one call, so that what other threads print does not come between.
-    (stream or sys.stderr).write(f"{banner(f'IR Dump {title}')}\n{text}\n\n")
-
-
-def top_level(module: ModuleOp) -> list[Operation]:
-    """The ops directly in the module, which may be broken."""
-    return [op for region in module.regions for block in region.blocks for op in block.ops]
-
-
-# Instruments
+__all__ = ["IRPrinter", "PassPrintingInstrument", "PrintAfterAll", "PrintBeforeAll"]
 
 Marks = Mapping[str, object]
 """For each part of a module that may be printed, by the end of its title, something that is
@@ -208,7 +131,7 @@ class IRPrinter(NumberingInstrument):
         for part in shown:
             op = parts.get(part)
             text = ir_text(op, self.style, trusted=trusted) if op else "// deleted"
-            _write(title + part, text)
+            print_text(title + part, text)
 
     # What changed
 

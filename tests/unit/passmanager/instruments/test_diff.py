@@ -20,7 +20,7 @@ from xdsl.parser import Parser
 from passline.passmanager import Fixpoint, PassContext, Sequential
 from passline.passmanager.instruments import PrintDiff, diff
 from passline.passmanager.instruments.diff import named_text, renamed, scopes
-from passline.passmanager.instruments.printing import ir_text
+from passline.passmanager.instruments.ir_text import ir_text
 from passline.passmanager.ir.printer import PrintStyle
 
 Capture = pytest.CaptureFixture[str]

@@ -21,7 +21,7 @@ from passline.passmanager.instruments import (
     PrintAfterAll,
     PrintBeforeAll,
 )
-from passline.passmanager.instruments.printing import ir_text, print_ir
+from passline.passmanager.instruments.ir_text import ir_text, print_ir
 from passline.passmanager.ir.snapshot import Snapshot
 
 Capture = pytest.CaptureFixture[str]
