@@ -1,5 +1,5 @@
-"""The pass infrastructure: passes, contexts, pipelines, instruments, analyses and diagnostics over
-xDSL's IR.
+"""The pass infrastructure over xDSL's IR: passes, contexts, pipelines, instruments, analyses and
+diagnostics.
 """
 
 from .actions import SILENT, Actions, Recorder

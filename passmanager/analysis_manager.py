@@ -1,4 +1,4 @@
-"""Analyses: facts about the IR, computed once and kept while they are true."""
+"""The cache of analyses of one run, and their invalidation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[type[object], Operation]
 
 @dataclass
 class _Entry:
-    """A computed analysis, the top-level op that it is about, and the analyses that it was made
+    """A computed analysis, the top-level op that contains its op, and the analyses it was computed
     from.
     """
 
@@ -32,14 +32,15 @@ class _Entry:
 
 
 class AnalysisManager:
-    """The analyses of one run.
+    """The cache of the analyses of one run.
 
-    An analysis is a plain class, constructed from the op that it is about; one whose constructor
-    takes a second argument gets this manager, and may ask it for others. A result is kept until a
-    pass that does not list its class in `preserves` has changed the op; for the module that is any
-    change. It then goes together with every result that was made from it. A pass that wants an
-    analysis of what it has itself just changed constructs the class directly. `watch` is called
-    before something is computed; `instruments` gives those to tell of what happens.
+    An analysis is a plain class, constructed from an op. If its constructor takes a second
+    argument, that is this manager, which it may ask for other analyses. A result stays cached until
+    a pass that does not list its class in `preserves` changes the op; of an analysis of the module,
+    until any change. All results computed from an invalid one are dropped with it. A pass that
+    needs an analysis of IR that it has just changed itself constructs the class directly.
+
+    `watch` is called before anything is computed; `instrumentor` returns the dispatcher of events.
     """
 
     def __init__(
@@ -54,9 +55,9 @@ class AnalysisManager:
         self._pending: list[Key] = []
 
     def get(self, analysis: type[A], op: Operation) -> A:
-        """The analysis of `op`, computed if it is not at hand.
+        """Return the analysis of `op`, computed unless it is cached.
 
-        Errors: PassDependencyError if analyses need each other in a circle.
+        Errors: PassDependencyError if analyses need each other in a cycle.
         """
         key = (analysis, op)
         if self._computing:
@@ -66,7 +67,7 @@ class AnalysisManager:
         return cast(A, entry.result)
 
     def cached(self, analysis: type[A], op: Operation) -> A | None:
-        """The analysis of `op` if it is at hand."""
+        """Return the analysis of `op` if it is cached, else None."""
         entry = self._entries.get((analysis, op))
         return None if entry is None else cast(A, entry.result)
 
@@ -74,7 +75,7 @@ class AnalysisManager:
         key = (analysis, op)
         if key in self._pending:
             names = " -> ".join(cls.__name__ for cls, _ in (*self._pending, key))
-            raise PassDependencyError(f"analyses need each other in a circle: {names}")
+            raise PassDependencyError(f"analyses need each other in a cycle: {names}")
         self._watch()
         entry = _Entry(None, _top_level(op))
         instrumentor = self._instrumentor()
@@ -94,20 +95,23 @@ class AnalysisManager:
         return entry
 
     def __iter__(self) -> Iterator[Key]:
-        """What is at hand: pairs of an analysis class and an op."""
+        """Iterate over the keys of all cached analyses: pairs of an analysis class and an op."""
         return iter(tuple(self._entries))
 
     def invalidate(self, changes: Changes, preserved: Collection[type]) -> None:
-        """After a pass: drop what its changes made untrue and what was made from that."""
+        """Drop the analyses that the changes of a pass made invalid, except those of the
+        `preserved` classes, and all computed from dropped ones.
+        """
         if not self._entries:
             return
-        gone = set(changes.removed)
-        touched = gone | changes.top_level
+        removed = set(changes.removed)
+        changed = removed | changes.top_level
+        # Analyses of removed ops go in any case: nothing of them can be preserved.
         dropped = {
             (cls, op)
             for (cls, op), entry in self._entries.items()
-            if entry.top_level in gone
-            or (cls not in preserved and (entry.top_level in touched or op.parent is None))
+            if entry.top_level in removed
+            or (cls not in preserved and (entry.top_level in changed or op.parent is None))
         }
         known = tuple(self._entries)
         while dropped:
@@ -119,7 +123,9 @@ class AnalysisManager:
                 self._instrumentor().analysis_invalidated(op, cls)
 
     def clear(self, error: BaseException) -> None:
-        """Drop everything, because of `error`, which gets the failures of instruments as notes."""
+        """Drop all analyses because of `error`, which gets the exceptions of instruments as
+        notes.
+        """
         known = tuple(self._entries)
         self._entries.clear()
         for cls, op in known:
@@ -127,7 +133,7 @@ class AnalysisManager:
 
 
 def _top_level(op: Operation) -> Operation:
-    """The op directly in the module that holds `op`; the module itself for the module."""
+    """Return the op directly in the module that contains `op`; for the module, the module."""
     while (parent := op.parent_op()) is not None and parent.parent is not None:
         op = parent
     return op
@@ -135,7 +141,7 @@ def _top_level(op: Operation) -> Operation:
 
 @cache
 def _takes_manager(analysis: type) -> bool:
-    """Whether the constructor takes a second argument, the manager."""
+    """Return whether the constructor of an analysis takes a second argument, the manager."""
     parameters = inspect.signature(analysis).parameters.values()
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return len(positional) > 1

@@ -43,7 +43,9 @@ def check_metadata(cls: type[Pass]) -> None:
 
 @cache
 def check_options(cls: type[Pass]) -> None:
-    """Raise TypeError if a pass class has annotated fields that no `@dataclass` made options of."""
+    """Raise TypeError if a pass class has annotated fields, but no `@dataclass` that makes them
+    options.
+    """
     for base in cls.__mro__:
         if issubclass(base, Pass) and "__dataclass_fields__" not in base.__dict__:
             if fields := sorted(_fields_of(base)):
@@ -54,7 +56,7 @@ def check_options(cls: type[Pass]) -> None:
 
 
 def _fields_of(cls: type) -> set[str]:
-    """The names annotated in the body of `cls`, class variables left out."""
+    """Return the names annotated in the body of `cls`, without class variables."""
     annotations: dict[str, object] = cls.__dict__.get("__annotations__", {})
     return {name for name, type_ in annotations.items() if "ClassVar" not in str(type_)}
 
@@ -105,7 +107,7 @@ class Pass(AbstractPass):
 
     @final
     def __call__(self, module: ModuleOp) -> ModuleOp:
-        """A transformed copy of `module`, which is left alone, also when the pass fails."""
+        """Return a transformed copy of `module`, which does not change, also if the pass fails."""
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"pass '{self.info.name}' is called with a module, not with {module!r}")
         result = module.clone()
@@ -115,13 +117,13 @@ class Pass(AbstractPass):
 
     @final
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Transform `op` in place: xDSL's protocol."""
+        """Transform `op` in place, as xDSL calls its passes."""
         with Run.on(op, ctx, current_instrumentor) as run:
             run_pass(self, run, PassContext.current())
 
 
 class ModulePass(Pass):
-    """A pass that sees the whole module and may add, delete and rename functions.
+    """A pass that transforms the whole module, and may add, delete and rename functions.
 
     Source: `tvm.transform.ModulePass`.
     """
@@ -145,12 +147,14 @@ class ModulePass(Pass):
 
 
 class FunctionPass(Pass, Generic[AnchorT]):
-    """A pass that sees one function at a time and may not add, delete or rename any.
+    """A pass that transforms one function at a time, and may not add, delete or rename any.
 
     It visits the ops of class `anchor` that have a body, directly in the module and in order, and
-    leaves out those with the attribute `passline.skip_optimization`. `FunctionPass[llvm.FuncOp]`
-    sets the anchor. Errors: PassContractError, which names the pass and the functions. Source:
-    `tvm.relax.transform.FunctionPass`.
+    skips those with the attribute `passline.skip_optimization`. `FunctionPass[llvm.FuncOp]` sets
+    the anchor.
+
+    Errors: PassContractError, which names the pass and the functions.
+    Source: `tvm.relax.transform.FunctionPass`.
     """
 
     anchor: ClassVar[type[Operation]] = FuncOp
@@ -187,8 +191,8 @@ class FunctionPass(Pass, Generic[AnchorT]):
         self._check_symbols(symbols, _symbols(block))
 
     def visits(self, op: Operation) -> bool:
-        """Whether this pass visits `op`: a function with a body that nobody has asked to be left
-        alone.
+        """Return whether this pass visits `op`: a function of its anchor that has a body and is not
+        marked to be skipped.
         """
         return (
             isinstance(op, self.anchor)
@@ -226,8 +230,8 @@ class FunctionPass(Pass, Generic[AnchorT]):
 
 
 def _replace_function(func: Operation, result: Operation) -> Operation:
-    """Put a clone of `result` where `func` is, under its symbol name and visibility; returns the
-    clone.
+    """Put a clone of `result` in the place of `func`, with its symbol name and visibility; return
+    the clone.
     """
     new = result.clone()
     for key in ("sym_name", "sym_visibility"):

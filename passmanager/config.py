@@ -34,9 +34,12 @@ _registered: dict[str, _Registered] = {}
 
 
 def register_config_option(key: str, type_: type, default: ConfigValue = None) -> None:
-    """Let contexts hold `key` with a value of `type_`, a plain type or a frozen dataclass.
+    """Register `key` as an option of contexts, with values of `type_`, a plain type or a frozen
+    dataclass.
 
-    A dataclass takes a dict too; fields that the dict leaves out keep their defaults.
+    A value of a dataclass may be given as a dict; fields that the dict leaves out keep their
+    defaults.
+
     Errors: ValueError if the key is registered already or names a pass, or if the default is of
     another type.
     """
@@ -48,22 +51,23 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
             f"config option '{key}' is the name of a pass, whose fields are its options"
         )
     if default is not None:
-        default = _checked(key, default, type_)
+        default = _convert_plain(key, default, type_)
     elif dataclasses.is_dataclass(cast(object, type_)):
         default = type_()
     _registered[name_key(key)] = _Registered(key, type_, default)
 
 
 def _options() -> dict[str, _Registered]:
-    """The registered options, with those that plugins register when they are loaded."""
+    """Return the registered options, including those of plugins, which are loaded."""
     installed()
     return _registered
 
 
 class Config:
-    """The legalised options of one context.
+    """The validated options of one context.
 
-    A key is a registered option, or a pass with a dict of its fields; `key.field` sets one field.
+    A key is a registered option, or a pass, whose value is a dict of its fields; `key.field` sets
+    one field.
     """
 
     def __init__(self, values: Mapping[str, ConfigValue] | None = None) -> None:
@@ -82,7 +86,7 @@ class Config:
         if value is None:
             raise ConfigError(f"config option '{key}' is None: leave it out for its default")
         if (option := _options().get(name_key(key))) is not None:
-            self._values[option.key] = _legalise(option, value)
+            self._values[option.key] = _convert(option, value)
             return
         try:
             pass_ = find_pass(key)
@@ -92,8 +96,8 @@ class Config:
         self._values[key] = fields
 
     def get(self, key: str) -> ConfigValue | None:
-        """The value of a key, for a pass a dict of its fields; what is not set is at its default.
-        None if there is no such key.
+        """Return the value of a key, for a pass a dict of its fields, with defaults for what is not
+        set; None for an unknown key.
         """
         if (option := _options().get(name_key(key))) is not None:
             return self._values.get(option.key, option.default)
@@ -105,9 +109,7 @@ class Config:
         return defaults | self._fields.get(name_key(key), {})
 
     def apply(self, pass_: ModulePass, name: str) -> ModulePass:
-        """The pass with the fields that were left at their defaults filled from the key that names
-        it.
-        """
+        """Return the pass with the fields that are at their defaults set from the key `name`."""
         if (fields := self._fields.get(name_key(name))) is None:
             return pass_
         options = {option.field: option for option in pass_options(type(pass_))}
@@ -123,15 +125,15 @@ class Config:
 
 
 def _is_key(key: str) -> bool:
-    """Whether a key is a registered option or names a pass."""
+    """Return whether a key is a registered option or the name of a pass."""
     return name_key(key) in _options() or name_key(key) in installed().names
 
 
 def option_type(key: str) -> object | None:
-    """The type of the values of a key, or of the field of `key.field`; None for passes and
+    """Return the type of the values of a key, or of the field of `key.field`; None for passes and
     dataclasses, which have fields.
 
-    Errors: ConfigError if there is no such key or field.
+    Errors: ConfigError for an unknown key or field.
     """
     if (option := _options().get(name_key(key))) is not None:
         return None if dataclasses.is_dataclass(cast(object, option.type)) else option.type
@@ -149,8 +151,8 @@ def option_type(key: str) -> object | None:
 
 
 def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
-    """The options with all `key.field`, and all spellings of a key, gathered into a dict of fields
-    under one `key`.
+    """Return the options with all `key.field`, and all spellings of a key, merged into a dict of
+    fields under one `key`.
     """
     gathered: dict[str, ConfigValue] = {}
     spelled: dict[str, str] = {}
@@ -171,6 +173,7 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
 
 
 def _unknown_key(key: str) -> str:
+    """Return the message that there is no such key, with the nearest one."""
     candidates = [*(o.key for o in _options().values()), *installed().passes]
     closest = closest_name(key, candidates)
     registered = ", ".join(sorted(o.key for o in _options().values())) or "none"
@@ -182,7 +185,7 @@ def _unknown_key(key: str) -> str:
 
 
 def _pass_fields(key: str, cls: type[ModulePass], value: ConfigValue) -> dict[str, object]:
-    """The fields of the pass class that `value`, a dict or an instance of the class, sets."""
+    """Return the fields of a pass class that `value`, a dict or an instance of the class, sets."""
     if isinstance(value, cls):
         return {o.field: getattr(value, o.field) for o in pass_options(cls)}
     if not isinstance(value, Mapping):
@@ -193,30 +196,30 @@ def _pass_fields(key: str, cls: type[ModulePass], value: ConfigValue) -> dict[st
     return _fields(key, cls, cast(Mapping[str, object], value))
 
 
-def _legalise(option: _Registered, value: ConfigValue) -> ConfigValue:
-    """`value` as the registered type has it; a dict becomes the dataclass."""
+def _convert(option: _Registered, value: ConfigValue) -> ConfigValue:
+    """Return `value` converted to the registered type; a dict becomes the dataclass."""
     if dataclasses.is_dataclass(cast(object, option.type)) and isinstance(value, Mapping):
         fields = _fields(option.key, option.type, cast(Mapping[str, object], value))
         try:
             return option.type(**fields)
         except (TypeError, ValueError) as error:
             raise ConfigError(f"config option '{option.key}': {error}") from error
-    return _checked(option.key, value, option.type)
+    return _convert_plain(option.key, value, option.type)
 
 
 def _fields(key: str, cls: type, given: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a dataclass that `given` sets, each checked against its type."""
+    """Return the fields of a dataclass that `given` sets, each converted to its type."""
     fields: dict[str, object] = {}
     for name, value in given.items():
         try:
             option = find_option(cls, name, key)
         except ValueError as error:
             raise ConfigError(f"config option {error}") from None
-        fields[option.field] = _checked(f"{key}.{name}", value, option.type)
+        fields[option.field] = _convert_plain(f"{key}.{name}", value, option.type)
     return fields
 
 
-def _checked(key: str, value: object, type_: object) -> object:
+def _convert_plain(key: str, value: object, type_: object) -> object:
     try:
         return from_value(value, type_)
     except ValueError as error:
@@ -224,7 +227,9 @@ def _checked(key: str, value: object, type_: object) -> object:
 
 
 def config_types() -> dict[str, dict[str, str]]:
-    """Every key that a context's `config` takes, a pass as `pass.field`, with its type as text."""
+    """Return all keys that a context's `config` takes, those of passes as `pass.field`, with their
+    types as text under `type`.
+    """
     found: dict[str, dict[str, str]] = {}
     for option in _options().values():
         if dataclasses.is_dataclass(cast(object, option.type)):

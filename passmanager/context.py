@@ -27,16 +27,16 @@ __all__ = ["PassContext"]
 class PassContext:
     """Settings and instruments for the passes that run while it is entered.
 
-    `opt_level`: a Sequential runs the passes of this level and below. `required_pass` and
-    `disabled_pass` name passes to run whatever their level, and never to run; disabled wins.
-    `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
-    told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
-    says to preserve; `rollback` restores the module to what it was before the pass that failed;
-    `renderer` shows diagnostics; `remark_filter` has a regular expression for the passes whose
-    remarks are wanted, or one a kind (`passed`, `missed`, `failed`, `analysis`, `all`). Contexts
-    nest and nothing is inherited from the outer one.
+    `opt_level`: a Sequential runs the passes of this level and below. `required_pass` names passes
+    to run whatever their level, `disabled_pass` passes never to run, which takes precedence.
+    `config` holds options: a key that names a pass sets fields of that pass. `instruments` are
+    called before and after each pass. `verify_each` verifies the changes of each pass,
+    `verify_preserves` its `preserves`; `rollback` restores the module to its state before a pass
+    that failed; `renderer` shows diagnostics; `remark_filter` is a regular expression for the
+    passes whose remarks are wanted, or a dict with one for each kind (`passed`, `missed`, `failed`,
+    `analysis`, `all`). Contexts nest, and inherit nothing from the outer one.
 
-    Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
+    Errors: TypeError, ValueError and ConfigError for invalid settings.
     Source: `tvm.transform.PassContext`.
     """
 
@@ -80,8 +80,8 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """The context entered last in this thread or task, else this thread's default one (level
-        2).
+        """Return the innermost context entered in this thread or task, or else the default context
+        of the thread, which has level 2.
         """
         link = _entered.get()
         if link is None or link.thread != threading.get_ident():
@@ -113,7 +113,7 @@ class PassContext:
         self._enter_instruments()
 
     def _enter_instruments(self) -> None:
-        """Enter all instruments; if one fails, keep none."""
+        """Enter all instruments; if one raises, keep none."""
         try:
             self.instrumentor.enter()
         except BaseException:
@@ -121,7 +121,7 @@ class PassContext:
             raise
 
     def _exit_instruments(self) -> None:
-        """Exit all instruments; if one fails, keep none."""
+        """Exit all instruments; if one raises, keep none."""
         try:
             self.instrumentor.exit()
         except BaseException:
@@ -130,7 +130,7 @@ class PassContext:
 
     @property
     def instruments(self) -> tuple[PassInstrument, ...]:
-        """The instruments; setting them neither exits the old ones nor enters the new."""
+        """The instruments; assignment neither exits the old nor enters the new ones."""
         return self.instrumentor.instruments
 
     @instruments.setter
@@ -141,17 +141,17 @@ class PassContext:
 
     @property
     def ir_context(self) -> Context:
-        """The xDSL context of the present run: the dialects that can be built."""
+        """The xDSL context of the current run, with the dialects whose ops can be created."""
         return Run.current().ir_context
 
     @property
     def diagnostics(self) -> DiagnosticContext:
-        """Where the pass that is running reports errors, warnings and remarks."""
+        """The diagnostics of the pass that is running, to report errors, warnings and notes to."""
         return Run.current().diagnostics
 
     @property
     def actions(self) -> PassActions:
-        """The actions of the pass that is running, to give to its algorithm."""
+        """The actions of the pass that is running, for its algorithm to ask and report to."""
         run = Run.current()
         frame = run.frames[-1]
         name = frame.info.name
@@ -160,7 +160,7 @@ class PassContext:
 
     @property
     def analyses(self) -> AnalysisManager:
-        """The analyses of the present run."""
+        """The analyses of the current run."""
         return Run.current().analyses
 
     def count(self, name: str, n: int = 1) -> None:
@@ -168,8 +168,9 @@ class PassContext:
         Run.current().count(name, n)
 
     def should_execute(self, tag: str) -> bool:
-        """Return whether the pass that is running may take its next step of the kind `tag`; ask
-        just before each step, as asking numbers it.
+        """Return whether the pass that is running may take its next step of the kind `tag`.
+
+        Each call numbers one step: ask just before the step, and skip it if it may not be taken.
         """
         # All are asked, so that each numbers every step.
         return all([decider.should_execute(tag) for decider in self.instrumentor.deciders])
@@ -185,18 +186,18 @@ class PassContext:
         return Remarks(frame, self.remark_filter.kinds(frame.info.name))
 
     def gate(self, tag: str) -> Callable[[], bool] | None:
-        """Return `should_execute` for `tag`, or None if no instrument decides."""
+        """Return a function that calls `should_execute(tag)`, or None if no instrument decides."""
         return partial(self.should_execute, tag) if self.instrumentor.deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
-        """The value of `key`, for a pass a dict of its fields; what is not set has its default, and
-        is None for a key that is unknown.
+        """Return the value of `key`, for a pass a dict of its fields, with defaults for what is not
+        set; None for an unknown key.
         """
         return self.config.get(key)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
-        """Every key that `config` takes, with its type as text under `type`."""
+        """Return all keys that `config` takes, with their types as text under `type`."""
         return config_types()
 
     # Which pass runs
@@ -225,7 +226,9 @@ class PassContext:
 
 
 class Link(NamedTuple):
-    """One entered context: immutable, so one object can be entered in two threads at once."""
+    """An entered context. It is immutable, so that one context can be entered in two threads at
+    once.
+    """
 
     context: PassContext
     outer: Link | None
@@ -233,7 +236,7 @@ class Link(NamedTuple):
 
 
 class _ThisThread(threading.local):
-    """Each thread's own default context, which is mutable and never left."""
+    """The default context of each thread, which is mutable and never left."""
 
     def __init__(self) -> None:
         self.default = PassContext()

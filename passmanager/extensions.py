@@ -1,4 +1,4 @@
-"""Tables that other projects add to, one entry for each dialect."""
+"""Tables that other projects extend, with one entry for each dialect."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def dialect_of(op: type[Operation]) -> str:
 
 
 class DialectTable(Generic[T]):
-    """What is known of the operations of a dialect: dialect name -> entry.
+    """A table of facts about the operations of dialects: dialect name -> entry.
 
-    An entry comes from `register`, from `builtin`, or from an entry point of `group` with the name
-    of the dialect, in this order. It is loaded when it is first asked for.
+    An entry comes from `register`, else from `builtin`, else from the entry point of `group` that
+    has the name of the dialect. It is loaded when it is first asked for.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, Callable[[], T]]) -> None:
@@ -39,7 +39,7 @@ class DialectTable(Generic[T]):
         self._loaded[dialect] = entry
 
     def unregister(self, dialect: str) -> None:
-        """Forget what `register` set for a dialect."""
+        """Remove the entry of a dialect that `register` set."""
         self._loaded.pop(dialect, None)
 
     def __contains__(self, dialect: str) -> bool:
@@ -51,8 +51,9 @@ class DialectTable(Generic[T]):
         )
 
     def get(self, dialect: str) -> T | None:
-        """Return the entry of a dialect, or None; an entry point that fails to load is left out
-        with a warning."""
+        """Return the entry of a dialect, or None. An entry point that fails to load is ignored with
+        a warning.
+        """
         if dialect not in self._loaded:
             self._loaded[dialect] = self._load(dialect)
         return self._loaded[dialect]

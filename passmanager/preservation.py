@@ -1,4 +1,4 @@
-"""The check of what passes say that they preserve."""
+"""The verification of the `preserves` of passes, for `verify_preserves`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ __all__ = ["check_preserved"]
 def check_preserved(
     info: PassInfo, preserves: Iterable[str | type], changes: Changes, run: Run
 ) -> None:
-    """Raise PassContractError if a pass, which has changed the module, did not preserve what it
-    says.
+    """Raise PassContractError if a pass, which changed the module, did not preserve an item of
+    `preserves`.
 
-    A pass that held is run again, on a copy, and must change nothing. An analysis at hand is
-    computed again and must be equal; one that defines no equality is equal if its attributes are.
+    A preserved pass that was valid is run again on a copy, and must change nothing. A cached
+    analysis is computed again and must be equal; the attributes are compared if it defines no
+    equality.
     """
     for claim in preserves:
         if isinstance(claim, type):
@@ -62,7 +63,9 @@ def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, ru
 
 
 def _equal(a: object, b: object) -> bool:
-    """Equality, by attributes where a class has none of its own."""
+    """Return whether two values are equal, by their attributes if their class defines no
+    equality.
+    """
     if type(a) is not type(b):
         return False
     if type(a).__eq__ is not object.__eq__ or not hasattr(a, "__dict__"):

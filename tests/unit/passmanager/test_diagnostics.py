@@ -81,7 +81,7 @@ def test_each_severity_has_a_method() -> None:
     found = DiagnosticContext()
     found.error(None, "a")
     found.warning(None, "b")
-    found.remark(None, "c")
+    found.emit(Severity.REMARK, None, "c")
     found.note(None, "d")
     found.help(None, "e")
     assert [str(d) for d in found] == ["error: a", "warning: b", "remark: c", "note: d", "help: e"]

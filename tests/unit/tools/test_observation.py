@@ -14,7 +14,7 @@ from support.inprocess import Result, mlir_opt, passline_opt
 from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import ModulePass, PassContext, register_pass
+from passline.passmanager import ModulePass, PassContext, Severity, register_pass
 from passline.passmanager.registry import installed
 
 TEXT = "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n"
@@ -305,12 +305,12 @@ class Remark(ModulePass):
     name = "toy-remark"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.diagnostics.remark(None, "seen")
+        ctx.diagnostics.emit(Severity.REMARK, None, "seen")
         first = next(iter(module.ops))
-        ctx.remarks.passed(first, "Done", "did it")
-        ctx.remarks.missed(None, "TooBig", "left it")
-        ctx.remarks.failed(None, "Broken", "tried it")
-        ctx.remarks.analysis(None, "Fact", "found it", Size=3)
+        ctx.actions.passed(first, "Done", "did it")
+        ctx.actions.missed(None, "TooBig", "left it")
+        ctx.actions.failed(None, "Broken", "tried it")
+        ctx.actions.analysis(None, "Fact", "found it", Size=3)
 
 
 @pytest.mark.parametrize(
