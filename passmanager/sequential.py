@@ -1,4 +1,4 @@
-"""Passes made of passes: one after the other with what they require, or one again and again."""
+"""Sequential and Fixpoint, the passes made of passes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Fixpoint", "Plan", "Sequential"]
 
 @dataclass(frozen=True)
 class SequentialOptions:
-    """What a Sequential has beside its passes."""
+    """The options of a Sequential."""
 
     name: str = "sequential"
     opt_level: int = 0
@@ -31,14 +31,14 @@ class SequentialOptions:
 
 
 class Sequential(Pass):
-    """Passes that run in order: those that the context enables, each after the passes that it
-    requires.
+    """A pass that runs passes in order: those that the context enables, each after its
+    requirements.
 
-    A required pass runs unless it still holds, that is, ran in this call and nothing that does not
+    A required pass runs unless it is still valid: it ran in this call, and no pass that does not
     preserve it has changed the module since. It is looked up in the pipeline first, then among the
-    installed passes. Errors: TypeError for what is no pass; PassDependencyError, before anything
-    runs, for requirements that are unknown, form a cycle or cannot be built, and later for two that
-    undo each other. Source: `tvm.transform.Sequential`.
+    registered passes. Errors: TypeError for anything that is no pass; PassDependencyError, before
+    anything runs, for requirements that are unknown, form a cycle or cannot be built, and later for
+    two that invalidate each other. Source: `tvm.transform.Sequential`.
     """
 
     name = "sequential"
@@ -68,7 +68,7 @@ class Sequential(Pass):
 
     @cached_property
     def _own_steps(self) -> tuple[Step, ...]:
-        """The steps if every pass runs and requires nothing."""
+        """The steps if all passes are enabled and require nothing."""
         count = len(self.passes)
         return tuple(
             Step(child, info_of(child), "run", place=f" ({index} of {count})")
@@ -77,7 +77,7 @@ class Sequential(Pass):
 
     @cached_property
     def _requires_any(self) -> bool:
-        """Whether any pass in here requires another."""
+        """Whether a pass nested in this one requires another."""
         return any(info_of(pass_).required for pass_ in nested_passes(self))
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
@@ -85,6 +85,7 @@ class Sequential(Pass):
         scope = Scope(run.passes)
         if self._requires_any:
             run.track(scope.enter(self, ctx))
+        # Requirements that an instrument blocked: their dependent runs all the same.
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False
@@ -106,8 +107,8 @@ class Sequential(Pass):
             _warn_about_levels(self.info, skipped, ctx, run)
 
     def plan(self, ctx: PassContext | None = None) -> Plan:
-        """What would run under `ctx`, or the present context, and what not, and why; nothing is
-        run.
+        """Return the steps under `ctx`, by default the current context, with the reasons of skipped
+        ones; nothing is run.
         """
         ctx = ctx or PassContext.current()
         scope = Scope({})
@@ -117,8 +118,8 @@ class Sequential(Pass):
     def _planned(
         self, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
     ) -> Iterator[Step]:
-        """The steps, and below each nested pipeline its own; what is ensured counts as holding for
-        one child.
+        """Yield the steps, and after a nested pipeline its own. A requirement is assumed valid for
+        one child only, as that may change the module.
         """
         assumed: set[str] = set()
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
@@ -135,22 +136,22 @@ class Sequential(Pass):
                     yield from step.pass_._planned(ctx, scope, depth + 1, seen)
 
     def _steps(
-        self, ctx: PassContext, scope: Scope, holds: Callable[[str], bool]
+        self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
     ) -> Iterator[Step]:
-        """What is to be done next; `holds` is asked as the steps are done."""
+        """Yield the steps one by one; `is_valid` is asked between them, as they are run."""
         for step in self._own_steps:
             info = step.info
             if (reason := ctx.skip_reason(info)) is not None:
                 yield step._replace(action="skip", reason=reason)
                 continue
             if info.required:
-                yield from scope.ensure(info, holds)
+                yield from scope.ensure(info, is_valid)
             yield step
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a pipeline would run, and what not, and why; `str` gives it as text, a line a pass."""
+    """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
 
     steps: tuple[Step, ...]
 
@@ -163,15 +164,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class FixpointOptions:
-    """What a Fixpoint has beside its pass."""
+    """The options of a Fixpoint."""
 
     max_iterations: int = 10
 
 
 class Fixpoint(Pass):
-    """A pass that runs another again and again until it changes nothing more.
+    """A pass that repeats another pass until it changes nothing.
 
-    A warning says so if that is still not the case after `max_iterations`.
+    It reports a warning if the pass still changes the module in the last of `max_iterations`.
     """
 
     name = "fixpoint"
@@ -208,7 +209,7 @@ class Fixpoint(Pass):
 
 
 def check_passes(passes: object) -> tuple[ModulePass, ...]:
-    """The passes in `passes`; TypeError that says what to write for anything else."""
+    """Return the passes in `passes`; TypeError with advice for anything else."""
     if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
         raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
     checked: list[ModulePass] = []
@@ -220,7 +221,7 @@ def check_passes(passes: object) -> tuple[ModulePass, ...]:
 
 
 def _instead(given: object) -> str:
-    """What to write instead of something that is no pass."""
+    """Return advice what to write instead of an object that is no pass."""
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):
@@ -231,16 +232,17 @@ def _instead(given: object) -> str:
 
 
 def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
-    """Report, once a run, a requirement that runs although the context leaves it out."""
+    """Warn, once a run, about a requirement that runs although the context would skip it."""
     if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
         run.warned.add(step.info.key)
         run.diagnostics.warning(
-            None, f"pass '{step.info.name}' runs although it is left out ({reason}): {step.reason}"
+            None,
+            f"pass '{step.info.name}' runs although the context skips it ({reason}): {step.reason}",
         )
 
 
 def _warn_about_levels(info: PassInfo, skipped: list[Step], ctx: PassContext, run: Run) -> None:
-    """Report a pipeline that did nothing because all of its passes are of a higher level."""
+    """Warn about a pipeline of which every pass was skipped, because of its level."""
     if not any(ctx.is_disabled(step.info) for step in skipped):
         names = ", ".join(f"{step.info.name} ({step.info.opt_level})" for step in skipped)
         run.diagnostics.warning(

@@ -368,7 +368,7 @@ def test_pass_with_passes_in_parentheses(name: str) -> None:
 
 
 def test_parenthesis_that_closes_nothing() -> None:
-    assert marked("sequential(cse))") == ("this ')' closes nothing", 15, ")")
+    assert marked("sequential(cse))") == ("unmatched ')'", 15, ")")
 
 
 def test_parenthesis_that_is_not_closed() -> None:
@@ -394,7 +394,7 @@ def test_mlir_opt_as_a_pass_with_options() -> None:
 
 
 def test_mlir_opt_that_is_not_closed() -> None:
-    assert marked("cse,mlir-opt[a[b]") == ("this '[' is never closed", 12, "[")
+    assert marked("cse,mlir-opt[a[b]") == ("unclosed '['", 12, "[")
 
 
 # Options
@@ -530,8 +530,8 @@ def test_value_that_the_pass_itself_refuses() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "start"),
     [
-        ("canonicalize{", "this '{' is never closed", 12),
-        ("toy.Many{i=1", "this '{' is never closed", 8),
+        ("canonicalize{", "unclosed '{'", 12),
+        ("toy.Many{i=1", "unclosed '{'", 8),
         ("toy.Many{i=1,", "expected a value", 13),
         ("toy.Many{i=}", "expected a value", 11),
         ("toy.Many{i=1,}", "expected a value", 13),
@@ -543,8 +543,8 @@ def test_value_that_the_pass_itself_refuses() -> None:
         ("toy.Many{=1}", "expected the name of an option, or '}'", 9),
         ('toy.Many{"i"=1}', "expected the name of an option, or '}'", 9),
         ("toy.Many{i{1}", "expected the name of an option, or '}'", 10),
-        ('toy.Many{s="x}', "this '\"' is never closed", 11),
-        (r'toy.Many{s="x\"}', "this '\"' is never closed", 11),
+        ('toy.Many{s="x}', "unclosed '\"'", 11),
+        (r'toy.Many{s="x\"}', "unclosed '\"'", 11),
     ],
 )
 def test_options_that_are_no_options(text: str, message: str, start: int) -> None:

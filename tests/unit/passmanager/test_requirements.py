@@ -180,7 +180,9 @@ def test_requirement_that_the_context_leaves_out_runs_with_one_warning(
     found: list[str] = []
     ctx.renderer = collect(found)
     assert ran(Sequential([*needs, base]), ctx, silent=False) == ["base", "a", "base", "b"]
-    assert found == [f"warning: pass 'base' runs although it is left out ({reason}): required by a"]
+    assert found == [
+        f"warning: pass 'base' runs although the context skips it ({reason}): required by a"
+    ]
 
 
 def test_requirement_that_an_instrument_blocks_does_not_keep_the_dependent_from_running() -> None:
@@ -269,7 +271,7 @@ def test_two_requirements_that_undo_each_other_are_named() -> None:
     with pytest.raises(PassDependencyError) as caught:
         Sequential([named("a", requires=["x1", "x2"])])(module())
     message = str(caught.value)
-    assert "pass 'a' requires 'x1' and 'x2', but 'x2' undoes 'x1'" in message
+    assert "pass 'a' requires 'x1' and 'x2', but 'x2' invalidates 'x1'" in message
     assert "`preserves`" in message
 
 
