@@ -124,7 +124,7 @@ class Sequential(Pass):
         assumed: set[str] = set()
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
             again = step.action == "ensure" and step.info.key in seen
-            reason = f"{step.reason}, unless it still holds" if again else step.reason
+            reason = f"{step.reason}, unless it is still valid" if again else step.reason
             yield step._replace(depth=depth, reason=reason)
             if step.action == "ensure":
                 assumed.add(step.info.key)

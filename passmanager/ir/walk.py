@@ -1,4 +1,6 @@
-"""Walking IR of any depth: xDSL's own `walk` recurses, and costs a frame per level for each op."""
+"""An iterative walk over IR: xDSL's own `walk` recurses, at the price of a frame per level for each
+op.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ __all__ = ["walk"]
 
 
 def walk(root: Operation) -> Iterator[Operation]:
-    """`root` and all ops nested in it, each before those nested in it; the IR must not change."""
+    """Yield `root` and all ops nested in it in preorder; the IR must not change meanwhile."""
     yield root
     pending = _first_ops(root)
     while pending:
@@ -26,6 +28,6 @@ def walk(root: Operation) -> Iterator[Operation]:
 
 
 def _first_ops(op: Operation) -> list[Operation]:
-    """The first op of each block directly in `op`, last block first."""
+    """Return the first op of each block directly in `op`, last block first."""
     blocks = [block for region in op.regions for block in region.blocks]
     return [first for block in reversed(blocks) if (first := block.first_op) is not None]

@@ -241,7 +241,7 @@ def test_plan_has_requirements_and_says_when_they_may_still_hold() -> None:
     assert [(step.info.name, step.action, step.reason) for step in plan] == [
         ("base", "ensure", "required by a"),
         ("a", "run", ""),
-        ("base", "ensure", "required by b, unless it still holds"),
+        ("base", "ensure", "required by b, unless it is still valid"),
         ("b", "run", ""),
         ("base", "run", ""),
     ]

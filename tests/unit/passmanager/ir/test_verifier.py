@@ -87,7 +87,7 @@ def test_missing_terminator():
     last = f.body.block.last_op
     assert last is not None
     error = broken(module, lambda: f.body.block.erase_op(last))
-    assert str(error) == "'arith.addi' op is last in its block, but is no terminator"
+    assert str(error) == "'arith.addi' op is the last op of its block, but no terminator"
 
 
 def test_empty_block():
