@@ -173,7 +173,7 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
 
 
 def _unknown_key(key: str) -> str:
-    """Return the message that there is no such key, with the nearest one."""
+    """Return the message about an unknown key, with the nearest one."""
     candidates = [*(o.key for o in _options().values()), *installed().passes]
     closest = closest_name(key, candidates)
     registered = ", ".join(sorted(o.key for o in _options().values())) or "none"

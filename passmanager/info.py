@@ -77,7 +77,7 @@ class PassInfo:
 
 
 def check_name(name: object) -> None:
-    """Raise TypeError or ValueError if `name` is no valid name of a pass."""
+    """Raise TypeError or ValueError if `name` cannot be the name of a pass."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a pass is a string, not {name!r}")
     if not name_key(name):

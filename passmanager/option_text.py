@@ -19,9 +19,9 @@ class OptionText(NamedTuple):
 
 
 def from_text(values: Sequence[OptionText], type_: object) -> object:
-    """Return the value of an option of type `type_` from its text; no values mean a bare flag.
+    """Return the value of an option of type `type_` from its text; an empty list is a bare flag.
 
-    Errors: ValueError if the text is no value of the type.
+    Errors: ValueError if the text is not a value of the type.
     """
     # The alternatives that accept more texts come last: a whole number is also a number, and every
     # text is a string.

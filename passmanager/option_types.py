@@ -24,7 +24,8 @@ def alternatives(type_: object) -> tuple[object, ...]:
 
 
 def item_types(type_: object, count: int) -> tuple[object, ...] | None:
-    """Return the types of the `count` items of a tuple type, or None if it does not have so many.
+    """Return the types of the `count` items of a tuple type, or None if it has another number of
+    items.
 
     `tuple[int, ...]` has any number of items.
     """

@@ -248,7 +248,7 @@ class _Parser:
         return given
 
     def option(self, alternative: str) -> _Given:
-        """Return one option; `alternative` is the end of the error if there is no name."""
+        """Return one option; `alternative` ends the error message for a missing name."""
         start = self.at
         if (match := self.match(_NAME)) is None:
             raise self.fail(f"expected the name of an option{alternative}")

@@ -1,4 +1,6 @@
-"""How a pass is run: hooks of instruments, diagnostics, verification and invalidation around it."""
+"""The runner of passes: hooks of instruments, diagnostics, verification and invalidation around a
+pass.
+"""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def check_passes(passes: object) -> tuple[ModulePass, ...]:
 
 
 def _instead(given: object) -> str:
-    """Return advice what to write instead of an object that is no pass."""
+    """Return advice on how to make a pass of an object that was given as one."""
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):

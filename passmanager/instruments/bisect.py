@@ -14,8 +14,9 @@ __all__ = ["OptBisect"]
 
 
 class OptBisect(NumberingInstrument):
-    """Numbers the leaf passes that are about to run, prints the numbers on stderr, and blocks the
-    passes whose number is above `limit` or, if `limit` is a container of numbers, not in it.
+    """An instrument that numbers the leaf passes that are about to run, prints the numbers on
+    stderr, and blocks the passes whose number is above `limit` or, if `limit` is a container of
+    numbers, not in it.
 
     -1 is no limit. Composites, and passes in the context's `required_pass`, are not numbered and
     always run. The numbers go on as long as the instrument lives, so that each step of a search

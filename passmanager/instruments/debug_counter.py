@@ -1,4 +1,6 @@
-"""Taking only some of the steps of passes, by number, to find the one that breaks something."""
+"""The instrument that executes only chosen steps of passes, by number, to bisect a
+miscompilation.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +17,21 @@ __all__ = ["DebugCounter"]
 
 
 class DebugCounter(PassInstrument):
-    """Numbers the steps that passes ask about, from 1 for each tag; of a tag in `chosen`, only
-    those steps happen whose number is in its container.
+    """An instrument that numbers the steps that passes ask about, from 1 for each tag; for a tag in
+    `chosen`, only the steps whose number is in its container are executed.
 
-    The pattern driver asks before each pattern that it shows an op to, under `rewrite` and under
-    the name of the pattern's class, whether or not the pattern then does something: so the first N
-    steps are the same whatever comes after them. Passes ask under their own name before each fold,
-    merge or erasure that they would do. The numbers go on for as long as the instrument lives, over
-    chunks, runs and threads. Source: LLVM's `-debug-counter`.
+    The pattern driver asks before each pattern that it tries on an op, under the tag `rewrite` and
+    under the name of the pattern's class, also if the pattern then does nothing: so the first N
+    steps are the same whatever comes after them. Passes ask under their own name before each
+    change. The numbers go on as long as the instrument lives, over chunks of the input, runs and
+    threads. Source: LLVM's `-debug-counter`.
     """
 
     def __init__(self, chosen: Mapping[str, Container[int]] | None = None) -> None:
         self.queried: Counter[str] = Counter()
-        """How often each tag was asked about."""
+        """The number of queries by tag."""
         self.executed: Counter[str] = Counter()
-        """How many steps of each tag were let through."""
+        """The number of executed steps by tag."""
         self._names = {name_key(tag): tag for tag in chosen or {}}
         self._chosen: dict[str, Container[int]] = {}
         for tag, numbers in (chosen or {}).items():
@@ -47,7 +49,7 @@ class DebugCounter(PassInstrument):
         return through
 
     def warnings(self) -> Iterator[str]:
-        """A warning for each chosen tag that nothing has asked about."""
+        """Yield a warning for each chosen tag that was never queried."""
         asked = set(map(name_key, self.queried))
         for key, tag in self._names.items():
             if key not in asked:
@@ -55,7 +57,7 @@ class DebugCounter(PassInstrument):
                 yield f"debug counter '{tag}' was never queried{hint}"
 
     def report(self) -> str:
-        """How often each tag was asked about, and how many steps happened."""
+        """Return the number of queries and executed steps of each tag."""
         width = max((len(str(n)) for n in self.queried.values()), default=0)
         rows = [
             f"  {n:>{width}} queried, {self.executed[tag]:>{width}} executed: {tag}"

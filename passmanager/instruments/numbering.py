@@ -59,7 +59,7 @@ class NumberingInstrument(PassInstrument):
 
 
 class PassNumbers(NumberingInstrument):
-    """Prints the number and the name of each pass that runs on stderr.
+    """An instrument that prints the number and the name of each pass that runs on stderr.
 
     Source: LLVM's `-print-pass-numbers`.
     """
