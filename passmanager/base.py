@@ -50,7 +50,7 @@ def check_options(cls: type[Pass]) -> None:
         if issubclass(base, Pass) and "__dataclass_fields__" not in base.__dict__:
             if fields := sorted(_fields_of(base)):
                 raise TypeError(
-                    f"{base.__name__} has the option {fields[0]} but is no dataclass: "
+                    f"{base.__name__} has the option {fields[0]} but is not a dataclass: "
                     "write @dataclass(frozen=True) above the class"
                 )
 

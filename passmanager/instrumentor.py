@@ -156,7 +156,7 @@ def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
     for instrument in cast(Iterable[object], instruments):
         if not isinstance(instrument, PassInstrument):
             raise TypeError(
-                f"{instrument!r} is no instrument: derive its class from PassInstrument, "
+                f"{instrument!r} is not an instrument: derive its class from PassInstrument, "
                 "or decorate it with "
                 "@pass_instrument, and pass an instance"
             )

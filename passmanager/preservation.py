@@ -43,7 +43,7 @@ def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
         config.apply(pass_, pass_.name).apply(run.ir_context, copy)
     if snapshot.update():
         raise PassContractError(
-            f"pass '{info.name}' says that it preserves '{pass_.name}', "
+            f"pass '{info.name}' claims to preserve '{pass_.name}', "
             "but running that again changes the module"
         )
 
@@ -57,7 +57,7 @@ def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, ru
         kept: object = run.analyses.cached(cls, op)
         if not _equal(kept, fresh):
             raise PassContractError(
-                f"pass '{info.name}' says that it preserves {analysis.__name__}, "
+                f"pass '{info.name}' claims to preserve {analysis.__name__}, "
                 f"but that of '{op.name}' is different now"
             )
 

@@ -63,7 +63,7 @@ def installed() -> Installed:
             _log.warning("plugin '%s' cannot be loaded and is ignored: %r", plugin.name, error)
             continue
         if not isinstance(universe, Universe):
-            _log.warning("plugin '%s' is no xdsl.universe.Universe and is ignored", plugin.name)
+            _log.warning("plugin '%s' is not an xdsl.universe.Universe and is ignored", plugin.name)
             continue
         for name, factory in universe.all_passes.items():
             if _is_free(f"pass '{name}'", name_key(name) in found.names, plugin.name):

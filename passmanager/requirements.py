@@ -86,7 +86,7 @@ class Scope:
                 name, [*(info_of(p).name for p in self._known.values()), *installed().passes]
             )
             raise PassDependencyError(
-                f"pass '{chain[-1].name}' requires '{name}', which is no pass{hint} "
+                f"pass '{chain[-1].name}' requires '{name}', which is not a pass{hint} "
                 f"({_arrows(chain, name)})"
             ) from None
         except TypeError as error:

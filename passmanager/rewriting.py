@@ -36,8 +36,8 @@ class NonConvergenceError(PasslineError):
         self.patterns = tuple(patterns)
         self.op = op
         super().__init__(
-            f"'{op.name}'{place_of(op)} and what it came from were rewritten "
-            f"more than {limit} times, lately by {', '.join(self.patterns)}"
+            f"'{op.name}'{place_of(op)} and its origins were rewritten "
+            f"more than {limit} times, most recently by {', '.join(self.patterns)}"
         )
 
 

@@ -215,7 +215,7 @@ def check_passes(passes: object) -> tuple[ModulePass, ...]:
     checked: list[ModulePass] = []
     for pass_ in cast(Iterable[object], passes):
         if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{pass_!r} is no pass{_instead(pass_)}")
+            raise TypeError(f"{pass_!r} is not a pass{_instead(pass_)}")
         checked.append(pass_)
     return tuple(checked)
 

@@ -28,7 +28,7 @@ class OptBisect(NumberingInstrument):
         super().__init__()
         if isinstance(limit, (bool, str)) or not isinstance(limit, (int, Container)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
-                f"the limit of OptBisect is a whole number, or numbers, and not {limit!r}"
+                f"the limit of OptBisect is a whole number or a container of numbers, not {limit!r}"
             )
         if isinstance(limit, int) and limit < -1:
             raise ValueError(f"the limit of OptBisect is 0 or more, or -1 for none, not {limit}")

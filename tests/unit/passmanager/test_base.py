@@ -65,7 +65,7 @@ def test_option_without_dataclass_is_an_error_that_says_what_to_write() -> None:
     class Forgotten(Nothing):
         limit: int = 3
 
-    with pytest.raises(TypeError, match=r"option limit but is no dataclass: write @dataclass"):
+    with pytest.raises(TypeError, match=r"option limit but is not a dataclass: write @dataclass"):
         Forgotten()
 
 

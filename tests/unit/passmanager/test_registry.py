@@ -157,7 +157,7 @@ def test_plugin_that_is_no_universe_is_left_out(
 ) -> None:
     install(Plugin("a", universe), Plugin("b", passes(toy_append=Append)))
     assert list(installed().passes) == ["toy-append"]
-    assert caplog.messages == ["plugin 'a' is no xdsl.universe.Universe and is ignored"]
+    assert caplog.messages == ["plugin 'a' is not an xdsl.universe.Universe and is ignored"]
 
 
 def test_plugin_that_cannot_be_loaded_is_left_out(

@@ -215,7 +215,7 @@ def fails(*passes: Pass) -> str:
 def test_unknown_requirement_is_an_error_with_the_chain_and_the_nearest_name() -> None:
     registered(named("middle", requires=["canonicalise"]))
     message = fails(named("a", requires=["middle"]))
-    assert "pass 'middle' requires 'canonicalise', which is no pass" in message
+    assert "pass 'middle' requires 'canonicalise', which is not a pass" in message
     assert "did you mean 'canonicalize'?" in message and "a -> middle -> canonicalise" in message
 
 
@@ -235,7 +235,7 @@ def test_requirement_in_another_spelling_is_seen_in_a_cycle() -> None:
 
 
 def test_error_in_a_nested_pipeline_is_found_before_anything_runs() -> None:
-    assert "'zzz', which is no pass" in fails(Sequential([named("a", requires=["zzz"])]))
+    assert "'zzz', which is not a pass" in fails(Sequential([named("a", requires=["zzz"])]))
 
 
 def test_requirement_that_needs_arguments_is_an_error() -> None:
@@ -310,7 +310,7 @@ def test_pass_that_does_not_preserve_what_it_says_is_found_out() -> None:
         with pytest.raises(PassContractError) as caught:
             Sequential([liar])(module())
     assert str(caught.value) == (
-        "pass 'liar' says that it preserves 'base', but running that again changes the module"
+        "pass 'liar' claims to preserve 'base', but running that again changes the module"
     )
     assert caught.value.__notes__[0].startswith("in pass 'liar' (1 of 1)")
 
@@ -352,7 +352,7 @@ def test_analysis_that_is_said_to_be_preserved_is_computed_again(
     pipeline = Sequential([named("asks", body=ask), named("keeps", keeps=[Size], body=change)])
     with PassContext(verify_preserves=True):
         if fails:
-            with pytest.raises(PassContractError, match="'keeps' says that it preserves Size"):
+            with pytest.raises(PassContractError, match="'keeps' claims to preserve Size"):
                 pipeline(module())
         else:
             pipeline(module())

@@ -638,7 +638,7 @@ def test_patterns_that_do_not_converge_are_named():
     assert info.value.patterns == ("Flip",)
     assert info.value.op.name == "arith.muli"
     assert str(info.value) == (
-        "'arith.muli' at a.mlir:3:1 and what it came from were rewritten more than 1006 times, "
+        "'arith.muli' at a.mlir:3:1 and its origins were rewritten more than 1006 times, "
         "lately by Flip"
     )
 
@@ -649,7 +649,7 @@ def test_a_pattern_that_grows_the_ir_for_ever_is_stopped():
         def match_and_rewrite(self, op: test.TestPureOp, rewriter: PatternRewriter, /):
             rewriter.replace(op, [test.TestPureOp(), test.TestPureOp()], [])
 
-    with pytest.raises(NonConvergenceError, match="more than 10 times, lately by Grow"):
+    with pytest.raises(NonConvergenceError, match="more than 10 times, most recently by Grow"):
         apply_patterns(parse('"test.pureop"() : () -> ()'), [Grow()], max_rewrites_per_op=10)
 
 

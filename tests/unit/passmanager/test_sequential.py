@@ -57,7 +57,7 @@ def test_level_is_0_by_default() -> None:
         ([Nothing], r"the class of one: write Nothing\(\)"),
         (["cse"], r"a string: write parse_pipeline\('cse'\)"),
         ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
-        ([3], "3 is no pass"),
+        ([3], "3 is not a pass"),
         ("cse", "made of a list of passes, not of 'cse'"),
         (Nothing(), "made of a list of passes"),
         (3, "made of a list of passes, not of 3"),

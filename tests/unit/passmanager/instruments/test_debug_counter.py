@@ -287,5 +287,5 @@ def test_report_of_nothing() -> None:
 
 
 def test_numbers_that_are_none() -> None:
-    with pytest.raises(TypeError, match="debug counter 'rewrite' takes numbers, and not '1-3'"):
+    with pytest.raises(TypeError, match="debug counter 'rewrite' takes a container of numbers, not '1-3'"):
         DebugCounter({"rewrite": "1-3"})  # pyright: ignore[reportArgumentType]
