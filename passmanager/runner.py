@@ -183,7 +183,8 @@ def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run)
         for name in names:
             if name_key(name) not in known:
                 hint = did_you_mean(name, [*pipeline, *installed().passes])
-                run.diagnostics.warning(None, f"{setting} names '{name}', which is not a pass{hint}")
+                message = f"{setting} names '{name}', which is not a pass{hint}"
+                run.diagnostics.warning(None, message)
 
 
 def replace_contents(module: ModuleOp, new: ModuleOp) -> None:

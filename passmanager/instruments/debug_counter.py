@@ -36,7 +36,9 @@ class DebugCounter(PassInstrument):
         self._chosen: dict[str, Container[int]] = {}
         for tag, numbers in (chosen or {}).items():
             if isinstance(numbers, str) or not isinstance(cast(object, numbers), Container):
-                raise TypeError(f"debug counter '{tag}' takes a container of numbers, not {numbers!r}")
+                raise TypeError(
+                    f"debug counter '{tag}' takes a container of numbers, not {numbers!r}"
+                )
             self._chosen[name_key(tag)] = numbers
         self._lock = threading.Lock()
 

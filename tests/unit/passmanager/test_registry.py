@@ -1,4 +1,4 @@
-"""The registry: what the environment's plugins offer, and what is registered by hand."""
+"""The registry: the passes of plugins, and those registered in Python."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Install = Callable[..., None]
 
 @pytest.fixture(autouse=True)
 def fresh() -> Generator[None]:
-    """Each test has a registry of its own; the one before is back after it."""
+    """Give each test a registry of its own, and restore the previous one."""
     before = installed()
     installed.cache_clear()
     yield
@@ -64,7 +64,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def passes(**offered: type[ModulePass]) -> Universe:
-    """A universe of passes; `_` in a name stands for `-`."""
+    """Return a universe of passes; `_` in a name stands for `-`."""
     return Universe(
         all_passes={name.replace("_", "-"): (lambda cls=cls: cls) for name, cls in offered.items()}
     )

@@ -1,4 +1,4 @@
-"""Remarks: what they say as text and as YAML, and who gets which."""
+"""Remarks: their text and YAML, and their selection."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Say(FunctionPass):
 
 
 def run(remark_filter: str | Mapping[str, str] | None, *passes: FunctionPass) -> list[Remark]:
-    """The remarks of passes on a module with one function."""
+    """Return the remarks of passes on a module with one function."""
     found: list[Diagnostic] = []
     text = "func.func @f() {\n  func.return\n}\n"
     with PassContext(remark_filter=remark_filter, renderer=found.extend):
@@ -247,7 +247,7 @@ def test_actions_need_a_pass_that_runs() -> None:
 
 
 class Drop(RewritePattern):
-    """Erases ops that are tagged."""
+    """A pattern that erases tagged ops."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if "tag" in op.attributes:
@@ -262,7 +262,7 @@ class DropAll(PatternPass):
 
 
 class Mark(FunctionPass):
-    """Puts a tagged op in front of each function."""
+    """A pattern that inserts a tagged op before each function."""
 
     name = "mark"
 

@@ -1,4 +1,4 @@
-"""Requirements: transitive, ordered, not repeated while they hold, checked before the run."""
+"""Requirements: transitive, ordered, not repeated while valid, checked before the run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from passline.passmanager.registry import installed
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passes that a test registers are gone after it."""
+    """Restore the registry after each test."""
     offer = installed()
     monkeypatch.setattr(offer, "passes", dict(offer.passes))
     monkeypatch.setattr(offer, "names", dict(offer.names))
 
 
 def ran(pipeline: Pass, ctx: PassContext | None = None, silent: bool = True) -> list[str]:
-    """The leaves that ran, in order."""
+    """Return the leaf passes that ran, in order."""
     recorder = Recorder()
     ctx = ctx or PassContext()
     ctx.instruments = (*ctx.instruments, recorder)
@@ -203,7 +203,7 @@ def test_should_run_is_asked_of_requirements() -> None:
 
 
 def fails(*passes: Pass) -> str:
-    """The message of the PassDependencyError, after which nothing has run."""
+    """Return the message of the PassDependencyError, before which nothing ran."""
     begun: list[object] = []
     probe = named("probe", body=lambda m, ctx: begun.append(m))
     with pytest.raises(PassDependencyError) as caught:
@@ -294,7 +294,7 @@ def test_second_requirement_that_undoes_the_first_only_once_is_run_around() -> N
 
 
 def idempotent(name: str) -> Pass:
-    """A pass that appends an op tagged with its name, unless that is the last op of the module."""
+    """Return a pass that appends an op tagged with its name, unless it is the last one already."""
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
         if tags(m)[-1:] != [name]:
@@ -331,7 +331,7 @@ def test_check_of_what_is_preserved_raises_no_events() -> None:
 
 
 class Size:
-    """How many ops there are."""
+    """An analysis: the number of ops."""
 
     def __init__(self, op: Operation) -> None:
         self.size = sum(1 for _ in op.walk())

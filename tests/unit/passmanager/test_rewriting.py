@@ -89,7 +89,7 @@ class SubToAdd(RewritePattern):
 
 
 class Seen(RewritePattern):
-    """Notes the ops that it is asked about."""
+    """A pattern that notes the ops on which it is tried."""
 
     def __init__(self) -> None:
         self.ops: list[Operation] = []
@@ -198,7 +198,7 @@ Labelled = dict[str, Operation]
 
 
 class Act(RewritePattern):
-    """Does something once, at the op labelled `go`; notes which ops are visited from then on."""
+    """A pattern that acts once, on the op labelled `go`, and notes the ops visited after that."""
 
     def __init__(self, action: Callable[[Labelled, PatternRewriter], object]) -> None:
         self.action = action
@@ -214,7 +214,9 @@ class Act(RewritePattern):
 
 
 def visited_after(action: Callable[[Labelled, PatternRewriter], object], text: str) -> list[str]:
-    """The labels of the ops visited after `action`, which comes after all have been visited."""
+    """Return the labels of the ops visited after `action`, which is run after a first visit of
+    all.
+    """
     act = Act(action)
     apply_patterns(parse(text + '"test.op"() {go} : () -> ()'), [act])
     assert act.visited is not None
@@ -622,7 +624,7 @@ def test_what_replaces_another_op_than_the_matched_one_has_the_location_of_that(
 
 
 class Flip(RewritePattern):
-    """Swaps the operands of a multiplication, for ever."""
+    """A pattern that swaps the operands of a multiplication, without end."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.MuliOp, rewriter: PatternRewriter, /):
@@ -639,7 +641,7 @@ def test_patterns_that_do_not_converge_are_named():
     assert info.value.op.name == "arith.muli"
     assert str(info.value) == (
         "'arith.muli' at a.mlir:3:1 and its origins were rewritten more than 1006 times, "
-        "lately by Flip"
+        "most recently by Flip"
     )
 
 

@@ -14,7 +14,7 @@ from passline.passmanager import Fixpoint, ModulePass, Pass, PassContext, Sequen
 
 
 def reported(ctx: PassContext, pass_: Pass, m: ModuleOp | None = None) -> list[str]:
-    """The diagnostics of a run."""
+    """Return the diagnostics of a run."""
     found: list[str] = []
     ctx.renderer = collect(found)
     with ctx:
@@ -160,7 +160,7 @@ def test_composite_whose_children_are_disabled_by_name_says_nothing() -> None:
 
 
 def counting(limit: int) -> tuple[ModulePass, list[int]]:
-    """A pass that changes the module in its first `limit` runs, and the list of its runs."""
+    """Return a pass that changes the module in its first `limit` runs, and the list of its runs."""
     runs: list[int] = []
 
     def body(m: ModuleOp, ctx: PassContext) -> None:

@@ -1,4 +1,4 @@
-"""DebugCounter: which steps of passes are let through, how they are numbered, what it prints."""
+"""DebugCounter: the steps that are executed, their numbers, and the report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from passline.passmanager.registry import make_ir_context
 
 
 class Erase(RewritePattern):
-    """Erases each test op."""
+    """A pattern that erases each test op."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
@@ -41,7 +41,7 @@ class Erase(RewritePattern):
 
 
 class Never(RewritePattern):
-    """Matches each test op, and does nothing."""
+    """A pattern that matches each test op, and does nothing."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
@@ -159,7 +159,7 @@ func.func private @h() { func.return }
 
 
 def names_after(pass_: FoldConstant | EliminateCommonSubexpr | DeadCodeElimination, *numbers: int):
-    """The names of the ops and symbols that a pass leaves, and how often it asked."""
+    """Return the names of the ops and symbols after a pass, and the number of its queries."""
     ctx = make_ir_context()
     op = parse_module(ctx, FUNCTION, "x.mlir")
     with PassContext(instruments=[counter := DebugCounter({pass_.name: numbers})]):
@@ -213,7 +213,7 @@ def test_erasures_are_numbered_and_leave_valid_ir() -> None:
 
 
 def asking(ctx_asks: list[bool]):
-    """A pass that asks about one step."""
+    """Return a pass that asks about one step."""
     return named("ask", body=lambda module, ctx: ctx_asks.append(ctx.should_execute("ask")))
 
 
@@ -287,5 +287,7 @@ def test_report_of_nothing() -> None:
 
 
 def test_numbers_that_are_none() -> None:
-    with pytest.raises(TypeError, match="debug counter 'rewrite' takes a container of numbers, not '1-3'"):
+    with pytest.raises(
+        TypeError, match="debug counter 'rewrite' takes a container of numbers, not '1-3'"
+    ):
         DebugCounter({"rewrite": "1-3"})  # pyright: ignore[reportArgumentType]

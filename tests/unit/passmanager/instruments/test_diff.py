@@ -1,4 +1,4 @@
-"""Diffs of what passes change: format, names that stay, and that nothing upsets it."""
+"""PrintDiff: format, stable names of values, and robustness."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def titles(capsys: Capture) -> list[str]:
-    """The titles of the diffs on stderr, in order; nothing may be on stdout."""
+    """Return the titles of the diffs on stderr, in order; stdout must be empty."""
     printed = capsys.readouterr()
     assert printed.out == ""
     return re.findall(r"^// -----// IR Diff (.+) //----- //$", printed.err, re.MULTILINE)
@@ -38,7 +38,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 def ops_of(m: ModuleOp) -> list[Operation]:
-    """The ops in the first function."""
+    """Return the ops in the first function."""
     func = next(iter(m.ops))
     assert isinstance(func, FuncOp)
     return [*func.body.block.ops]

@@ -1,4 +1,4 @@
-"""ProfileInstrument: the profile of one pass, and of nothing else."""
+"""ProfileInstrument: the profile of one pass only."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ EVERYTHING = 100_000
 
 
 def mine(*_: object) -> None:
-    """What the profiled pass calls."""
+    """Do nothing; called by the profiled pass."""
 
 
 def other(*_: object) -> None:
-    """What another pass calls."""
+    """Do nothing; called by another pass."""
 
 
 def calls(instrument: ProfileInstrument, function: str) -> int:
-    """How often the function was called, as far as the report says."""
+    """Return the number of calls of a function in the report."""
     found = re.search(rf"^ *(\d+)\S* .*\({function}\)$", instrument.report(), re.MULTILINE)
     return int(found[1]) if found else 0
 

@@ -1,4 +1,4 @@
-"""TraceInstrument: the events to the letter, and the file."""
+"""TraceInstrument: the exact events, and the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from passline.passmanager.instruments import TraceInstrument
 
 
 class Clock:
-    """A clock that goes on by a microsecond when it is looked at."""
+    """A clock that advances by a microsecond when it is read."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -43,7 +43,7 @@ def void(_: object) -> None: ...
 
 
 def names(trace: TraceInstrument) -> list[str]:
-    """The names of the events, verification left out, with `!` if failed."""
+    """Return the names of the events without verification, with `!` if failed."""
     return [e["name"] + "!" * e["args"]["failed"] for e in events(trace) if e["name"] != "verify"]
 
 

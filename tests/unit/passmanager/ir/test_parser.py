@@ -1,4 +1,4 @@
-"""What `parse_module` makes of text: locations, errors, empty files, resources."""
+"""parse_module: locations, errors, empty files, resources."""
 
 from __future__ import annotations
 
