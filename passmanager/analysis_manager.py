@@ -60,7 +60,7 @@ class AnalysisManager:
         Errors: PassDependencyError if analyses need each other in a cycle.
         """
         key = (analysis, op)
-        if self._computing:
+        if self._computing:  # the analysis being computed depends on this one
             self._computing[-1].uses.add(key)
         if (entry := self._entries.get(key)) is None:
             entry = self._compute(analysis, op)
@@ -114,7 +114,7 @@ class AnalysisManager:
             or (cls not in preserved and (entry.top_level in changed or op.parent is None))
         }
         known = tuple(self._entries)
-        while dropped:
+        while dropped:  # then the analyses computed from them, and so on
             for key in dropped:
                 del self._entries[key]
             dropped = {key for key, e in self._entries.items() if not e.uses.isdisjoint(dropped)}

@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation
 from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, check_spelling, kebab_case
+from .ir.edit import insert_before
 from .ir.symbols import symbol_of
 from .options import check_values, pass_text
 from .run import Run
@@ -178,10 +179,13 @@ class FunctionPass(Pass, Generic[AnchorT]):
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         frame = Run.current().frames[-1]
         block = module.body.block
+        # Two checks of the contract: one of each function, which names the culprit and takes
+        # constant time; and one of all symbols at the end, which finds added functions, too.
         symbols = _symbols(block)
         for func in [op for op in block.ops if self.visits(op)]:
             frame.function = func
             name = symbol_of(func)
+            # A function that a visit of another one deleted is not visited, but reported below.
             if func.parent is block:
                 result = self.transform_function(func, module, ctx)  # pyright: ignore[reportArgumentType]
                 if result is not None and result is not func:
@@ -239,9 +243,7 @@ def _replace_function(func: Operation, result: Operation) -> Operation:
             fresh.pop(key, None)
             if key in old:
                 fresh[key] = old[key]
-    block = func.parent
-    assert block is not None
-    block.insert_op_before(new, func)
+    insert_before(func, new)
     func.detach()
     return new
 

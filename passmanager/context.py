@@ -84,6 +84,7 @@ class PassContext:
         of the thread, which has level 2.
         """
         link = _entered.get()
+        # A copied `contextvars.Context`, as of `asyncio.to_thread`, has the link of another thread.
         if link is None or link.thread != threading.get_ident():
             return _this_thread.default
         return link.context
@@ -102,7 +103,7 @@ class PassContext:
         link = _entered.get()
         if link is None or link.context is not self:
             raise RuntimeError("a PassContext was left that is not the one entered last")
-        _entered.set(link.outer)
+        _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
         self._exit_instruments()
 
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:

@@ -157,6 +157,7 @@ def _decorate(
         if name is None and isinstance(cls.__dict__.get("name"), str):
             del own["name"]
         return _decorate_class(cls, base, method, own)
+    # A static method, since the function has no `self`.
     return _subclass(decorated, (base,), {**own, method: staticmethod(decorated)})()
 
 
@@ -192,4 +193,5 @@ def _subclass(like: object, bases: tuple[type, ...], attributes: dict[str, objec
         attributes.setdefault(attribute, getattr(like, attribute, None))
     attributes["__qualname__"] = attributes["__qualname__"] or str(attributes["name"])
     name = str(attributes["__qualname__"]).rpartition(".")[2]
+    # Not `type(name, ...)`: `new_class` determines the metaclass, ABCMeta or another.
     return new_class(name, bases, exec_body=lambda body: body.update(attributes))

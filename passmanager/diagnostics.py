@@ -146,6 +146,7 @@ class DiagnosticContext:
         """
         if not self._collected:
             return
+        # Cleared first: a renderer that raises is not called with the same diagnostics again.
         collected, self._collected = tuple(self._collected), []
         renderer(collected)
         errors = [d for d in collected if d.severity is Severity.ERROR]
@@ -188,11 +189,12 @@ def excerpt(location: FileLineColLoc) -> list[str]:
     """Return the source line at `location` and a caret under its column; empty if the line cannot
     be read.
     """
-    linecache.checkcache(location.filename.data)
+    linecache.checkcache(location.filename.data)  # the file may have changed
     line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
     if not line.strip():
         return []
     before = line[: max(0, location.column.data - 1)]
+    # Tabs stay tabs, so that the caret is aligned whatever their width.
     return [line, "".join("\t" if c == "\t" else " " for c in before) + "^"]
 
 

@@ -32,7 +32,7 @@ class DialectTable(Generic[T]):
     def __init__(self, group: str, builtin: Mapping[str, Callable[[], T]]) -> None:
         self._group = group
         self._factories = dict(builtin)
-        self._loaded: dict[str, T | None] = {}
+        self._loaded: dict[str, T | None] = {}  # None: there is no entry, or it failed to load
 
     def register(self, dialect: str, entry: T) -> None:
         """Set the entry of a dialect for this process."""

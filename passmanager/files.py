@@ -25,7 +25,7 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
     target = path.resolve()
     try:
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
+    except OSError as error:  # names the temporary file, which the user does not know
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:

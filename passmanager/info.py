@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 
+# Cached: a name is compared several times for each pass that runs.
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and

@@ -49,7 +49,7 @@ def anchor_of(cls: type[ModulePass]) -> str:
     return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
 
 
-class _Given(NamedTuple):
+class _ParsedOption(NamedTuple):
     """An option as written in the text, with its start and end."""
 
     name: str
@@ -143,7 +143,7 @@ class _Parser:
         return [self.build(cls, cls, name, start, options)]
 
     def composite(
-        self, name: str, start: int, given: list[_Given], children: list[ModulePass]
+        self, name: str, start: int, given: list[_ParsedOption], children: list[ModulePass]
     ) -> Sequence[ModulePass]:
         """Return the passes of `name{...}(...)`: a Sequential, a Fixpoint, or the children of an
         anchor.
@@ -154,6 +154,7 @@ class _Parser:
         if name_key(name) == Fixpoint.name:
             make = partial(Fixpoint, children[0] if len(children) == 1 else Sequential(children))
             return [self.build(make, FixpointOptions, name, start, given)]
+        # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
         if "." not in name or name_key(name) in self.names:
             self.find(name, start)
             end = start + len(name)
@@ -221,7 +222,7 @@ class _Parser:
         cls: type,
         name: str,
         start: int,
-        given: list[_Given],
+        given: list[_ParsedOption],
     ) -> ModulePass:
         """Return the pass that `make` returns for the options, which are the fields of `cls`."""
         fields = self.fields(cls, name, start, given)
@@ -234,11 +235,11 @@ class _Parser:
 
     # Options
 
-    def options(self) -> list[_Given]:
+    def options(self) -> list[_ParsedOption]:
         """Return the options in braces."""
         opening = self.at
         self.expect("{", "before options")
-        given: list[_Given] = []
+        given: list[_ParsedOption] = []
         comma = False
         while comma or not self.take("}"):
             if not self.peek():
@@ -247,7 +248,7 @@ class _Parser:
             comma = self.take(",")
         return given
 
-    def option(self, alternative: str) -> _Given:
+    def option(self, alternative: str) -> _ParsedOption:
         """Return one option; `alternative` ends the error message for a missing name."""
         start = self.at
         if (match := self.match(_NAME)) is None:
@@ -258,7 +259,7 @@ class _Parser:
             while self.peek() == "," and _NEXT_OPTION.match(self.text, self.at) is None:
                 self.take(",")
                 values.append(self.value())
-        return _Given(match.group(), values, start, self.at)
+        return _ParsedOption(match.group(), values, start, self.at)
 
     def value(self) -> OptionText:
         """Return one value, without its quotes."""
@@ -271,7 +272,9 @@ class _Parser:
         text = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), quoted, flags=re.DOTALL)
         return OptionText(text, quoted=True)
 
-    def fields(self, cls: type, name: str, start: int, given: list[_Given]) -> dict[str, object]:
+    def fields(
+        self, cls: type, name: str, start: int, given: list[_ParsedOption]
+    ) -> dict[str, object]:
         """Return the keyword arguments that the options set, with the types of the fields of
         `cls`.
         """

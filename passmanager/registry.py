@@ -55,6 +55,7 @@ def installed() -> Installed:
     from importlib.metadata import entry_points
 
     found = Installed()
+    # Sorted, as the order of entry points depends on the installation.
     plugins = sorted(entry_points(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
     for plugin in plugins:
         try:

@@ -126,7 +126,7 @@ class Run:
     @staticmethod
     def active() -> Run | None:
         """Return the current run of this thread or task, or None if no pass is running."""
-        run = _present.get()
+        run = _current.get()
         return run if run is not None and run._thread == threading.get_ident() else None
 
     @staticmethod
@@ -152,11 +152,11 @@ class Run:
         if outer is not None and outer.module is module:
             yield outer
             return
-        _present.set(run := Run(module, ir_context, instrumentor))
+        _current.set(run := Run(module, ir_context, instrumentor))
         try:
             yield run
         finally:
-            _present.set(outer)
+            _current.set(outer)
 
     @property
     def ir_context(self) -> Context:
@@ -220,6 +220,7 @@ class Run:
             self._valid -= undone
             self.invalidated_by.update(dict.fromkeys(undone, info.name))
             self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
+        # A pass is valid after it ran: it need not list itself in `preserves`.
         if info.key in self._tracked:
             self._valid.add(info.key)
             self.invalidated_by.pop(info.key, None)
@@ -232,4 +233,4 @@ class Run:
         self.analyses.clear(error)
 
 
-_present: ContextVar[Run | None] = ContextVar("passline_run", default=None)
+_current: ContextVar[Run | None] = ContextVar("passline_run", default=None)

@@ -128,12 +128,13 @@ def current_instrumentor() -> PassInstrumentor:
 def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:
     """Run the body of a pass, render its diagnostics, and check its changes."""
     composite = frame.info.composite
+    # The children of a composite are verified and rolled back one by one.
     if (ctx.verify_each or ctx.verify_preserves) and not composite:
         run.watch()
     backup = run.module.clone() if ctx.rollback and not composite else None
     try:
         if is_own(pass_):
-            pass_.transform(run.module, ctx)
+            pass_.transform(run.module, ctx)  # `apply` calls `run_pass`
         else:
             pass_.apply(run.ir_context, run.module)
         if frame.reported is not None:
@@ -162,7 +163,7 @@ def _process_changes(
             changes = run.changes()
             if changes and ctx.verify_each:
                 verify_changes(run.module, changes)
-        finally:
+        finally:  # also if verification fails, so that timing instruments see it
             frame.verify_time = perf_counter() - began
         if changes and ctx.verify_preserves:
             check_preserved(frame.info, preserves, changes, run)

@@ -89,6 +89,8 @@ class Sequential(Pass):
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False
+        # A generator: it decides on the next step after this loop has run the previous one, when it
+        # is known whether the requirements are still valid.
         for step in self._steps(
             ctx, scope, lambda name: name_key(name) in waived or run.is_valid(name)
         ):

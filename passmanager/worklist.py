@@ -141,7 +141,7 @@ class TrackingRewriter(PatternRewriter):
         new = _with_nested(op)
         _locate(new, self._matched.location)
         self.inserted += new
-        for inner in reversed(new):
+        for inner in reversed(new):  # the stack yields them in the order of the text
             self._worklist.push(inner)
         self._worklist.touch(op)
         super().handle_operation_insertion(op)

@@ -163,6 +163,7 @@ def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAVal
     A new value between two kept ones takes over the name of an old one between the same two, if
     both have the same name hint; other new values get names that are not in `old`.
     """
+    # Example: with `old` %a, %b, %c and `values` a, x, c, the new value x takes over the name %b.
     order = [*old]
     places = {value: place for place, value in enumerate(order)}
     stayed = old.keys() & set(values)

@@ -75,6 +75,7 @@ class _Tracing:
 
     def _measure(self) -> int:
         """Return the allocated bytes, and update the peak of all passes that are being measured."""
+        # There is one peak, since its last reset: before each reset all open passes account for it.
         now, peak = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
         for use in self._open:

@@ -156,6 +156,8 @@ class IRPrinter(NumberingInstrument):
         return [part for part in {**old, **now} if old.get(part) != now.get(part)]
 
     def _marks(self, run: Run, watched: _Watched) -> Marks:
+        # The version tells whether the module changed, but not which functions: those are compared
+        # as text, once for each version.
         if watched.version != run.version:
             watched.version = run.version
             parts = self._parts(run.module) if self.functions else {}

@@ -91,6 +91,7 @@ class SpanInstrument(NestingInstrument[Span]):
             raise
         finally:
             entry.item.ended = self.clock()
+            # Closes the passes inside that ended without an event, too.
             while entry in self._here.open:
                 self._close_last(failed=True)
             self._close_session()

@@ -86,6 +86,7 @@ class StatisticsInstrument(NestingInstrument[_Open]):
         if item.leaf:
             run.watch()
             item.version = run.version
+            # The ops recorded after the previous pass are reused, if nothing changed since.
             item.ops = item.ops or _ops(run.module)
             with self._lock:
                 self._statistics_of(item.name).runs += 1

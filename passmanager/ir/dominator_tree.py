@@ -85,7 +85,7 @@ class DominatorTree:
         A block dominates the blocks whose times lie between its own.
         """
         enter, leave = [0] * len(self.blocks), [0] * len(self.blocks)
-        clock, pending = 0, [~0, 0]
+        clock, pending = 0, [~0, 0]  # ~n: leave block n; n: enter it
         while pending:
             number = pending.pop()
             clock += 1

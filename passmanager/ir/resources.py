@@ -32,6 +32,7 @@ def blob_of(dense: DenseIntOrFPElementsAttr) -> tuple[str, str]:
     if element == i1:
         data = bytes(map(bool, data))  # true is 0xFF in xDSL, 1 in MLIR
     size = element.compile_time_size
+    # The alignment is the largest power of two that divides the size of an element.
     blob = (size & -size).to_bytes(4, "little") + data
     return f"constant_{sha256(blob).hexdigest()[:16]}", f"0x{blob.hex().upper()}"
 

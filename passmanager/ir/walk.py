@@ -19,7 +19,7 @@ def walk(root: Operation) -> Iterator[Operation]:
         op: Operation | None = pending.pop()
         while op is not None:
             yield op
-            if op.regions:
+            if op.regions:  # first the ops nested in it, then those after it
                 if (rest := op.next_op) is not None:
                     pending.append(rest)
                 pending += _first_ops(op)
