@@ -225,9 +225,9 @@ class FunctionPass(Pass, Generic[AnchorT]):
         deleted = [f"deleted @{name}" for name in before if name not in after]
         self._break_contract(", ".join(added + deleted) or "changed the order of the functions")
 
-    def _break_contract(self, what: str) -> None:
+    def _break_contract(self, violation: str) -> None:
         raise PassContractError(
-            f"function pass '{self.info.name}' {what}: a function pass may not "
+            f"function pass '{self.info.name}' {violation}: a function pass may not "
             "add, delete or rename functions; "
             "derive from ModulePass to do so"
         )

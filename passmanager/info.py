@@ -103,19 +103,19 @@ def check_level(opt_level: object) -> None:
         raise ValueError(f"opt_level is 0 or more, not {opt_level}")
 
 
-def check_names(what: str, names: object) -> tuple[str, ...]:
-    """Return the pass names in `names` as a tuple; `what` is the setting that a message names.
+def check_names(setting: str, names: object) -> tuple[str, ...]:
+    """Return the pass names in `names` as a tuple; `setting` is the setting that a message names.
 
     Errors: TypeError if `names` is a single string, whose letters would be taken for names, or
     holds anything but strings.
     """
     if isinstance(names, str):
-        raise TypeError(f"{what} is a list of names: write [{names!r}] instead of {names!r}")
+        raise TypeError(f"{setting} is a list of names: write [{names!r}] instead of {names!r}")
     if not isinstance(names, Iterable):
-        raise TypeError(f"{what} is a list of names, not {names!r}")
+        raise TypeError(f"{setting} is a list of names, not {names!r}")
     checked: list[str] = []
     for name in cast(Iterable[object], names):
         if not isinstance(name, str):
-            raise TypeError(f"{what} is a list of names, but holds {name!r}")
+            raise TypeError(f"{setting} is a list of names, but holds {name!r}")
         checked.append(name)
     return tuple(checked)

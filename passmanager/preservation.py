@@ -39,7 +39,7 @@ def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
     copy = run.module.clone()
     snapshot = Snapshot(copy)
     config = PassContext.current().config
-    with PassContext(verify_each=False):  # and without instruments: nobody asked for this run
+    with PassContext(verify_each=False):  # without instruments: the user did not run this pass
         config.apply(pass_, pass_.name).apply(run.ir_context, copy)
     if snapshot.update():
         raise PassContractError(

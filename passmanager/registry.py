@@ -78,10 +78,10 @@ def installed() -> Installed:
     return found
 
 
-def _is_free(what: str, taken: bool, plugin: str) -> bool:
+def _is_free(entry: str, taken: bool, plugin: str) -> bool:
     """Return whether a name is not `taken`; warn otherwise."""
     if taken:
-        _log.warning("%s of plugin '%s' is ignored: another plugin has it", what, plugin)
+        _log.warning("%s of plugin '%s' is ignored: another plugin has it", entry, plugin)
     return not taken
 
 

@@ -64,7 +64,7 @@ def apply_patterns(
     op that it replaces, or else of the matched op. Each rewrite is a passed remark.
 
     `listener` is told of each insertion, removal and modification. After `max_num_rewrites` the
-    driver stops where it is; a negative number is no limit. Before a pattern is tried on an op,
+    driver stops where it is; a negative number means no limit. Before a pattern is tried on an op,
     `actions` is asked whether a step `rewrite` is allowed, and one with the name of the pattern's
     class; if not, the pattern is not tried on this visit.
 

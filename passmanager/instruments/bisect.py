@@ -18,7 +18,7 @@ class OptBisect(NumberingInstrument):
     stderr, and blocks the passes whose number is above `limit` or, if `limit` is a container of
     numbers, not in it.
 
-    -1 is no limit. Composites, and passes in the context's `required_pass`, are not numbered and
+    -1 means no limit. Composites, and passes in the context's `required_pass`, are not numbered and
     always run. The numbers go on as long as the instrument lives, so that each step of a search
     takes a new one. Errors: TypeError or ValueError for another limit.
     Source: LLVM's `-opt-bisect-limit` and `-opt-bisect`.

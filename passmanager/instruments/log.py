@@ -39,12 +39,12 @@ class PassLog(PassInstrument):
         _write(len(Run.current().frames), f"Running analysis: {analysis.__name__} on {_unit(op)}")
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        what = f"{analysis.__name__} on {_unit(op)} ({type(error).__name__})"
-        _write(len(Run.current().frames), f"Failed analysis: {what}")
+        subject = f"{analysis.__name__} on {_unit(op)} ({type(error).__name__})"
+        _write(len(Run.current().frames), f"Failed analysis: {subject}")
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
-        what = f"{analysis.__name__} on {_unit(op)}"
-        _write(len(Run.current().frames), f"Invalidating analysis: {what}")
+        subject = f"{analysis.__name__} on {_unit(op)}"
+        _write(len(Run.current().frames), f"Invalidating analysis: {subject}")
 
 
 def _unit(op: Operation) -> str:

@@ -171,8 +171,8 @@ class IRPrinter(NumberingInstrument):
             self._runs.pop(run, None)
 
 
-def _selection(what: str, names: bool | Collection[str]) -> bool | tuple[str, ...]:
-    return names if isinstance(names, bool) else check_names(what, names)
+def _selection(setting: str, names: bool | Collection[str]) -> bool | tuple[str, ...]:
+    return names if isinstance(names, bool) else check_names(setting, names)
 
 
 def _names(selection: bool | tuple[str, ...]) -> tuple[str, ...]:

@@ -150,8 +150,8 @@ class StatisticsInstrument(NestingInstrument[_Open]):
         width = max((len(str(n)) for rows in counted.values() for n, _ in rows), default=0)
         for name, found in self.passes.items():
             yield f"{name}: {_runs(found)}"
-            for n, what in counted[name]:
-                yield f"  (S) {n:>{width}} {what}"
+            for n, description in counted[name]:
+                yield f"  (S) {n:>{width}} {description}"
 
 
 def _of_run(run: Run, entry: Entry[_Open] | None) -> _Open | None:

@@ -155,8 +155,8 @@ class _DominanceVerifier:
         if not isolated and self._surroundings.properly_dominates(operand, self._root):
             return
         outside = isolated and not _is_below(operand, self._root)
-        what = "is defined outside of the region" if outside else "does not dominate this use"
-        raise invalid(op, f"operand #{index} {what}: {_describe(operand)}")
+        problem = "is defined outside of the region" if outside else "does not dominate this use"
+        raise invalid(op, f"operand #{index} {problem}: {_describe(operand)}")
 
     @cached_property
     def _surroundings(self) -> DominanceInfo:
