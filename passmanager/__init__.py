@@ -1,10 +1,10 @@
-"""The pass infrastructure: passes, contexts, pipelines, instruments, analyses and diagnostics over
-xDSL's IR.
+"""The pass infrastructure over xDSL's IR: passes, contexts, pipelines, instruments, analyses and
+diagnostics.
 """
 
 from .actions import SILENT, Actions, Recorder
 from .analysis_manager import AnalysisManager
-from .base import FunctionPass, ModulePass, Pass, info_of
+from .base import FunctionPass, ModulePass, Pass
 from .config import register_config_option
 from .context import PassContext
 from .decorators import function_pass, module_pass
@@ -23,6 +23,7 @@ from .instrument import PassInstrument, pass_instrument
 from .registry import find_pass, register_pass
 from .remarks import Remark, RemarkKind, Remarks
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
+from .runner import info_of
 from .sequential import Fixpoint, Plan, Sequential
 
 __all__ = [

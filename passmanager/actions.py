@@ -1,6 +1,6 @@
-"""Actions: what an algorithm asks before it changes the IR, and reports afterwards.
+"""Actions: the permission that an algorithm asks for before a change, and its reports afterwards.
 
-An algorithm takes an `Actions` object and tells it everything:
+An algorithm takes an `Actions` object and reports to it without conditions:
 
     def fold_constants(func, actions: Actions = SILENT) -> None:
         ...
@@ -26,11 +26,11 @@ __all__ = ["SILENT", "Actions", "PassActions", "Recorder"]
 
 
 class Actions:
-    """Allows every step and records none; an error is raised at once.
+    """The base class, which allows every step and records nothing; an error raises at once.
 
     Subclasses number and filter the steps, count them, and make remarks. `decides` is false where
-    every step is allowed, `wants_remarks` where remarks are dropped, so that an algorithm can skip
-    what only these need.
+    every step is allowed, and `wants_remarks` where remarks are dropped, so that an algorithm can
+    skip work that only these need.
     Source: MLIR's `Action` and `remark`.
     """
 
@@ -53,8 +53,11 @@ class Actions:
         scope: Operation | None = None,
         **arguments: Argument,
     ) -> None:
-        """Report a change that was made. `name` is the same for all changes of a kind; `scope` is
-        the op that held `where`, if that is erased by now."""
+        """Report a change that was made.
+
+        `name` is the same for all changes of a kind. `scope` is the op that held `where`, if
+        `where` has been erased.
+        """
 
     def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         """Report a change that was not made, and why."""
@@ -66,7 +69,9 @@ class Actions:
         """Report a fact that was found."""
 
     def error(self, where: Where, message: str) -> Diagnostic:
-        """Report invalid input: the pass fails when it ends. DiagnosticError if nobody listens."""
+        """Report invalid input: the pass fails when it ends. Outside of a pass, raise
+        DiagnosticError.
+        """
         diagnostic = make(Severity.ERROR, where, message)
         raise DiagnosticError(str(diagnostic), [diagnostic])
 
@@ -79,8 +84,11 @@ SILENT = Actions()
 
 
 class PassActions(Actions):
-    """The actions of the pass of `frame`: instruments decide about its steps, remarks of the wanted
-    kinds and errors are diagnostics of the run, and counters are its statistics."""
+    """The actions of the pass of `frame`.
+
+    The instruments `deciders` decide about its steps. Remarks of the wanted `kinds` and errors
+    become diagnostics of the pass, and counters its statistics.
+    """
 
     def __init__(
         self,
@@ -144,7 +152,7 @@ class PassActions(Actions):
 
 
 class Recorder(Actions):
-    """Keeps what an algorithm reports: for tests, and for callers outside of a pass.
+    """Actions that keep the reports: for tests, and for callers outside of a pass.
 
     `counts` has the counters, `remarks` pairs of a kind and a name, `errors` the diagnostics.
     """

@@ -1,9 +1,9 @@
-"""Analyses: facts about the IR, computed once and kept while they are true."""
+"""The cache of analyses of one run, and their invalidation."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar, cast
@@ -11,8 +11,8 @@ from typing import TypeVar, cast
 from xdsl.ir import Operation
 
 from .errors import PassDependencyError
-from .instrument import PassInstrument
-from .ir.snapshot import Changes
+from .instrumentor import PassInstrumentor
+from .ir.changes import Changes
 
 __all__ = ["AnalysisManager"]
 
@@ -22,7 +22,7 @@ Key = tuple[type[object], Operation]
 
 @dataclass
 class _Entry:
-    """A computed analysis, the top-level op that it is about, and the analyses that it was made
+    """A computed analysis, the top-level op that contains its op, and the analyses it was computed
     from.
     """
 
@@ -32,41 +32,42 @@ class _Entry:
 
 
 class AnalysisManager:
-    """The analyses of one run.
+    """The cache of the analyses of one run.
 
-    An analysis is a plain class, constructed from the op that it is about; one whose constructor
-    takes a second argument gets this manager, and may ask it for others. A result is kept until a
-    pass that does not list its class in `preserves` has changed the op; for the module that is any
-    change. It then goes together with every result that was made from it. A pass that wants an
-    analysis of what it has itself just changed constructs the class directly. `watch` is called
-    before something is computed; `instruments` gives those to tell of what happens.
+    An analysis is a plain class, constructed from an op. If its constructor takes a second
+    argument, that is this manager, which it may ask for other analyses. A result stays cached until
+    a pass that does not list its class in `preserves` changes the op; of an analysis of the module,
+    until any change. All results computed from an invalid one are dropped with it. A pass that
+    needs an analysis of IR that it has just changed itself constructs the class directly.
+
+    `watch` is called before anything is computed; `instrumentor` returns the dispatcher of events.
     """
 
     def __init__(
         self,
         watch: Callable[[], None] = lambda: None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> None:
         self._watch = watch
-        self._instruments = instruments
+        self._instrumentor = instrumentor
         self._entries: dict[Key, _Entry] = {}
         self._computing: list[_Entry] = []
         self._pending: list[Key] = []
 
     def get(self, analysis: type[A], op: Operation) -> A:
-        """The analysis of `op`, computed if it is not at hand.
+        """Return the analysis of `op`, computed unless it is cached.
 
-        Errors: PassDependencyError if analyses need each other in a circle.
+        Errors: PassDependencyError if analyses need each other in a cycle.
         """
         key = (analysis, op)
-        if self._computing:
+        if self._computing:  # the analysis being computed depends on this one
             self._computing[-1].uses.add(key)
         if (entry := self._entries.get(key)) is None:
             entry = self._compute(analysis, op)
         return cast(A, entry.result)
 
     def cached(self, analysis: type[A], op: Operation) -> A | None:
-        """The analysis of `op` if it is at hand."""
+        """Return the analysis of `op` if it is cached, else None."""
         entry = self._entries.get((analysis, op))
         return None if entry is None else cast(A, entry.result)
 
@@ -74,89 +75,65 @@ class AnalysisManager:
         key = (analysis, op)
         if key in self._pending:
             names = " -> ".join(cls.__name__ for cls, _ in (*self._pending, key))
-            raise PassDependencyError(f"analyses need each other in a circle: {names}")
+            raise PassDependencyError(f"analyses need each other in a cycle: {names}")
         self._watch()
         entry = _Entry(None, _top_level(op))
-        instruments = self._instruments()
-        _tell(instruments, "run_before_analysis", key)
+        instrumentor = self._instrumentor()
+        instrumentor.before_analysis(op, analysis)
         self._pending.append(key)
         self._computing.append(entry)
         try:
             entry.result = analysis(op, self) if _takes_manager(analysis) else analysis(op)
         except BaseException as error:
-            _tell_quietly(instruments, "analysis_failed", key, error, error)
+            instrumentor.analysis_failed(op, analysis, error)
             raise
         finally:
             self._pending.pop()
             self._computing.pop()
         self._entries[key] = entry
-        _tell(instruments, "run_after_analysis", key)
+        instrumentor.after_analysis(op, analysis)
         return entry
 
     def __iter__(self) -> Iterator[Key]:
-        """What is at hand: pairs of an analysis class and an op."""
+        """Iterate over the keys of all cached analyses: pairs of an analysis class and an op."""
         return iter(tuple(self._entries))
 
-    def settle(self, changes: Changes, preserved: Collection[type]) -> None:
-        """After a pass: drop what its changes made untrue and what was made from that."""
+    def invalidate(self, changes: Changes, preserved: Collection[type]) -> None:
+        """Drop the analyses that the changes of a pass made invalid, except those of the
+        `preserved` classes, and all computed from dropped ones.
+        """
         if not self._entries:
             return
-        gone = set(changes.removed)
-        touched = gone | changes.top_level
+        removed = set(changes.removed)
+        changed = removed | changes.top_level
+        # Analyses of removed ops go in any case: nothing of them can be preserved.
         dropped = {
             (cls, op)
             for (cls, op), entry in self._entries.items()
-            if entry.top_level in gone
-            or (cls not in preserved and (entry.top_level in touched or op.parent is None))
+            if entry.top_level in removed
+            or (cls not in preserved and (entry.top_level in changed or op.parent is None))
         }
         known = tuple(self._entries)
-        while dropped:
+        while dropped:  # then the analyses computed from them, and so on
             for key in dropped:
                 del self._entries[key]
             dropped = {key for key, e in self._entries.items() if not e.uses.isdisjoint(dropped)}
-        for key in known:
-            if key not in self._entries:
-                _tell(self._instruments(), "analysis_invalidated", key)
+        for cls, op in known:
+            if (cls, op) not in self._entries:
+                self._instrumentor().analysis_invalidated(op, cls)
 
     def clear(self, error: BaseException) -> None:
-        """Drop everything, because of `error`, which gets the failures of instruments as notes."""
+        """Drop all analyses because of `error`, which gets the exceptions of instruments as
+        notes.
+        """
         known = tuple(self._entries)
         self._entries.clear()
-        for key in known:
-            _tell_quietly(self._instruments(), "analysis_invalidated", key, error)
-
-
-def _tell(instruments: Sequence[PassInstrument], hook: str, key: Key) -> None:
-    """Call a hook of the instruments; what one raises gains a note."""
-    analysis, op = key
-    for instrument in instruments:
-        call: Callable[[Operation, type], None] = getattr(instrument, hook)
-        try:
-            call(op, analysis)
-        except BaseException as error:
-            error.add_note(f"in {instrument.name}.{hook}, for analysis {analysis.__name__}")
-            raise
-
-
-def _tell_quietly(
-    instruments: Sequence[PassInstrument],
-    hook: str,
-    key: Key,
-    error: BaseException,
-    *more: BaseException,
-) -> None:
-    """Call a hook while `error` is on its way: what the instruments raise is noted on it."""
-    analysis, op = key
-    for instrument in instruments:
-        call: Callable[..., None] = getattr(instrument, hook)
-        try:
-            call(op, analysis, *more)
-        except Exception as second:
-            error.add_note(f"and {instrument.name}.{hook} raised {second!r}")
+        for cls, op in known:
+            self._instrumentor().analysis_invalidated(op, cls, error)
 
 
 def _top_level(op: Operation) -> Operation:
-    """The op directly in the module that holds `op`; the module itself for the module."""
+    """Return the op directly in the module that contains `op`; for the module, the module."""
     while (parent := op.parent_op()) is not None and parent.parent is not None:
         op = parent
     return op
@@ -164,7 +141,7 @@ def _top_level(op: Operation) -> Operation:
 
 @cache
 def _takes_manager(analysis: type) -> bool:
-    """Whether the constructor takes a second argument, the manager."""
+    """Return whether the constructor of an analysis takes a second argument, the manager."""
     parameters = inspect.signature(analysis).parameters.values()
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return len(positional) > 1

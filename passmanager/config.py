@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.passes import ModulePass
 
-from .errors import ConfigError, PassNotFoundError
+from .errors import ConfigError
 from .info import closest_name, name_key
-from .options import find_option, from_value, pass_options
-from .registry import find_pass, installed
+from .option_types import from_value
+from .options import find_option, pass_options
+from .registry import installed
 
 __all__ = ["Config", "ConfigValue", "config_types", "option_type", "register_config_option"]
 
@@ -21,53 +22,100 @@ ConfigValue = object
 
 
 @dataclass(frozen=True)
-class _Registered:
-    """A key that belongs to no pass: its type, plain or a frozen dataclass, and its default."""
+class _Key:
+    """A key of `config`, with the type of its values.
 
-    key: str
+    `type` is a pass class, whose values are dicts of its fields, or the type of a registered
+    option: a frozen dataclass or a plain type.
+    """
+
+    name: str
     type: type
-    default: object
+    default: object = None
+
+    @property
+    def is_pass(self) -> bool:
+        return issubclass(self.type, ModulePass)
+
+    @property
+    def has_fields(self) -> bool:
+        return self.is_pass or dataclasses.is_dataclass(self.type)
+
+    def convert(self, value: ConfigValue) -> ConfigValue:
+        """Return `value` converted to the type, for a pass a dict of the fields that it sets.
+
+        Errors: ConfigError if the value has another type, or sets an unknown field.
+        """
+        if isinstance(value, ModulePass) and isinstance(value, self.type):
+            return {o.field: getattr(value, o.field) for o in pass_options(self.type)}
+        if self.has_fields and isinstance(value, Mapping):
+            fields = _convert_fields(self.name, self.type, cast(Mapping[str, object], value))
+            return fields if self.is_pass else self._construct(fields)
+        if self.is_pass:
+            raise ConfigError(_not_a_dict(self.name, self.type, value))
+        return _convert(self.name, value, self.type)
+
+    def _construct(self, fields: dict[str, object]) -> object:
+        try:
+            return self.type(**fields)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"config option '{self.name}': {error}") from error
 
 
-_registered: dict[str, _Registered] = {}
+_registered: dict[str, _Key] = {}
 
 
 def register_config_option(key: str, type_: type, default: ConfigValue = None) -> None:
-    """Let contexts hold `key` with a value of `type_`, a plain type or a frozen dataclass.
+    """Register `key` as an option of contexts, with values of `type_`, a plain type or a frozen
+    dataclass.
 
-    A dataclass takes a dict too; fields that the dict leaves out keep their defaults.
+    A value of a dataclass may be given as a dict; fields that the dict leaves out keep their
+    defaults.
+
     Errors: ValueError if the key is registered already or names a pass, or if the default is of
     another type.
     """
     if name_key(key) in _registered:
         raise ValueError(f"config option '{key}' is registered already")
-    # Plugins register theirs while they are loaded: the passes are not known yet.
+    # Plugins register their options while the registry is filled: it is not asked before.
     if installed.cache_info().currsize and name_key(key) in installed().names:
         raise ValueError(
             f"config option '{key}' is the name of a pass, whose fields are its options"
         )
     if default is not None:
-        default = _checked(key, default, type_)
+        default = _convert(key, default, type_)
     elif dataclasses.is_dataclass(cast(object, type_)):
         default = type_()
-    _registered[name_key(key)] = _Registered(key, type_, default)
+    _registered[name_key(key)] = _Key(key, type_, default)
 
 
-def _options() -> dict[str, _Registered]:
-    """The registered options, with those that plugins register when they are loaded."""
-    installed()
-    return _registered
+def _find_key(key: str) -> _Key | None:
+    """Return the registered option or the pass called `key`, or None."""
+    registry = installed()  # loads the plugins, which register their options
+    if (option := _registered.get(name_key(key))) is not None:
+        return option
+    name = registry.names.get(name_key(key))
+    return None if name is None else _Key(key, registry.passes[name]())
+
+
+def _all_keys() -> Iterator[_Key]:
+    """Yield the registered options, then the passes."""
+    passes = installed().passes
+    yield from _registered.values()
+    for name, factory in passes.items():
+        yield _Key(name, factory())
 
 
 class Config:
-    """The legalised options of one context.
+    """The validated options of one context.
 
-    A key is a registered option, or a pass with a dict of its fields; `key.field` sets one field.
+    A key is a registered option, or a pass, whose value is a dict of its fields; `key.field` sets
+    one field.
     """
 
     def __init__(self, values: Mapping[str, ConfigValue] | None = None) -> None:
         self._values: dict[str, ConfigValue] = {}
-        self._fields: dict[str, dict[str, object]] = {}
+        self._pass_fields: dict[str, dict[str, object]] = {}
         if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"config is a dict of options, not {values!r}")
         for key, value in _gather_fields(values or {}).items():
@@ -80,34 +128,27 @@ class Config:
     def _add(self, key: str, value: ConfigValue) -> None:
         if value is None:
             raise ConfigError(f"config option '{key}' is None: leave it out for its default")
-        if (option := _options().get(name_key(key))) is not None:
-            self._values[option.key] = _legalise(option, value)
-            return
-        try:
-            pass_ = find_pass(key)
-        except PassNotFoundError:
-            raise ConfigError(_unknown_key(key)) from None
-        self._fields[name_key(key)] = fields = _pass_fields(key, pass_, value)
-        self._values[key] = fields
+        if (found := _find_key(key)) is None:
+            raise ConfigError(_unknown_key(key))
+        self._values[found.name] = converted = found.convert(value)
+        if found.is_pass:
+            self._pass_fields[name_key(key)] = cast(dict[str, object], converted)
 
     def get(self, key: str) -> ConfigValue | None:
-        """The value of a key, for a pass a dict of its fields; what is not set is at its default.
-        None if there is no such key.
+        """Return the value of a key, for a pass a dict of its fields, with defaults for what is not
+        set; None for an unknown key.
         """
-        if (option := _options().get(name_key(key))) is not None:
-            return self._values.get(option.key, option.default)
-        try:
-            options = pass_options(find_pass(key))
-        except PassNotFoundError:
+        if (found := _find_key(key)) is None:
             return None
+        if not found.is_pass:
+            return self._values.get(found.name, found.default)
+        options = pass_options(found.type)
         defaults = {o.field: o.default for o in options if o.default is not dataclasses.MISSING}
-        return defaults | self._fields.get(name_key(key), {})
+        return defaults | self._pass_fields.get(name_key(key), {})
 
     def apply(self, pass_: ModulePass, name: str) -> ModulePass:
-        """The pass with the fields that were left at their defaults filled from the key that names
-        it.
-        """
-        if (fields := self._fields.get(name_key(name))) is None:
+        """Return the pass with the fields that are at their defaults set from the key `name`."""
+        if (fields := self._pass_fields.get(name_key(name))) is None:
             return pass_
         options = {option.field: option for option in pass_options(type(pass_))}
         new = {
@@ -118,38 +159,44 @@ class Config:
         return dataclasses.replace(pass_, **new) if new else pass_
 
 
-# Keys
-
-
-def _is_key(key: str) -> bool:
-    """Whether a key is a registered option or names a pass."""
-    return name_key(key) in _options() or name_key(key) in installed().names
-
-
 def option_type(key: str) -> object | None:
-    """The type of the values of a key, or of the field of `key.field`; None for passes and
+    """Return the type of the values of a key, or of the field of `key.field`; None for passes and
     dataclasses, which have fields.
 
-    Errors: ConfigError if there is no such key or field.
+    Errors: ConfigError for an unknown key or field.
     """
-    if (option := _options().get(name_key(key))) is not None:
-        return None if dataclasses.is_dataclass(cast(object, option.type)) else option.type
-    if _is_key(key):
-        return None
+    if (found := _find_key(key)) is not None:
+        return None if found.has_fields else found.type
     owner, _, field = key.rpartition(".")
-    if not _is_key(owner):
+    if (found := _find_key(owner)) is None:
         raise ConfigError(_unknown_key(key))
-    registered = _options().get(name_key(owner))
-    cls = find_pass(owner) if registered is None else registered.type
     try:
-        return find_option(cls, field, owner).type
+        return find_option(found.type, field, owner).type
     except ValueError as error:
         raise ConfigError(f"config option {error}") from None
 
 
+def config_types() -> dict[str, dict[str, str]]:
+    """Return all keys that a context's `config` takes, those of passes as `pass.field`, with their
+    types as text under `type`.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for key in _all_keys():
+        if key.has_fields:
+            found |= {
+                f"{key.name}.{o.field}": {"type": o.type_text} for o in pass_options(key.type)
+            }
+        else:
+            found[key.name] = {"type": key.type.__name__}
+    return dict(sorted(found.items()))
+
+
+# Values
+
+
 def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
-    """The options with all `key.field`, and all spellings of a key, gathered into a dict of fields
-    under one `key`.
+    """Return the options with all `key.field`, and all spellings of a key, merged into a dict of
+    fields under one `key`.
     """
     gathered: dict[str, ConfigValue] = {}
     spelled: dict[str, str] = {}
@@ -157,7 +204,8 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
         if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ConfigError(f"the key of a config option is a string, not {key!r}")
         owner, _, field = key.rpartition(".")
-        if not _is_key(key) and _is_key(owner):
+        # A key may itself contain dots, as `relax.fallback_device_type`.
+        if _find_key(key) is None and _find_key(owner) is not None:
             key, value = owner, {field: value}
         key = spelled.setdefault(name_key(key), key)
         if key in gathered:
@@ -169,71 +217,35 @@ def _gather_fields(values: Mapping[str, ConfigValue]) -> dict[str, ConfigValue]:
     return gathered
 
 
-def _unknown_key(key: str) -> str:
-    candidates = [*(o.key for o in _options().values()), *installed().passes]
-    closest = closest_name(key, candidates)
-    registered = ", ".join(sorted(o.key for o in _options().values())) or "none"
-    hint = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
-    return f"there is no config option and no pass '{key}'; {hint}"
-
-
-# Values
-
-
-def _pass_fields(key: str, cls: type[ModulePass], value: ConfigValue) -> dict[str, object]:
-    """The fields of the pass class that `value`, a dict or an instance of the class, sets."""
-    if isinstance(value, cls):
-        return {o.field: getattr(value, o.field) for o in pass_options(cls)}
-    if not isinstance(value, Mapping):
-        names = ", ".join(o.field for o in pass_options(cls)) or "no fields"
-        raise ConfigError(
-            f"config option '{key}' is a dict with fields of {cls.name} ({names}), not {value!r}"
-        )
-    return _fields(key, cls, cast(Mapping[str, object], value))
-
-
-def _legalise(option: _Registered, value: ConfigValue) -> ConfigValue:
-    """`value` as the registered type has it; a dict becomes the dataclass."""
-    if dataclasses.is_dataclass(cast(object, option.type)) and isinstance(value, Mapping):
-        fields = _fields(option.key, option.type, cast(Mapping[str, object], value))
-        try:
-            return option.type(**fields)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"config option '{option.key}': {error}") from error
-    return _checked(option.key, value, option.type)
-
-
-def _fields(key: str, cls: type, given: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a dataclass that `given` sets, each checked against its type."""
+def _convert_fields(key: str, cls: type, given: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields of a dataclass that `given` sets, each converted to its type."""
     fields: dict[str, object] = {}
     for name, value in given.items():
         try:
             option = find_option(cls, name, key)
         except ValueError as error:
             raise ConfigError(f"config option {error}") from None
-        fields[option.field] = _checked(f"{key}.{name}", value, option.type)
+        fields[option.field] = _convert(f"{key}.{name}", value, option.type)
     return fields
 
 
-def _checked(key: str, value: object, type_: object) -> object:
+def _convert(key: str, value: object, type_: object) -> object:
     try:
         return from_value(value, type_)
     except ValueError as error:
         raise ConfigError(f"config option '{key}': {error}") from None
 
 
-def config_types() -> dict[str, dict[str, str]]:
-    """Every key that a context's `config` takes, a pass as `pass.field`, with its type as text."""
-    found: dict[str, dict[str, str]] = {}
-    for option in _options().values():
-        if dataclasses.is_dataclass(cast(object, option.type)):
-            found |= _field_types(option.key, option.type)
-        else:
-            found[option.key] = {"type": option.type.__name__}
-    for name, factory in installed().passes.items():
-        found |= _field_types(name, factory())
-    return dict(sorted(found.items()))
+def _not_a_dict(key: str, cls: type[ModulePass], value: object) -> str:
+    """Return the message that the value of a key is not a dict of fields of a pass."""
+    names = ", ".join(option.field for option in pass_options(cls)) or "no fields"
+    return f"config option '{key}' is a dict with fields of {cls.name} ({names}), not {value!r}"
 
 
-def _field_types(key: str, cls: type) -> dict[str, dict[str, str]]:
-    return {f"{key}.{o.field}": {"type": o.type_text} for o in pass_options(cls)}
+def _unknown_key(key: str) -> str:
+    """Return the message about an unknown key, with the nearest one."""
+    options = [option.name for option in _registered.values()]
+    closest = closest_name(key, [*options, *installed().passes])
+    registered = ", ".join(sorted(options)) or "none"
+    hint = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
+    return f"there is no config option and no pass '{key}'; {hint}"

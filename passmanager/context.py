@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from types import TracebackType
-from typing import NamedTuple, Self, cast
+from typing import NamedTuple, Self
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 
 from .actions import PassActions
 from .analysis_manager import AnalysisManager
@@ -18,27 +17,31 @@ from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
+from .instrumentor import PassInstrumentor, check_instruments
 from .remarks import RemarkFilter, Remarks
 from .run import Run
 
 __all__ = ["PassContext"]
 
-_log = logging.getLogger(__name__)
-
 
 class PassContext:
     """Settings and instruments for the passes that run while it is entered.
 
-    `opt_level`: a Sequential runs the passes of this level and below. `required_pass` and
-    `disabled_pass` name passes to run whatever their level, and never to run; disabled wins.
-    `config` holds options: a key that names a pass fills that pass's own fields. `instruments` are
-    told what happens. `verify_each` verifies what each pass changed, `verify_preserves` what it
-    says to preserve; `rollback` restores the module to what it was before the pass that failed;
-    `renderer` shows diagnostics; `remark_filter` has a regular expression for the passes whose
-    remarks are wanted, or one a kind (`passed`, `missed`, `failed`, `analysis`, `all`). Contexts
-    nest and nothing is inherited from the outer one.
+    opt_level: a Sequential runs the passes of this level and below.
+    required_pass: names of passes to run whatever their level.
+    disabled_pass: names of passes never to run; takes precedence over `required_pass`.
+    instruments: called before and after each pass.
+    config: options; a key that names a pass sets fields of that pass.
+    verify_each: verify the changes of each pass.
+    verify_preserves: verify that each pass preserves all in its `preserves`.
+    rollback: after a failure, restore the module to its state before the pass.
+    renderer: shows the diagnostics of a pass.
+    remark_filter: a regular expression for the passes whose remarks are wanted, or a dict with one
+        for each kind (`passed`, `missed`, `failed`, `analysis`, `all`).
 
-    Errors: TypeError, ValueError and ConfigError for settings that cannot be meant.
+    Contexts nest, and inherit nothing from the outer one.
+
+    Errors: TypeError, ValueError and ConfigError for invalid settings.
     Source: `tvm.transform.PassContext`.
     """
 
@@ -60,7 +63,7 @@ class PassContext:
         self.opt_level = opt_level
         self.required_pass = check_names("required_pass", required_pass or ())
         self.disabled_pass = check_names("disabled_pass", disabled_pass or ())
-        self.instruments = check_instruments(instruments)
+        self.instrumentor = PassInstrumentor(check_instruments(instruments))
         self.config = Config(config)
         self.verify_each = verify_each
         self.verify_preserves = verify_preserves
@@ -82,10 +85,11 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """The context entered last in this thread or task, else this thread's default one (level
-        2).
+        """Return the innermost context entered in this thread or task, or else the default context
+        of the thread, which has level 2.
         """
         link = _entered.get()
+        # A copied `contextvars.Context`, as of `asyncio.to_thread`, has the link of another thread.
         if link is None or link.thread != threading.get_ident():
             return _this_thread.default
         return link.context
@@ -104,7 +108,7 @@ class PassContext:
         link = _entered.get()
         if link is None or link.context is not self:
             raise RuntimeError("a PassContext was left that is not the one entered last")
-        _entered.set(link.outer)
+        _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
         self._exit_instruments()
 
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
@@ -115,66 +119,54 @@ class PassContext:
         self._enter_instruments()
 
     def _enter_instruments(self) -> None:
-        """Enter all instruments; if one fails, exit those already entered, last first, and keep
-        none.
-        """
-        entered: list[PassInstrument] = []
+        """Enter all instruments; if one raises, keep none."""
         try:
-            for instrument in self.instruments:
-                instrument.enter_pass_ctx()
-                entered.append(instrument)
+            self.instrumentor.enter()
         except BaseException:
             self.instruments = ()
-            for instrument in reversed(entered):
-                _exit_quietly(instrument)
             raise
 
     def _exit_instruments(self) -> None:
-        """Exit all instruments in order; if one fails, those after it are not exited and none is
-        kept.
-        """
+        """Exit all instruments; if one raises, keep none."""
         try:
-            for instrument in self.instruments:
-                instrument.exit_pass_ctx()
+            self.instrumentor.exit()
         except BaseException:
             self.instruments = ()
             raise
+
+    @property
+    def instruments(self) -> tuple[PassInstrument, ...]:
+        """The instruments; assignment neither exits the old nor enters the new ones."""
+        return self.instrumentor.instruments
+
+    @instruments.setter
+    def instruments(self, instruments: Iterable[PassInstrument]) -> None:
+        self.instrumentor = PassInstrumentor(instruments)
 
     # What a pass may ask
 
     @property
     def ir_context(self) -> Context:
-        """The xDSL context of the present run: the dialects that can be built."""
+        """The xDSL context of the current run, with the dialects whose ops can be created."""
         return Run.current().ir_context
 
     @property
     def diagnostics(self) -> DiagnosticContext:
-        """Where the pass that is running reports errors, warnings and remarks."""
+        """The diagnostics of the pass that is running, to report errors, warnings and notes to."""
         return Run.current().diagnostics
 
     @property
-    def remarks(self) -> Remarks:
-        """Where the pass that is running says what it did and what it could not do; false if nobody
-        wants to know.
-        """
-        if not self.remark_filter:
-            return Remarks()
-        frame = Run.current().frames[-1]
-        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
-
-    @property
     def actions(self) -> PassActions:
-        """What the pass that is running asks before each step, and reports to."""
+        """The actions of the pass that is running, for its algorithm to ask and report to."""
         run = Run.current()
         frame = run.frames[-1]
         name = frame.info.name
-        hook = PassInstrument.should_execute
-        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
-        return PassActions(frame, run.counters(name), self.remark_filter.kinds(name), deciders)
+        kinds = self.remark_filter.kinds(name)
+        return PassActions(frame, run.counters(name), kinds, self.instrumentor.deciders)
 
     @property
     def analyses(self) -> AnalysisManager:
-        """The analyses of the present run."""
+        """The analyses of the current run."""
         return Run.current().analyses
 
     def count(self, name: str, n: int = 1) -> None:
@@ -182,35 +174,42 @@ class PassContext:
         Run.current().count(name, n)
 
     def should_execute(self, tag: str) -> bool:
-        """Whether the pass that is running takes its next step of the kind `tag`, which is numbered
-        by being asked about: ask just before the step, and skip it if not.
+        """Return whether the pass that is running may take its next step of the kind `tag`.
+
+        Each call numbers one step: ask just before the step, and skip it if it may not be taken.
         """
-        return (gate := self.gate(tag)) is None or gate()
+        # All are asked, so that each numbers every step.
+        return all([decider.should_execute(tag) for decider in self.instrumentor.deciders])
+
+    # Until every pass reports to Actions.
+
+    @property
+    def remarks(self) -> Remarks:
+        """The remarks of the pass that is running; false if none are wanted."""
+        if not self.remark_filter:
+            return Remarks()
+        frame = Run.current().frames[-1]
+        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
 
     def gate(self, tag: str) -> Callable[[], bool] | None:
-        """What to ask before each step of the kind `tag`; None if no instrument wants to be asked,
-        which is found out once, and not for each step.
-        """
-        hook = PassInstrument.should_execute
-        deciders = [i for i in self.instruments if type(i).should_execute is not hook]
-        # All are asked, so that none loses count.
-        return (lambda: all([i.should_execute(tag) for i in deciders])) if deciders else None
+        """Return a function that calls `should_execute(tag)`, or None if no instrument decides."""
+        return partial(self.should_execute, tag) if self.instrumentor.deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
-        """The value of `key`, for a pass a dict of its fields; what is not set has its default, and
-        is None for a key that is unknown.
+        """Return the value of `key`, for a pass a dict of its fields, with defaults for what is not
+        set; None for an unknown key.
         """
         return self.config.get(key)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
-        """Every key that `config` takes, with its type as text under `type`."""
+        """Return all keys that `config` takes, with their types as text under `type`."""
         return config_types()
 
     # Which pass runs
 
-    def why_not(self, info: PassInfo) -> str | None:
-        """Why a Sequential under this context leaves a pass out, or None if it runs it."""
+    def skip_reason(self, info: PassInfo) -> str | None:
+        """Return why a Sequential under this context skips the pass, or None if it runs it."""
         if info.key in self._disabled:
             return "disabled"
         if info.key in self._required or self.opt_level >= info.opt_level:
@@ -218,57 +217,24 @@ class PassContext:
         return f"opt_level {info.opt_level} > {self.opt_level}"
 
     def pass_enabled(self, info: PassInfo) -> bool:
-        """Whether a Sequential here runs a pass: disabled beats required beats level."""
-        return self.why_not(info) is None
+        """Return whether a Sequential under this context runs the pass: `disabled_pass` decides
+        first, then `required_pass`, then the level.
+        """
+        return self.skip_reason(info) is None
 
     def is_disabled(self, info: PassInfo) -> bool:
-        """Whether the pass is in `disabled_pass`."""
+        """Return whether the pass is in `disabled_pass`."""
         return info.key in self._disabled
 
-    # Events, raised by the code that runs a pass
-
-    def blocked_by(self, module: ModuleOp, info: PassInfo) -> str | None:
-        """The instruments that keep the pass from running, or None; all are asked, unless it is
-        required.
-        """
-        if info.key in self._required:
-            return None
-        blockers: list[str] = []
-        for instrument in self.instruments:
-            answer = instrument.should_run(module, info)
-            if not isinstance(answer, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(
-                    f"{instrument.name}.should_run returned {answer!r} for pass '{info.name}', "
-                    "but has to return True or False"
-                )
-            if not answer:
-                blockers.append(instrument.name)
-        return ", ".join(blockers) or None
-
-    def report_failure(
-        self,
-        opened: Iterable[PassInstrument],
-        module: ModuleOp,
-        info: PassInfo,
-        error: BaseException,
-    ) -> None:
-        """Tell the instruments whose `run_before_pass` ran that the pass failed; theirs are noted
-        on `error`.
-        """
-        for instrument in opened:
-            try:
-                instrument.pass_failed(module, info, error)
-            except Exception as second:
-                error.add_note(f"and {instrument.name}.pass_failed raised {second!r}")
-
-    def report_skip(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """Tell the instruments that a pass does not run, and why."""
-        for instrument in self.instruments:
-            instrument.pass_skipped(module, info, reason)
+    def is_required(self, info: PassInfo) -> bool:
+        """Return whether the pass is in `required_pass`."""
+        return info.key in self._required
 
 
 class Link(NamedTuple):
-    """One entered context: immutable, so one object can be entered in two threads at once."""
+    """An entered context. It is immutable, so that one context can be entered in two threads at
+    once.
+    """
 
     context: PassContext
     outer: Link | None
@@ -276,38 +242,10 @@ class Link(NamedTuple):
 
 
 class _ThisThread(threading.local):
-    """Each thread's own default context, which is mutable and never left."""
+    """The default context of each thread, which is mutable and never left."""
 
     def __init__(self) -> None:
         self.default = PassContext()
-
-
-def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
-    """The instruments in `instruments`; TypeError for anything else."""
-    if instruments is None:
-        return ()
-    if isinstance(instruments, PassInstrument) or not isinstance(instruments, Iterable):
-        raise TypeError(f"instruments is a list of instruments, not {instruments!r}")
-    checked: list[PassInstrument] = []
-    for instrument in cast(Iterable[object], instruments):
-        if not isinstance(instrument, PassInstrument):
-            raise TypeError(
-                f"{instrument!r} is no instrument: derive its class from PassInstrument, "
-                "or decorate it with "
-                "@pass_instrument, and pass an instance"
-            )
-        checked.append(instrument)
-    return tuple(checked)
-
-
-def _exit_quietly(instrument: PassInstrument) -> None:
-    """Exit an instrument while another's failure is on its way: a second failure is logged only."""
-    try:
-        instrument.exit_pass_ctx()
-    except Exception:
-        _log.exception(
-            "%s.exit_pass_ctx failed while the context was being unwound", instrument.name
-        )
 
 
 _entered: ContextVar[Link | None] = ContextVar("passline_context", default=None)

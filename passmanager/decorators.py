@@ -1,4 +1,4 @@
-"""Passes from plain functions and classes."""
+"""Decorators that make passes of plain functions and classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from .base import FunctionPass, ModulePass, Pass
+from .base import FunctionPass, ModulePass, Pass, check_metadata
 from .context import PassContext
 from .info import check_level, check_name, check_names, kebab_case
 
@@ -25,7 +25,7 @@ FunctionFunction = Callable[[OpT, ModuleOp, PassContext], OpT | None]
 
 
 class ModuleDecorator(Protocol):
-    """What `module_pass` with only keyword arguments gives."""
+    """The result of `module_pass` called with keyword arguments only."""
 
     @overload
     def __call__(self, decorated: type[C], /) -> type[C]: ...
@@ -34,7 +34,7 @@ class ModuleDecorator(Protocol):
 
 
 class FunctionDecorator(Protocol):
-    """What `function_pass` with only keyword arguments gives."""
+    """The result of `function_pass` called with keyword arguments only."""
 
     @overload
     def __call__(self, decorated: type[C], /) -> type[C]: ...
@@ -69,12 +69,12 @@ def module_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
 ) -> object:
-    """Make a module pass of a function `(module, ctx)`, or of a class that has
+    """Make a module pass of a function `(module, ctx)`, or of a class with the method
     `transform_module(module, ctx)`.
 
-    Of a function it makes a pass, of a class a subclass of it and of ModulePass; a class that is a
-    ModulePass already only gets the metadata. The default name is the kebab-case of the function's
-    or class's. Source: `tvm.transform.module_pass`.
+    A function becomes a pass; a class becomes a subclass of itself and of ModulePass, unless it
+    derives from ModulePass already and only gets the metadata. The default name is the kebab-case
+    of the function's or class's name. Source: `tvm.transform.module_pass`.
     """
     metadata = _metadata(opt_level, required)
 
@@ -115,10 +115,10 @@ def function_pass(
     required: Sequence[str] | None = None,
     anchor: type[Operation] | None = None,
 ) -> object:
-    """Make a function pass of a function `(func, module, ctx)`, or of a class that has
+    """Make a function pass of a function `(func, module, ctx)`, or of a class with the method
     `transform_function`.
 
-    As `module_pass`; `anchor` is the class of the functions to visit, `func.FuncOp` by default.
+    As `module_pass`; `anchor` is the class of the functions to visit, by default `func.FuncOp`.
     Source: `tvm.relax.transform.function_pass`.
     """
     metadata = _metadata(opt_level, required)
@@ -134,7 +134,7 @@ def function_pass(
 
 
 def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str, object]:
-    """The class attributes that a decorator was asked to set."""
+    """Return the class attributes that the arguments of a decorator set."""
     given: dict[str, object] = {}
     if opt_level is not None:
         check_level(opt_level)
@@ -147,7 +147,7 @@ def _metadata(opt_level: int | None, required: Sequence[str] | None) -> dict[str
 def _decorate(
     decorated: object, base: type[Pass], method: str, name: str | None, metadata: dict[str, object]
 ) -> object:
-    """A pass of kind `base` from a function, a pass class from a class."""
+    """Return a pass of kind `base` for a function, a pass class for a class."""
     if not callable(decorated) or isinstance(decorated, xdsl_passes.ModulePass):
         raise TypeError(f"{base.__name__} is made of a function or a class, not of {decorated!r}")
     own = {"name": _default_name(decorated) if name is None else name, **metadata}
@@ -157,24 +157,30 @@ def _decorate(
         if name is None and isinstance(cls.__dict__.get("name"), str):
             del own["name"]
         return _decorate_class(cls, base, method, own)
+    # A static method, since the function has no `self`.
     return _subclass(decorated, (base,), {**own, method: staticmethod(decorated)})()
 
 
 def _decorate_class(
     cls: type[object], base: type[Pass], method: str, own: dict[str, object]
 ) -> type[object]:
-    """`cls` with the metadata if it is a pass class already, else a subclass of it and `base`."""
+    """Return `cls` with the metadata if it is a pass class already, else a subclass of it and
+    `base`.
+    """
     if not issubclass(cls, base):
         if not callable(getattr(cls, method, None)):
             raise TypeError(f"{cls.__name__} has no method {method}, which a {base.__name__} needs")
         return _subclass(cls, (cls, base), own)
     for attribute, value in own.items():
         setattr(cls, attribute, value)
-    cls.__init_subclass__()  # checks what was set
+    check_metadata(cls)
     return cls
 
 
 def _default_name(decorated: object) -> str:
+    """Return the kebab-case of the name of a function or class; TypeError if it has no usable
+    name.
+    """
     name: object = getattr(decorated, "__name__", None)
     if not isinstance(name, str) or name == "<lambda>":
         raise TypeError(f"{decorated!r} has no name that a pass could have: give name=...")
@@ -182,9 +188,10 @@ def _default_name(decorated: object) -> str:
 
 
 def _subclass(like: object, bases: tuple[type, ...], attributes: dict[str, object]) -> type[Pass]:
-    """A class named, placed and documented like a decorated function or class."""
+    """Return a new class with the name, module and docstring of a decorated function or class."""
     for attribute in ("__module__", "__qualname__", "__doc__"):
         attributes.setdefault(attribute, getattr(like, attribute, None))
     attributes["__qualname__"] = attributes["__qualname__"] or str(attributes["name"])
     name = str(attributes["__qualname__"]).rpartition(".")[2]
+    # Not `type(name, ...)`: `new_class` determines the metaclass, ABCMeta or another.
     return new_class(name, bases, exec_body=lambda body: body.update(attributes))

@@ -1,4 +1,4 @@
-"""Messages about the user's IR, with the place that they are about."""
+"""Diagnostics: messages about the user's IR with their source locations."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 Where = Operation | SSAValue | LocationAttr | None
-"""What a message may be about."""
+"""The subject of a message, from which its source location is taken."""
 
 
 class Severity(Enum):
-    """How bad it is; only errors make a pass fail."""
+    """The severity of a diagnostic; only errors make a pass fail."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -44,7 +44,7 @@ class Severity(Enum):
 
 @dataclass
 class Diagnostic:
-    """One message: how bad, what, where, and the notes that belong to it."""
+    """A message with its severity, its source location and its notes."""
 
     severity: Severity
     message: str
@@ -52,12 +52,12 @@ class Diagnostic:
     notes: list[Diagnostic] = field(default_factory=list["Diagnostic"])
 
     def note(self, where: Where, message: str) -> Diagnostic:
-        """Add a note, which may be about another place; returns this diagnostic."""
+        """Add a note, with a location of its own; return this diagnostic."""
         self.notes.append(make(Severity.NOTE, where, message))
         return self
 
     def help(self, message: str) -> Diagnostic:
-        """Add what to do about it; returns this diagnostic."""
+        """Add advice how to solve the problem; return this diagnostic."""
         self.notes.append(make(Severity.HELP, None, message))
         return self
 
@@ -66,7 +66,9 @@ class Diagnostic:
 
 
 class DiagnosticError(PasslineError):
-    """A pass reported errors; they stand in `diagnostics`, in the order reported."""
+    """The failure of a pass that reported errors; `diagnostics` has all its diagnostics in
+    order.
+    """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
@@ -74,18 +76,18 @@ class DiagnosticError(PasslineError):
 
 
 Renderer = Callable[[Sequence[Diagnostic]], None]
-"""Shows diagnostics to the user; called once a pass, with all of the pass's."""
+"""A function that shows diagnostics to the user; called once for each pass that reported any."""
 
 
 def make(severity: Severity, where: Where, message: str) -> Diagnostic:
-    """A diagnostic about `where`, whose message names the op if `where` is one."""
+    """Return a diagnostic about `where`; if that is an op, the message begins with its name."""
     if isinstance(where, Operation):
         message = f"'{where.name}' op {message}"
     return Diagnostic(severity, message, place_in_file(where))
 
 
 def op_at(where: Where) -> Operation | None:
-    """The op that a message is about: the one that `where` is, or is defined by."""
+    """Return the op of a message's subject: the op itself, or the one that defines the value."""
     if isinstance(where, SSAValue):
         owner = where.owner
         return owner.parent_op() if isinstance(owner, Block) else owner
@@ -93,7 +95,7 @@ def op_at(where: Where) -> Operation | None:
 
 
 def place_in_file(where: Where) -> FileLineColLoc | None:
-    """Where in a file that is which a message is about."""
+    """Return the source location of a message's subject."""
     if isinstance(where, LocationAttr):
         return file_location(where)
     op = op_at(where)
@@ -101,39 +103,35 @@ def place_in_file(where: Where) -> FileLineColLoc | None:
 
 
 class DiagnosticContext:
-    """Collects what is reported while a pass runs."""
+    """The diagnostics that a pass reports while it runs."""
 
     def __init__(self) -> None:
         self._collected: list[Diagnostic] = []
 
     def emit(self, severity: Severity, where: Where, message: str) -> Diagnostic:
-        """Collect a diagnostic; it is rendered when the pass ends."""
+        """Report a diagnostic, which is rendered when the pass ends, and return it."""
         diagnostic = make(severity, where, message)
         self.add(diagnostic)
         return diagnostic
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Collect a diagnostic that is made already."""
+        """Report a diagnostic that exists already."""
         self._collected.append(diagnostic)
 
     def error(self, where: Where, message: str) -> Diagnostic:
-        """Report an error: the pass runs on, and fails at its end."""
+        """Report an error: the pass runs on, and fails when it ends."""
         return self.emit(Severity.ERROR, where, message)
 
     def warning(self, where: Where, message: str) -> Diagnostic:
-        """Report what is probably wrong."""
+        """Report a probable mistake."""
         return self.emit(Severity.WARNING, where, message)
 
-    def remark(self, where: Where, message: str) -> Diagnostic:
-        """Report what a pass did or could not do."""
-        return self.emit(Severity.REMARK, where, message)
-
     def note(self, where: Where, message: str) -> Diagnostic:
-        """Report something that is nobody's fault."""
+        """Report a neutral fact."""
         return self.emit(Severity.NOTE, where, message)
 
     def help(self, where: Where, message: str) -> Diagnostic:
-        """Report what the user may do."""
+        """Report advice for the user."""
         return self.emit(Severity.HELP, where, message)
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -143,9 +141,12 @@ class DiagnosticContext:
         return len(self._collected)
 
     def flush(self, renderer: Renderer) -> None:
-        """Render what was collected; raise DiagnosticError if an error is among it."""
+        """Render the diagnostics reported so far; raise DiagnosticError if one of them is an
+        error.
+        """
         if not self._collected:
             return
+        # Cleared first: a renderer that raises is not called with the same diagnostics again.
         collected, self._collected = tuple(self._collected), []
         renderer(collected)
         errors = [d for d in collected if d.severity is Severity.ERROR]
@@ -164,7 +165,7 @@ _COLOURS = {
 
 
 def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
-    """The first line: `file:line:col: error: message`."""
+    """Return the first line of a diagnostic: `file:line:col: error: message`."""
     severity = f"{diagnostic.severity.value}:"
     if colour:
         severity = f"{_COLOURS[diagnostic.severity]}{severity}\x1b[0m"
@@ -174,8 +175,8 @@ def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
 
 
 def render(diagnostic: Diagnostic, colour: bool = False) -> str:
-    """A diagnostic and its notes as text, each with its source line and a caret where the file is
-    at hand.
+    """Return a diagnostic and its notes as text, each with its source line and a caret if the file
+    can be read.
     """
     lines = [headline(diagnostic, colour)]
     if diagnostic.location is not None:
@@ -185,28 +186,27 @@ def render(diagnostic: Diagnostic, colour: bool = False) -> str:
 
 
 def excerpt(location: FileLineColLoc) -> list[str]:
-    """The source line at `location` and a caret under its column; nothing if the line cannot be
-    had.
+    """Return the source line at `location` and a caret under its column; empty if the line cannot
+    be read.
     """
-    linecache.checkcache(location.filename.data)
+    linecache.checkcache(location.filename.data)  # the file may have changed
     line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
     if not line.strip():
         return []
     before = line[: max(0, location.column.data - 1)]
+    # Tabs stay tabs, so that the caret is aligned whatever their width.
     return [line, "".join("\t" if c == "\t" else " " for c in before) + "^"]
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether text on `stream` may be coloured: a terminal, and NO_COLOR is not set."""
+    """Return whether to colour text on `stream`: it is a terminal, and NO_COLOR is not set."""
     import os
 
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Print diagnostics to stderr, in colour on a terminal: the renderer of a context that sets
-    none.
-    """
+    """Print diagnostics on stderr, in colour on a terminal: the default renderer of contexts."""
     colour = wants_colour(sys.stderr)
     for diagnostic in diagnostics:
         print(render(diagnostic, colour), file=sys.stderr)

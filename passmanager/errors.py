@@ -1,4 +1,4 @@
-"""What the pass infrastructure raises. A user's mistake is always a PasslineError."""
+"""The exceptions of the pass infrastructure. A user's mistake always raises a PasslineError."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ __all__ = [
 
 
 class PasslineError(Exception):
-    """The base of all errors that Passline raises on purpose."""
+    """The base class of all exceptions that Passline raises on purpose."""
 
 
 class PassNotFoundError(PasslineError, LookupError):
-    """A name that is no pass of the pipeline and none in the registry."""
+    """The error for a name that is neither a pass of the pipeline nor a registered one."""
 
 
 class PassDependencyError(PasslineError):
-    """Requirements that form a cycle, cannot be built, or undo each other."""
+    """The error for requirements that form a cycle, cannot be built, or invalidate each other."""
 
 
 class PassContractError(PasslineError):
-    """A pass did what its kind may not do, such as a function pass that adds a function."""
+    """The error for a pass that did what its kind may not do, such as a function pass that adds a
+    function.
+    """
 
 
 class PipelineSyntaxError(PasslineError):
-    """Pipeline text that cannot be read; the message shows the whole text and a caret.
+    """The error for invalid pipeline text; the message shows the line with a caret below the error.
 
     `start` and `end` are offsets into `text`.
     """
@@ -55,11 +57,11 @@ class PipelineSyntaxError(PasslineError):
 
 
 class ConfigError(PasslineError, ValueError):
-    """A configuration key or value that no pass and no registered option accepts."""
+    """The error for a configuration key or value that no pass and no registered option accepts."""
 
 
 class InvalidIRError(PasslineError, VerifyException):
-    """IR that does not verify; `op` is the operation that was found wrong."""
+    """The error for IR that fails verification; `op` is the invalid operation."""
 
     def __init__(self, message: str, op: Operation) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Tables that other projects add to, one entry for each dialect."""
+"""Tables that other projects extend, with one entry for each dialect."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def dialect_of(op: type[Operation]) -> str:
 
 
 class DialectTable(Generic[T]):
-    """What is known of the operations of a dialect: dialect name -> entry.
+    """A table of facts about the operations of dialects: dialect name -> entry.
 
-    An entry comes from `register`, from `builtin`, or from an entry point of `group` with the name
-    of the dialect, in this order. It is loaded when it is first asked for.
+    An entry comes from `register`, else from `builtin`, else from the entry point of `group` that
+    has the name of the dialect. It is loaded when it is first asked for.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, Callable[[], T]]) -> None:
         self._group = group
         self._factories = dict(builtin)
-        self._loaded: dict[str, T | None] = {}
+        self._loaded: dict[str, T | None] = {}  # None: there is no entry, or it failed to load
 
     def register(self, dialect: str, entry: T) -> None:
         """Set the entry of a dialect for this process."""
         self._loaded[dialect] = entry
 
     def unregister(self, dialect: str) -> None:
-        """Forget what `register` set for a dialect."""
+        """Remove the entry of a dialect that `register` set."""
         self._loaded.pop(dialect, None)
 
     def __contains__(self, dialect: str) -> bool:
@@ -51,8 +51,9 @@ class DialectTable(Generic[T]):
         )
 
     def get(self, dialect: str) -> T | None:
-        """Return the entry of a dialect, or None; an entry point that fails to load is left out
-        with a warning."""
+        """Return the entry of a dialect, or None. An entry point that fails to load is ignored with
+        a warning.
+        """
         if dialect not in self._loaded:
             self._loaded[dialect] = self._load(dialect)
         return self._loaded[dialect]

@@ -1,4 +1,4 @@
-"""Files that are never half written."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ __all__ = ["replace_file"]
 
 
 def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
-    """Make `parts` the content of the file, in one step: written beside it and renamed.
+    """Replace the contents of the file by `parts` in one step: write a file beside it and rename
+    that.
 
-    A link stays one, and the mode of a file that is there stays. A device or a pipe, which cannot
+    A symbolic link stays one, and an existing file keeps its mode. A device or a pipe, which cannot
     be replaced, is written to. Text is written as UTF-8.
     """
     data = (part.encode() if isinstance(part, str) else part for part in parts)
@@ -24,7 +25,7 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
     target = path.resolve()
     try:
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
+    except OSError as error:  # names the temporary file, which the user does not know
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
@@ -37,6 +38,7 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
 
 
 def _umask() -> int:
+    """Return the umask of the process, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

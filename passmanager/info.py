@@ -1,4 +1,4 @@
-"""What a pass says about itself, and how the names of passes are spelled and compared."""
+"""PassInfo, the metadata of a pass, and the spelling and comparison of pass names."""
 
 from __future__ import annotations
 
@@ -21,20 +21,25 @@ __all__ = [
 ]
 
 
+# Cached: a name is compared several times for each pass that runs.
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
-    """What two spellings of one pass share: `tir.UnrollLoop` and `tir-unroll-loop` are the same."""
+    """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and
+    `tir-unroll-loop` have the same.
+    """
     return re.sub(r"[-._]", "", name).casefold()
 
 
 def kebab_case(name: str) -> str:
-    """TVM's spelling or a Python name in kebab-case: `FoldConstant` -> `fold-constant`."""
+    """Return TVM's spelling or a Python name in kebab-case: `FoldConstant` becomes
+    `fold-constant`.
+    """
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
     return re.sub(r"[-._\s]+", "-", words).strip("-").lower()
 
 
 def closest_name(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` was probably meant to be."""
+    """Return the candidate that resembles `name` most, or None if none is close."""
     from difflib import get_close_matches
 
     keys = {name_key(candidate): candidate for candidate in candidates}
@@ -43,19 +48,18 @@ def closest_name(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """The end of a message about an unknown name: `, did you mean 'x'?`, or nothing."""
+    """Return the end of a message about an unknown name: `, did you mean 'x'?`, or empty text."""
     closest = closest_name(name, candidates)
     return f", did you mean '{closest}'?" if closest else ""
 
 
 @dataclass(frozen=True)
 class PassInfo:
-    """Name, level and requirements of a pass.
+    """The name, level and requirements of a pass.
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
     names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
-    them, `composite` tells a pass made of passes from a leaf; neither counts when two infos are
-    compared.
+    them, and `composite` is true for a pass made of passes; neither is compared when two infos are.
     """
 
     name: str
@@ -74,36 +78,44 @@ class PassInfo:
 
 
 def check_name(name: object) -> None:
-    """Raise if `name` cannot be the name of a pass."""
+    """Raise TypeError or ValueError if `name` cannot be the name of a pass."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a pass is a string, not {name!r}")
     if not name_key(name):
-        raise ValueError(f"the name of a pass has at least one letter or digit, {name!r} has none")
+        raise ValueError(
+            f"the name of a pass needs at least one letter or digit; {name!r} has none"
+        )
 
 
 def check_spelling(name: str) -> None:
-    """Raise if a pipeline cannot spell `name`."""
+    """Raise ValueError if `name` has characters that a pipeline cannot spell."""
     if not re.fullmatch(r"[\w.\-]+", name, re.ASCII):
-        raise ValueError(f"the name of a pass has letters, digits, '-', '.' and '_', not {name!r}")
+        raise ValueError(
+            f"the name of a pass consists of letters, digits, '-', '.' and '_', not {name!r}"
+        )
 
 
 def check_level(opt_level: object) -> None:
-    """Raise if `opt_level` is no whole number from 0 upwards."""
+    """Raise TypeError or ValueError if `opt_level` is not a whole number of at least 0."""
     if not isinstance(opt_level, int) or isinstance(opt_level, bool):
         raise TypeError(f"opt_level is a whole number, not {opt_level!r}")
     if opt_level < 0:
         raise ValueError(f"opt_level is 0 or more, not {opt_level}")
 
 
-def check_names(what: str, names: object) -> tuple[str, ...]:
-    """The names of passes in `names`; a lone string, a sequence of letters, is an error."""
+def check_names(setting: str, names: object) -> tuple[str, ...]:
+    """Return the pass names in `names` as a tuple; `setting` is the setting that a message names.
+
+    Errors: TypeError if `names` is a single string, whose letters would be taken for names, or
+    holds anything but strings.
+    """
     if isinstance(names, str):
-        raise TypeError(f"{what} is a list of names: write [{names!r}] instead of {names!r}")
+        raise TypeError(f"{setting} is a list of names: write [{names!r}] instead of {names!r}")
     if not isinstance(names, Iterable):
-        raise TypeError(f"{what} is a list of names, not {names!r}")
+        raise TypeError(f"{setting} is a list of names, not {names!r}")
     checked: list[str] = []
     for name in cast(Iterable[object], names):
         if not isinstance(name, str):
-            raise TypeError(f"{what} is a list of names, but holds {name!r}")
+            raise TypeError(f"{setting} is a list of names, but holds {name!r}")
         checked.append(name)
     return tuple(checked)

@@ -1,4 +1,4 @@
-"""Instruments: code that watches passes from outside, and may keep one from running."""
+"""PassInstrument: the hooks of code that observes passes, and may block them."""
 
 from __future__ import annotations
 
@@ -17,60 +17,64 @@ T = TypeVar("T")
 
 
 class PassInstrument:
-    """Something that is told what a PassContext and the passes run under it do.
+    """A set of hooks that a PassContext and the passes run under it call.
 
-    Subclass it and override the hooks that you need, or decorate a plain class with
-    `@pass_instrument`. Keep all state in the instrument: two of a kind in one context must not know
-    of each other. Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`,
-    `pass_skipped` and the hooks about analyses are Passline's.
+    Derive a class from it and override hooks, or decorate a plain class with `@pass_instrument`.
+    Keep all state in the instrument: two instruments of one class in a context must be independent.
+    Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`, `pass_skipped` and the
+    hooks about analyses are Passline's.
     """
 
     @property
     def name(self) -> str:
-        """What messages call this instrument."""
+        """The name of this instrument in messages."""
         return type(self).__name__
 
     def enter_pass_ctx(self) -> None:
-        """The context that holds this instrument is being entered."""
+        """Handle that the context of this instrument is being entered."""
 
     def exit_pass_ctx(self) -> None:
-        """The context that holds this instrument has been left."""
+        """Handle that the context of this instrument has been left."""
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
-        """Whether the pass may run; one instrument that says no is enough."""
+        """Return whether the pass may run; it is blocked if one instrument returns False."""
         return True
 
     def should_execute(self, tag: str) -> bool:
-        """Whether a pass may take its next step of the kind `tag`, as one rewrite; one instrument
-        that says no is enough.
+        """Return whether a pass may take its next step of the kind `tag`, such as one rewrite; the
+        step is not taken if one instrument returns False.
         """
         return True
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """The pass is about to run on `module`."""
+        """Handle that the pass is about to run on `module`."""
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """The pass has run and left `module` valid."""
+        """Handle that the pass has run, and `module` was verified."""
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        """The pass, for which `run_before_pass` ran, has failed with `error`."""
+        """Handle that the pass raised `error`; called if `run_before_pass` was called for it."""
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """The pass did not run: `disabled`, `opt_level 3 > 2`, or the instrument that kept it from
-        running.
+        """Handle that the pass did not run. `reason` is `disabled`, `opt_level 3 > 2`, or
+        `should_run of` the instruments that blocked it.
         """
 
     def run_before_analysis(self, op: Operation, analysis: type) -> None:
-        """The pass that is running needs an analysis of `op`, which is about to be computed."""
+        """Handle that an analysis of `op`, which the running pass needs, is about to be
+        computed.
+        """
 
     def run_after_analysis(self, op: Operation, analysis: type) -> None:
-        """The analysis has been computed, and is kept."""
+        """Handle that the analysis has been computed and cached."""
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        """The analysis, for which `run_before_analysis` ran, has raised `error`."""
+        """Handle that the analysis raised `error`; called if `run_before_analysis` was called for
+        it.
+        """
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
-        """The analysis is true no more, because of what the pass that is running changed."""
+        """Handle that the cached analysis was dropped because the running pass changed the IR."""
 
 
 @overload
@@ -78,11 +82,10 @@ def pass_instrument(pi_cls: type[T], /) -> type[T]: ...
 @overload
 def pass_instrument() -> Callable[[type[T]], type[T]]: ...
 def pass_instrument(pi_cls: type[T] | None = None, /) -> type[T] | Callable[[type[T]], type[T]]:
-    """Make an instrument of a class that has some of the hooks; a subclass of PassInstrument stays
-    as it is.
+    """Make an instrument class of a class that defines some of the hooks.
 
-    Works as `@pass_instrument` and as `@pass_instrument()`. Source:
-    `tvm.instrument.pass_instrument`.
+    Works as `@pass_instrument` and as `@pass_instrument()`. A subclass of PassInstrument is
+    returned unchanged. Source: `tvm.instrument.pass_instrument`.
     """
     if pi_cls is None:
         return pass_instrument

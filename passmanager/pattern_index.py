@@ -1,4 +1,4 @@
-"""Which rewrite patterns are asked about which class of operation."""
+"""The index of rewrite patterns by the class of operation that they match."""
 
 from __future__ import annotations
 
@@ -27,30 +27,33 @@ from xdsl.traits import (
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from .ir.per_class import PerClass
+
 __all__ = ["Fold", "PatternIndex", "RemoveDead", "matched_class"]
 
 Rule: TypeAlias = Callable[[type[Operation]], Iterable[RewritePattern]]
 
 
-class PatternIndex(dict[type[Operation], tuple[RewritePattern, ...]]):
-    """For a class of op the patterns to ask, in order, worked out when it is first looked up.
+class PatternIndex(PerClass[Operation, tuple[RewritePattern, ...]]):
+    """An index of rewrite patterns: for each class of op the patterns to try, in order.
 
-    What asks several patterns in turn is taken apart: GreedyRewritePatternApplier, whose folding
-    and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
+    Patterns that try several others in turn are flattened: GreedyRewritePatternApplier, whose
+    folding and removal of dead ops become patterns too, and CanonicalizationRewritePattern.
     """
 
     def __init__(self, pattern: RewritePattern) -> None:
+        super().__init__(self._patterns_for)
         self._rules = tuple(_rules(pattern))
 
-    def __missing__(self, op_class: type[Operation]) -> tuple[RewritePattern, ...]:
-        # Once each, by identity: patterns are often dataclasses, which do not hash.
+    def _patterns_for(self, op_class: type[Operation]) -> tuple[RewritePattern, ...]:
+        """Return the patterns for a class of op, each once."""
+        # By identity: patterns are often dataclasses, which do not hash.
         found = {id(pattern): pattern for rule in self._rules for pattern in rule(op_class)}
-        self[op_class] = tuple(found.values())
-        return self[op_class]
+        return tuple(found.values())
 
 
 class RemoveDead(RewritePattern):
-    """Erase an op without users and without effects."""
+    """A pattern that erases an op without users and side effects."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         for result in op.results:
@@ -61,7 +64,7 @@ class RemoveDead(RewritePattern):
 
 
 class Fold(RewritePattern):
-    """Replace an op by what its folder returns."""
+    """A pattern that replaces an op by the result of its folder."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -74,14 +77,20 @@ class Fold(RewritePattern):
 def _typed(self: RewritePattern, op: Operation, rewriter: PatternRewriter, /) -> None: ...
 
 
-# What the decorator returns is one closure over each function it decorates.
+# xDSL's decorator checks the class of the op inside of the function that it returns, and offers no
+# way to ask for that class. But all these functions share one code object, and each has the class
+# in its closure, in the cell of the variable `expected_type`. Without the class each pattern would
+# be called for every op: 20 patterns take 9 times as long (0.5 against 4.4 us per op).
+# If xDSL renames the variable, `index` raises ValueError at import, in any test.
 assert isinstance(_typed, FunctionType)
 _TYPED_CODE = _typed.__code__
 _CLASS_CELL = _TYPED_CODE.co_freevars.index("expected_type")
 
 
 def matched_class(pattern: RewritePattern) -> type[Operation]:
-    """The class (or union) that `@op_type_rewrite_pattern` lets through, else Operation."""
+    """Return the class (or union) of ops that `@op_type_rewrite_pattern` checks for, else
+    Operation.
+    """
     method = getattr(pattern.match_and_rewrite, "__func__", None)
     if isinstance(method, FunctionType) and method.__code__ is _TYPED_CODE and method.__closure__:
         return method.__closure__[_CLASS_CELL].cell_contents
@@ -115,12 +124,12 @@ def _removals(op_class: type[Operation]) -> Iterable[RewritePattern]:
 
 def _folds(applier: GreedyRewritePatternApplier) -> Rule:
     if applier.ctx is None:
-        raise ValueError("folding needs ctx, which says how a dialect makes constants")
+        raise ValueError("folding needs ctx: the dialects in it create the constants")
     fold = (Fold(Folder(applier.ctx)),)
 
     def rule(op_class: type[Operation]) -> Iterable[RewritePattern]:
         folds = op_class.has_trait(HasFolder, value_if_unregistered=False)
-        # A folded constant would be made again, for ever.
+        # Folding a constant creates the same constant again, without end.
         return fold if folds and not op_class.has_trait(ConstantLike) else ()
 
     return rule

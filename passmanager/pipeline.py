@@ -1,5 +1,5 @@
-"""Pipelines as text, both ways: `a,b{x=1}`, `func.func(a,b)`, `sequential{name="x"}(a,b)`,
-`fixpoint(a)`.
+"""The text of pipelines, parsed and printed: `a,b{x=1}`, `func.func(a,b)`,
+`sequential{name="x"}(a,b)`, `fixpoint(a)`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from xdsl.passes import ModulePass
 
-from .base import FunctionPass, info_of, nested_passes
+from .base import FunctionPass
 from .errors import PipelineSyntaxError
 from .info import did_you_mean, name_key
-from .options import OptionText, find_option, from_text, pass_options
+from .option_text import OptionText, from_text
+from .options import find_option, pass_options
 from .registry import installed
+from .runner import info_of, nested_passes
 from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
 
 __all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]
@@ -25,32 +27,30 @@ PassFactory = Callable[[], type[ModulePass]]
 
 
 def pipeline_text(pipeline: ModulePass) -> str:
-    """The text that `parse_pipeline` reads back as the same pipeline."""
+    """Return the text that `parse_pipeline` reads back as the same pipeline."""
     if isinstance(pipeline, Sequential) and pipeline.options == SequentialOptions():
         return ",".join(info_of(child).text for child in pipeline.passes)
     return info_of(pipeline).text
 
 
 def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -> Sequential:
-    """The pipeline that `text` spells, of the passes in `passes`, by default all that are
-    installed.
+    """Return the pipeline in `text`, of the passes in `passes`, by default all registered ones.
 
-    Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups;
-    another anchor, as `func.func(...)`, holds only function passes that visit such ops. Options
-    stand apart by blanks or commas; after `x=1` a comma begins the next option only if that is
-    `y=...`, for else it is the next element of a list. Errors: PipelineSyntaxError, with the text
-    and a caret.
+    Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups
+    passes; another anchor, such as `func.func(...)`, may hold only function passes that visit such
+    ops. Options are separated by blanks or commas. A comma starts a new option only if `name=`
+    follows; otherwise it continues a list. Errors: PipelineSyntaxError, with the text and a caret.
     """
     return _Parser(text, installed().passes if passes is None else passes).parse()
 
 
 def anchor_of(cls: type[ModulePass]) -> str:
-    """The name of the ops that passes of a class visit."""
+    """Return the name of the ops that the passes of a class visit."""
     return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
 
 
-class _Given(NamedTuple):
-    """One option as it stands in the text."""
+class _ParsedOption(NamedTuple):
+    """An option as written in the text, with its start and end."""
 
     name: str
     values: list[OptionText]
@@ -66,7 +66,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
 class _Parser:
-    """A recursive descent over the text; `at` is where it has come to."""
+    """A recursive-descent parser of pipelines; `at` is the offset of the next character."""
 
     def __init__(self, text: str, available: Mapping[str, PassFactory]) -> None:
         self.text, self.at = text, 0
@@ -76,27 +76,30 @@ class _Parser:
     # Characters
 
     def fail(self, message: str, start: int | None = None, end: int | None = None):
+        """Return the error for the text from `start` to `end`, by default the next character."""
         start = min(self.at if start is None else start, len(self.text.rstrip()))
         return PipelineSyntaxError(message, self.text, start, end)
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Take what the pattern matches here, if it does."""
+        """Consume the text that matches the pattern here, if any."""
         if (match := pattern.match(self.text, self.at)) is not None:
             self.at = match.end()
         return match
 
     def peek(self) -> str:
-        """The next character that is no blank; empty at the end."""
+        """Skip blanks and return the next character, empty at the end."""
         self.match(_BLANKS)
         return self.text[self.at : self.at + 1]
 
     def take(self, character: str) -> bool:
+        """Consume the next character if it is `character`, and return whether it was."""
         if self.peek() != character:
             return False
         self.at += 1
         return True
 
     def expect(self, character: str, where: str) -> None:
+        """Consume the next character, which has to be `character`; `where` is used in the error."""
         if not self.take(character):
             got = f"'{self.peek()}'" if self.peek() else "the end"
             raise self.fail(f"expected '{character}' {where}, got {got}")
@@ -104,15 +107,16 @@ class _Parser:
     # Pipelines
 
     def parse(self) -> Sequential:
+        """Return the pipeline that the whole text describes."""
         passes = self.elements()
         if self.peek() == ")":
-            raise self.fail("this ')' closes nothing")
+            raise self.fail("unmatched ')'")
         if self.peek():
             raise self.fail("expected ',' or the end after a pass")
         return Sequential(passes)
 
     def elements(self) -> list[ModulePass]:
-        """Passes up to the end or a closing parenthesis."""
+        """Return the passes up to the end or a closing parenthesis."""
         passes: list[ModulePass] = []
         if self.peek() in ("", ")"):
             return passes
@@ -122,6 +126,7 @@ class _Parser:
         return passes
 
     def element(self) -> Sequence[ModulePass]:
+        """Return the passes of one element: one pass, or those in an anchor."""
         self.peek()
         start = self.at
         if (match := self.match(_NAME)) is None:
@@ -138,14 +143,18 @@ class _Parser:
         return [self.build(cls, cls, name, start, options)]
 
     def composite(
-        self, name: str, start: int, given: list[_Given], children: list[ModulePass]
+        self, name: str, start: int, given: list[_ParsedOption], children: list[ModulePass]
     ) -> Sequence[ModulePass]:
+        """Return the passes of `name{...}(...)`: a Sequential, a Fixpoint, or the children of an
+        anchor.
+        """
         if name_key(name) == Sequential.name:
             make = partial(Sequential, children)
             return [self.build(make, SequentialOptions, name, start, given)]
         if name_key(name) == Fixpoint.name:
             make = partial(Fixpoint, children[0] if len(children) == 1 else Sequential(children))
             return [self.build(make, FixpointOptions, name, start, given)]
+        # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
         if "." not in name or name_key(name) in self.names:
             self.find(name, start)
             end = start + len(name)
@@ -157,9 +166,9 @@ class _Parser:
         return children
 
     def check_anchor(self, anchor: str, start: int, children: list[ModulePass]) -> None:
-        """Raise unless every pass in `children` is a function pass that visits `anchor` ops."""
+        """Raise unless all of `children` are function passes that visit `anchor` ops."""
         if not children:
-            raise self.fail(f"'{anchor}(...)' holds no passes", start, start + len(anchor))
+            raise self.fail(f"'{anchor}(...)' contains no passes", start, start + len(anchor))
         for child in children:
             for pass_ in nested_passes(child):
                 if info_of(pass_).composite:
@@ -175,7 +184,9 @@ class _Parser:
                     )
 
     def mlir_opt(self, start: int) -> ModulePass:
-        """`mlir-opt[...]`: a pipeline for MLIR's tool, as xDSL spells it."""
+        """Return the pass for `mlir-opt[...]`: a pipeline that MLIR's own tool runs, spelled as in
+        xDSL.
+        """
         opening, depth = self.at, 0
         for at in range(opening, len(self.text)):
             depth += {"[": 1, "]": -1}.get(self.text[at], 0)
@@ -183,7 +194,7 @@ class _Parser:
                 self.at = at + 1
                 break
         else:
-            raise self.fail("this '[' is never closed", opening)
+            raise self.fail("unclosed '['", opening)
         arguments = (
             "--mlir-print-op-generic",
             "--allow-unregistered-dialect",
@@ -194,6 +205,7 @@ class _Parser:
         return cls(**{"arguments": arguments})
 
     def find(self, name: str, start: int) -> type[ModulePass]:
+        """Return the class of the pass called `name`, which begins at `start`."""
         if (found := self.names.get(name_key(name))) is not None:
             return self.available[found]()
         composites = (Sequential.name, Fixpoint.name)
@@ -210,32 +222,34 @@ class _Parser:
         cls: type,
         name: str,
         start: int,
-        given: list[_Given],
+        given: list[_ParsedOption],
     ) -> ModulePass:
-        """The pass that `make` makes of the options, which are the fields of `cls`."""
+        """Return the pass that `make` returns for the options, which are the fields of `cls`."""
         fields = self.fields(cls, name, start, given)
         try:
             pass_ = make(**fields)
-            info_of(pass_)  # Refuses, as the constructor does, values that the types let through.
+            info_of(pass_)  # checks values that the types allow, as the constructor does
         except (TypeError, ValueError) as error:
             raise self.fail(f"'{name}': {error}", start, start + len(name)) from error
         return pass_
 
     # Options
 
-    def options(self) -> list[_Given]:
+    def options(self) -> list[_ParsedOption]:
+        """Return the options in braces."""
         opening = self.at
         self.expect("{", "before options")
-        given: list[_Given] = []
+        given: list[_ParsedOption] = []
         comma = False
         while comma or not self.take("}"):
             if not self.peek():
-                raise self.fail("this '{' is never closed", opening)
+                raise self.fail("unclosed '{'", opening)
             given.append(self.option("" if comma else ", or '}'"))
             comma = self.take(",")
         return given
 
-    def option(self, alternative: str) -> _Given:
+    def option(self, alternative: str) -> _ParsedOption:
+        """Return one option; `alternative` ends the error message for a missing name."""
         start = self.at
         if (match := self.match(_NAME)) is None:
             raise self.fail(f"expected the name of an option{alternative}")
@@ -245,20 +259,25 @@ class _Parser:
             while self.peek() == "," and _NEXT_OPTION.match(self.text, self.at) is None:
                 self.take(",")
                 values.append(self.value())
-        return _Given(match.group(), values, start, self.at)
+        return _ParsedOption(match.group(), values, start, self.at)
 
     def value(self) -> OptionText:
+        """Return one value, without its quotes."""
         self.peek()
         if (match := self.match(_VALUE)) is None:
             unclosed = self.text.startswith('"', self.at)
-            raise self.fail("this '\"' is never closed" if unclosed else "expected a value")
+            raise self.fail("unclosed '\"'" if unclosed else "expected a value")
         if (quoted := match["quoted"]) is None:
             return OptionText(match["bare"])
         text = re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), quoted, flags=re.DOTALL)
         return OptionText(text, quoted=True)
 
-    def fields(self, cls: type, name: str, start: int, given: list[_Given]) -> dict[str, object]:
-        """The constructor arguments that the options spell."""
+    def fields(
+        self, cls: type, name: str, start: int, given: list[_ParsedOption]
+    ) -> dict[str, object]:
+        """Return the keyword arguments that the options set, with the types of the fields of
+        `cls`.
+        """
         fields: dict[str, object] = {}
         for option in given:
             try:

@@ -1,4 +1,4 @@
-"""The check of what passes say that they preserve."""
+"""The verification of the `preserves` of passes, for `verify_preserves`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .analysis_manager import AnalysisManager
 from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, name_key
-from .ir.snapshot import Changes, Snapshot
+from .ir.changes import Changes
+from .ir.snapshot import Snapshot
 from .run import Run
 
 __all__ = ["check_preserved"]
@@ -20,16 +21,17 @@ __all__ = ["check_preserved"]
 def check_preserved(
     info: PassInfo, preserves: Iterable[str | type], changes: Changes, run: Run
 ) -> None:
-    """Raise PassContractError if a pass, which has changed the module, did not preserve what it
-    says.
+    """Raise PassContractError if a pass, which changed the module, did not preserve an item of
+    `preserves`.
 
-    A pass that held is run again, on a copy, and must change nothing. An analysis at hand is
-    computed again and must be equal; one that defines no equality is equal if its attributes are.
+    A preserved pass that was valid is run again on a copy, and must change nothing. A cached
+    analysis is computed again and must be equal; the attributes are compared if it defines no
+    equality.
     """
     for claim in preserves:
         if isinstance(claim, type):
             _check_analysis(claim, info, changes, run)
-        elif run.holds(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
+        elif run.is_valid(claim) and (pass_ := run.passes.get(name_key(claim))) is not None:
             _check_pass(pass_, info, run)
 
 
@@ -37,11 +39,11 @@ def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
     copy = run.module.clone()
     snapshot = Snapshot(copy)
     config = PassContext.current().config
-    with PassContext(verify_each=False):  # and without instruments: nobody asked for this run
+    with PassContext(verify_each=False):  # without instruments: the user did not run this pass
         config.apply(pass_, pass_.name).apply(run.ir_context, copy)
     if snapshot.update():
         raise PassContractError(
-            f"pass '{info.name}' says that it preserves '{pass_.name}', "
+            f"pass '{info.name}' claims to preserve '{pass_.name}', "
             "but running that again changes the module"
         )
 
@@ -55,13 +57,15 @@ def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, ru
         kept: object = run.analyses.cached(cls, op)
         if not _equal(kept, fresh):
             raise PassContractError(
-                f"pass '{info.name}' says that it preserves {analysis.__name__}, "
+                f"pass '{info.name}' claims to preserve {analysis.__name__}, "
                 f"but that of '{op.name}' is different now"
             )
 
 
 def _equal(a: object, b: object) -> bool:
-    """Equality, by attributes where a class has none of its own."""
+    """Return whether two values are equal, by their attributes if their class defines no
+    equality.
+    """
     if type(a) is not type(b):
         return False
     if type(a).__eq__ is not object.__eq__ or not hasattr(a, "__dict__"):

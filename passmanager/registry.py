@@ -1,4 +1,4 @@
-"""The passes and dialects that are installed: name -> pass, over every `xdsl.universe`."""
+"""The registry of passes, dialects and targets, filled from the `xdsl.universe` entry points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PassFactory = Callable[[], type[ModulePass]]
 
 @dataclass
 class Installed:
-    """What the environment and `register_pass` offer; factories, called when a thing is used."""
+    """The registered passes, dialects and targets, as factories that are called on first use."""
 
     passes: dict[str, PassFactory] = field(default_factory=dict[str, PassFactory])
     dialects: dict[str, Callable[[], Dialect]] = field(
@@ -38,7 +38,7 @@ class Installed:
     """The key of a pass name -> the name."""
 
     def add_pass(self, name: str, factory: PassFactory) -> None:
-        """Offer a pass under `name`, in place of one of the same name."""
+        """Register a pass under `name`, in the place of another pass of that name."""
         self.passes.pop(self.names.get(name_key(name), ""), None)
         self.passes[name] = factory
         self.names[name_key(name)] = name
@@ -46,24 +46,25 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Everything that the `xdsl.universe` entry points of the environment offer; read once.
+    """Return the registry, filled on the first call from all `xdsl.universe` entry points.
 
-    Where two plugins offer a pass, dialect or target of one name, the one that comes first in the
-    order of the plugins' names, and always xDSL's own, is kept, with a warning: xDSL's
-    `Universe.get_multiverse` raises.
+    If two plugins offer a pass, dialect or target of one name, the first in the order of the
+    plugins' names is kept, but always xDSL's own, with a warning; xDSL's `Universe.get_multiverse`
+    raises.
     """
     from importlib.metadata import entry_points
 
     found = Installed()
+    # Sorted, as the order of entry points depends on the installation.
     plugins = sorted(entry_points(group="xdsl.universe"), key=lambda p: (p.name != "xdsl", p.name))
     for plugin in plugins:
         try:
             universe = plugin.load()
         except Exception as error:
-            _log.warning("plugin '%s' cannot be loaded and is left out: %r", plugin.name, error)
+            _log.warning("plugin '%s' cannot be loaded and is ignored: %r", plugin.name, error)
             continue
         if not isinstance(universe, Universe):
-            _log.warning("plugin '%s' is no xdsl.universe.Universe and is left out", plugin.name)
+            _log.warning("plugin '%s' is not an xdsl.universe.Universe and is ignored", plugin.name)
             continue
         for name, factory in universe.all_passes.items():
             if _is_free(f"pass '{name}'", name_key(name) in found.names, plugin.name):
@@ -77,15 +78,15 @@ def installed() -> Installed:
     return found
 
 
-def _is_free(what: str, taken: bool, plugin: str) -> bool:
-    """Whether no plugin before has this; a clash is a warning."""
+def _is_free(entry: str, taken: bool, plugin: str) -> bool:
+    """Return whether a name is not `taken`; warn otherwise."""
     if taken:
-        _log.warning("%s of plugin '%s' is left out: another plugin has it", what, plugin)
+        _log.warning("%s of plugin '%s' is ignored: another plugin has it", entry, plugin)
     return not taken
 
 
 def find_pass(name: str) -> type[ModulePass]:
-    """The class of the pass called `name`, in any spelling.
+    """Return the class of the pass called `name`, in any spelling.
 
     Errors: PassNotFoundError with the nearest name.
     """
@@ -96,17 +97,17 @@ def find_pass(name: str) -> type[ModulePass]:
 
 
 def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None) -> None:
-    """Offer a pass class, or a factory of one with its `name`, for this process.
+    """Register a pass class, or a factory of one under `name`, for this process.
 
-    The pass can then be required, named in pipelines and configured. A second one of a name
-    replaces the first. Errors: TypeError for what is neither.
+    The pass can then be required, named in pipelines and configured. It replaces another pass of
+    its name. Errors: TypeError for anything else.
     """
     if isinstance(pass_, ModulePass):
         raise TypeError(f"register_pass takes a pass class, not a pass: give type({pass_.name})")
     if isinstance(pass_, type):
         cls: type[ModulePass] = pass_
         if not issubclass(cls, ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"register_pass takes a pass class, and {cls.__name__} is none")
+            raise TypeError(f"register_pass takes a pass class, not the class {cls.__name__}")
         installed().add_pass(name or cls.name, lambda: cls)
     elif not callable(pass_):
         raise TypeError(f"register_pass takes a pass class or a factory of one, not {pass_!r}")
@@ -117,7 +118,9 @@ def register_pass(pass_: type[ModulePass] | PassFactory, name: str | None = None
 
 
 def make_ir_context(allow_unregistered: bool = False) -> Context:
-    """An xDSL context in which every installed dialect is registered and none is loaded yet."""
+    """Return a new xDSL context in which all registered dialects are available; each is loaded on
+    first use.
+    """
     context = Context(allow_unregistered)
     for name, dialect in installed().dialects.items():
         context.register_dialect(name, dialect)

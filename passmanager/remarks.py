@@ -1,4 +1,4 @@
-"""Remarks: what passes did and what they could not do, by kind, for those who want to know."""
+"""Remarks: optimization remarks of passes as data, their selection, and their text and YAML."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 Argument = str | int | float
-"""What a remark may say beside its message."""
+"""The value of an argument of a remark."""
 
 
 class RemarkKind(Enum):
-    """What a pass says of a transformation; the values are LLVM's words."""
+    """The kind of a remark; the values are LLVM's words."""
 
     PASSED = "Passed"
     MISSED = "Missed"
@@ -39,22 +39,22 @@ class RemarkKind(Enum):
 
 @dataclass
 class Remark(Diagnostic):
-    """A remark as data; its message is all of it as text, in MLIR's format."""
+    """A remark as data; its message is the whole remark as text, in MLIR's format."""
 
     kind: RemarkKind = field(kw_only=True)
     name: str = field(kw_only=True)
     pass_name: str = field(kw_only=True)
     function: str = field(kw_only=True)
-    """The function that it is about, empty if that is not known."""
+    """The symbol of the function of its subject, empty if unknown."""
     arguments: dict[str, Argument] = field(kw_only=True)
 
 
 class RemarkFilter:
-    """Which kinds of remarks are wanted of which passes.
+    """A selection of remarks by kind and pass.
 
-    `patterns` has a regular expression, to be found in the names of passes, for each kind, or under
-    `all` for every kind; a string is one for all. Errors: ValueError for a kind that there is not,
-    and for what is no regular expression.
+    `patterns` has a regular expression, searched in the names of passes, for each kind, or for all
+    kinds under `all`; a single string is for all kinds. Errors: ValueError for an unknown kind or
+    an invalid regular expression.
     """
 
     def __init__(self, patterns: str | Mapping[str, str] | None = None) -> None:
@@ -70,7 +70,7 @@ class RemarkFilter:
         return bool(self._patterns)
 
     def kinds(self, pass_name: str) -> frozenset[RemarkKind]:
-        """The kinds of remarks that are wanted of a pass."""
+        """Return the kinds of remarks that are wanted from a pass."""
         found = [kinds for kinds, pattern in self._patterns if pattern.search(pass_name)]
         return frozenset[RemarkKind]().union(*found)
 
@@ -84,13 +84,9 @@ def _kinds_called(name: str) -> frozenset[RemarkKind]:
     return known[name]
 
 
+# Until every pass reports to Actions.
 class Remarks:
-    """Where the pass of `frame` makes remarks of these kinds; false if there are none, so that a
-    pass need not find out what nobody wants to know.
-
-    Each has a name, the same for all that say the same, a message, and arguments as data. Source:
-    MLIR's `remark::passed`, `missed`, `failed` and `analysis`.
-    """
+    """The remarks of the pass of `frame` of the wanted kinds; false if no kind is wanted."""
 
     def __init__(
         self, frame: Frame | None = None, kinds: frozenset[RemarkKind] = frozenset()
@@ -102,19 +98,19 @@ class Remarks:
         return bool(self._kinds)
 
     def passed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Say what has been done."""
+        """Report a change that was made."""
         self.emit(RemarkKind.PASSED, where, name, message, arguments)
 
     def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Say what has not been done, and why."""
+        """Report a change that was not made, and why."""
         self.emit(RemarkKind.MISSED, where, name, message, arguments)
 
     def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Say what has been tried in vain, and why."""
+        """Report a change that was tried without success, and why."""
         self.emit(RemarkKind.FAILED, where, name, message, arguments)
 
     def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Say what has been found out."""
+        """Report a fact that was found."""
         self.emit(RemarkKind.ANALYSIS, where, name, message, arguments)
 
     def emit(
@@ -126,8 +122,8 @@ class Remarks:
         arguments: Mapping[str, Argument],
         scope: Operation | None = None,
     ) -> None:
-        """Make a remark, if its kind is wanted; `scope` is what holds, or held, an op that may be
-        erased by now.
+        """Make a remark if its kind is wanted; `scope` is the op that held `where`, if that is
+        erased.
         """
         frame = self._frame
         if frame is not None and kind in self._kinds:
@@ -143,17 +139,18 @@ def make_remark(
     arguments: Mapping[str, Argument],
     scope: Operation | None = None,
 ) -> Remark:
-    """Make a remark of the pass of `frame`; `scope` is the op that held `where`, if
-    that is erased by now."""
-    said: dict[str, Argument] = {"Remark": message}
+    """Return a remark of the pass of `frame` about `where`; `scope` is the op that held `where`, if
+    that has been erased.
+    """
+    values: dict[str, Argument] = {"Remark": message}
     if isinstance(where, Operation):
-        said["Op"] = where.name
-    said.update(arguments)
+        values["Op"] = where.name
+    values.update(arguments)
     pass_name = frame.info.name
     function = _function_of(scope or op_at(where)) or _function_of(frame.function)
     parts = [f"[{kind.value}] {name}", f"Category:{pass_name}"]
     parts += [f"Function={function}"] if function else []
-    parts += [", ".join(f"{key}={_shown(value)}" for key, value in said.items())]
+    parts += [", ".join(f"{key}={_shown(value)}" for key, value in values.items())]
     return Remark(
         Severity.REMARK,
         " | ".join(parts),
@@ -162,12 +159,12 @@ def make_remark(
         name=name,
         pass_name=pass_name,
         function=function,
-        arguments=said,
+        arguments=values,
     )
 
 
 def _function_of(op: Operation | None) -> str:
-    """The name of the symbol that `op` is, or is in; empty if there is none."""
+    """Return the symbol of the innermost symbol op around `op`, or `op` itself; empty if none."""
     while op is not None:
         if name := symbol_of(op):
             return name
@@ -183,9 +180,7 @@ def _shown(value: Argument) -> str:
 
 
 def yaml_text(remarks: Iterable[Remark]) -> str:
-    """The remarks as LLVM's `-pass-remarks-output` and MLIR write them, for the tools that read
-    these.
-    """
+    """Return the remarks in the YAML format of LLVM's `-pass-remarks-output` and of MLIR."""
     return "".join(f"{line}\n" for remark in remarks for line in _yaml_lines(remark))
 
 
@@ -197,7 +192,7 @@ def _yaml_lines(remark: Remark) -> Iterator[str]:
         file, line, column = _scalar(loc.filename.data), loc.line.data, loc.column.data
         place = f"{{ File: {file}, Line: {line}, Column: {column} }}"
         yield _yaml_entry("DebugLoc", place)
-    # LLVM takes no remark without a function.
+    # LLVM's reader rejects a remark without a function.
     yield _yaml_entry("Function", _scalar(remark.function or "<unknown function>"))
     yield "Args:"
     for key, value in remark.arguments.items():
@@ -210,12 +205,14 @@ def _yaml_entry(key: str, value: str) -> str:
 
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*( [\w./-]+)*", re.ASCII)
-_OTHER_THAN_TEXT = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+_NOT_STRINGS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 def _scalar(text: str) -> str:
-    """A text in YAML: as it is where that cannot be misread, else in quotes."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _OTHER_THAN_TEXT:
+    """Return a text as a YAML scalar: plain where no reader takes it for something else, else
+    quoted.
+    """
+    if _PLAIN.fullmatch(text) and text.lower() not in _NOT_STRINGS:
         return text
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
@@ -223,7 +220,7 @@ def _scalar(text: str) -> str:
 
 
 def _escaped(char: str) -> str:
-    """A character between double quotes."""
+    """Return a character as written in double quotes."""
     if char in '"\\':
         return f"\\{char}"
     if char.isprintable():

@@ -1,5 +1,5 @@
-"""What passes require: looked up, checked before anything runs, and scheduled before the pass that
-needs it.
+"""The requirements of passes: looked up and checked before anything runs, and scheduled before the
+pass that needs them.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from typing import Literal, NamedTuple
 
 from xdsl.passes import ModulePass
 
-from .base import info_of, nested_passes
 from .context import PassContext
 from .errors import PassDependencyError, PassNotFoundError
 from .info import PassInfo, did_you_mean, name_key
 from .registry import find_pass, installed
 from .run import Run
+from .runner import info_of, nested_passes
 
 __all__ = ["Scope", "Step"]
 
 
 class Step(NamedTuple):
-    """One pass that a pipeline comes to, and what is done about it.
+    """One pass of a pipeline and its action.
 
-    `action`: `run`; `ensure`, which runs it because it does not hold; `skip`. `reason` says why it
-    is skipped or ensured, `place` where it stands in its pipeline, `depth` how many pipelines it is
-    nested in.
+    `action` is `run`; `ensure`, which runs a requirement because it is not valid; or `skip`.
+    `reason` is why it is skipped or ensured, `place` its position in its pipeline as text, `depth`
+    the number of pipelines around its own.
     """
 
     pass_: ModulePass
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Scope:
-    """Where required names are looked up: the passes of the pipeline first, then the installed
+    """The passes that requirements are looked up in: those of the pipeline, then the registered
     ones.
     """
 
@@ -49,11 +49,10 @@ class Scope:
         self._known = known
 
     def enter(self, pipeline: ModulePass, ctx: PassContext) -> set[str]:
-        """Add the passes of `pipeline`, check what those that `ctx` enables require, return all
-        required names.
+        """Add the passes of `pipeline`, check the requirements of those that `ctx` enables, and
+        return all required names.
 
-        Errors: PassDependencyError for a name that is unknown, a cycle, or a pass that cannot be
-        built.
+        Errors: PassDependencyError for an unknown name, a cycle, or a pass that cannot be built.
         """
         for pass_ in nested_passes(pipeline):
             self._known.setdefault(info_of(pass_).key, pass_)
@@ -63,7 +62,9 @@ class Scope:
         return required
 
     def _check(self, info: PassInfo, chain: list[PassInfo], done: set[str]) -> None:
-        """Look up everything that `info` requires, depth first; `chain` leads to it."""
+        """Look up all requirements of `info`, depth first; `chain` has the dependents, `done` the
+        names that are checked.
+        """
         chain = [*chain, info]
         for name in info.required:
             if any(name_key(name) == above.key for above in chain):
@@ -73,7 +74,9 @@ class Scope:
                 done.add(name_key(name))
 
     def _find(self, name: str, chain: list[PassInfo]) -> ModulePass:
-        """The pass called `name`: of the pipeline, else a new one of the installed class."""
+        """Return the pass called `name` in the pipeline, or else a new one of the registered
+        class.
+        """
         if (known := self._known.get(name_key(name))) is not None:
             return known
         try:
@@ -83,7 +86,7 @@ class Scope:
                 name, [*(info_of(p).name for p in self._known.values()), *installed().passes]
             )
             raise PassDependencyError(
-                f"pass '{chain[-1].name}' requires '{name}', which is no pass{hint} "
+                f"pass '{chain[-1].name}' requires '{name}', which is not a pass{hint} "
                 f"({_arrows(chain, name)})"
             ) from None
         except TypeError as error:
@@ -93,28 +96,29 @@ class Scope:
             ) from error
         return found
 
-    def ensure(self, info: PassInfo, holds: Callable[[str], bool]) -> Iterator[Step]:
-        """The steps after which everything that a pass requires holds; `holds` is asked as they are
-        done.
+    def ensure(self, info: PassInfo, is_valid: Callable[[str], bool]) -> Iterator[Step]:
+        """Yield the steps after which all requirements of a pass are valid.
 
-        Errors: PassDependencyError if two requirements undo each other.
+        `is_valid` is asked between the steps, as they are run. Errors: PassDependencyError if two
+        requirements invalidate each other.
         """
+        # The second round repairs the requirements that later ones of the first invalidated.
         for _ in range(2):
             for name in info.required:
-                yield from self._ensure(name, info, holds)
-        broken = [name for name in info.required if not holds(name)]
+                yield from self._ensure(name, info, is_valid)
+        broken = [name for name in info.required if not is_valid(name)]
         if broken:
-            raise PassDependencyError(_undone(info, broken))
+            raise PassDependencyError(_conflict_message(info, broken))
 
     def _ensure(
-        self, name: str, dependent: PassInfo, holds: Callable[[str], bool]
+        self, name: str, dependent: PassInfo, is_valid: Callable[[str], bool]
     ) -> Iterator[Step]:
-        if holds(name):
+        if is_valid(name):
             return
         pass_ = self._known[name_key(name)]
         info = info_of(pass_)
         for requirement in info.required:
-            yield from self._ensure(requirement, info, holds)
+            yield from self._ensure(requirement, info, is_valid)
         by = f"required by {dependent.name}"
         yield Step(pass_, info, "ensure", by, f" ({by})")
 
@@ -123,17 +127,21 @@ def _arrows(chain: list[PassInfo], name: str) -> str:
     return " -> ".join([*(info.name for info in chain), name])
 
 
-def _undone(info: PassInfo, broken: list[str]) -> str:
-    """Which of the requirements of a pass undo each other."""
-    undone_by = Run.current().undone_by
+def _conflict_message(info: PassInfo, broken: list[str]) -> str:
+    """Return the message about requirements that invalidate each other."""
+    invalidated_by = Run.current().invalidated_by
     pairs = [
-        f"'{undone_by[key]}' undoes '{n}'" for n in broken if (key := name_key(n)) in undone_by
+        f"'{invalidated_by[key]}' invalidates '{n}'"
+        for n in broken
+        if (key := name_key(n)) in invalidated_by
     ]
     others = [
-        f"'{undone_by[k]}' undoes '{n}'" for n in info.required if (k := name_key(n)) in undone_by
+        f"'{invalidated_by[k]}' invalidates '{n}'"
+        for n in info.required
+        if (k := name_key(n)) in invalidated_by
     ]
-    facts = ", ".join(dict.fromkeys(pairs + others)) or f"'{broken[0]}' does not hold after it ran"
+    facts = ", ".join(dict.fromkeys(pairs + others)) or f"'{broken[0]}' is not valid after it ran"
     return (
         f"pass '{info.name}' requires {' and '.join(repr(n) for n in info.required)}, but {facts}: "
-        "if that is not so, let one list the other in `preserves`"
+        "if that is wrong, list one in the `preserves` of the other"
     )

@@ -1,4 +1,4 @@
-"""The greedy pattern driver: runs xDSL's rewrite patterns until none has anything left to do."""
+"""The greedy pattern driver: applies xDSL's rewrite patterns until none of them matches."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ __all__ = ["NonConvergenceError", "PatternPass", "apply_patterns"]
 
 
 class NonConvergenceError(PasslineError):
-    """Rewriting without an end; `patterns` are the names of those that kept firing on `op`."""
+    """The error for rewriting without end; `patterns` are the names of the last patterns that
+    rewrote `op` and its origins.
+    """
 
     def __init__(self, patterns: Iterable[str], op: Operation, limit: int) -> None:
         self.patterns = tuple(patterns)
         self.op = op
         super().__init__(
-            f"'{op.name}'{place_of(op)} and what it came from were rewritten "
-            f"more than {limit} times, lately by {', '.join(self.patterns)}"
+            f"'{op.name}'{place_of(op)} and its origins were rewritten "
+            f"more than {limit} times, most recently by {', '.join(self.patterns)}"
         )
 
 
@@ -51,19 +53,24 @@ def apply_patterns(
     max_rewrites_per_op: int | None = None,
     actions: Actions = SILENT,
 ) -> Counter[str]:
-    """Rewrite the ops nested in `root` until nothing applies: how often each pattern fired.
+    """Rewrite the ops nested in `root` until no pattern applies; return the number of rewrites by
+    pattern.
 
-    Ops are visited in the order written, and again when a rewrite touched them or a neighbour: what
-    defines their operands, uses their results, or holds them. Nothing further off is watched.
-    A visit removes the op if it is dead (`remove_dead`), else folds it (`fold`, which takes `ctx`),
-    else asks the patterns in order until one has done something. An inserted op without a location
-    gets that of the op it replaces, else of the op matched. What a pattern raises gains a note.
-    After `max_num_rewrites` the IR is left as it is then; a negative number is no limit. Each
-    rewrite is a passed remark.
-    Before a pattern is asked about an op, `actions` is asked whether a `rewrite` is allowed, and
-    one by this class of pattern; if not, the pattern does not see the op on this visit.
-    NonConvergenceError: an op and what it came from were rewritten more than `max_rewrites_per_op`
-    times, by default 1000 plus the number of ops.
+    Ops are visited in the order of the text. After a rewrite, the ops that it touched are visited
+    again, and their neighbours: the ops that define their operands, use their results, or hold
+    them. A pattern that depends on ops further away may miss a rewrite. A visit removes the op if
+    it is dead (`remove_dead`), or else folds it (`fold`, which needs `ctx`), or else tries the
+    patterns in order until one rewrites. An inserted op without a location gets the location of the
+    op that it replaces, or else of the matched op. Each rewrite is a passed remark.
+
+    `listener` is told of each insertion, removal and modification. After `max_num_rewrites` the
+    driver stops where it is; a negative number means no limit. Before a pattern is tried on an op,
+    `actions` is asked whether a step `rewrite` is allowed, and one with the name of the pattern's
+    class; if not, the pattern is not tried on this visit.
+
+    Errors: an exception of a pattern gains a note. NonConvergenceError if an op and its origins
+    were rewritten more than `max_rewrites_per_op` times, by default 1000 plus the number of ops.
+    ValueError for `fold` without `ctx`.
     """
     if max_num_rewrites == 0:
         return Counter()
@@ -74,28 +81,30 @@ def apply_patterns(
     _, *ops = walk(root)
     lineage = _Lineage(1000 + len(ops) if max_rewrites_per_op is None else max_rewrites_per_op)
     worklist = Worklist(root, index, ops)
-    del ops  # would keep alive what is erased
+    del ops  # the list would keep erased ops alive
     rewriter = TrackingRewriter(worklist, actions)
-    asked = _GatedIndex(index, actions) if actions.decides else index
+    tried = _FilteredIndex(index, actions) if actions.decides else index
     if listener is not None:
         rewriter.extend_from_listener(listener)
     fired: Counter[str] = Counter()
     for op in worklist.drain():
         parent = op.parent_op() if actions.wants_remarks else None  # a rewrite may erase the op
-        if (pattern := rewriter.visit(op, asked[type(op)])) is not None:
+        if (pattern := rewriter.visit(op, tried[type(op)])) is not None:
             name = type(pattern).__name__
             fired[name] += 1
             actions.passed(op, name, "rewritten", scope=parent)
             lineage.record(op, name, rewriter)
-            rewriter.settle(op)
+            rewriter.finish_rewrite(op)
             max_num_rewrites -= 1
             if max_num_rewrites == 0:
                 break
     return fired
 
 
-class _GatedIndex:
-    """A PatternIndex that yields a pattern only if its rewrite is allowed, asked at its turn."""
+class _FilteredIndex:
+    """A PatternIndex that yields a pattern only if its rewrite is allowed, which is asked at its
+    turn.
+    """
 
     def __init__(self, index: PatternIndex, actions: Actions) -> None:
         self._index = index
@@ -110,10 +119,11 @@ class _GatedIndex:
 
 
 class _Lineage:
-    """How often each op, with what it came from, has been rewritten.
+    """The number of rewrites of each op, including those of the ops that it originates from.
 
-    In a run without an end that grows without bound for some op, since a rewrite leaves finitely
-    many. So a limit on it ends every such run, and none that does much to each of many ops.
+    An endless run makes this number grow without bound for some op, since each rewrite inserts
+    finitely many ops (König's lemma). A limit on it therefore stops every endless run, and no run
+    that merely rewrites many ops.
     """
 
     def __init__(self, limit: int) -> None:
@@ -123,9 +133,9 @@ class _Lineage:
         self._recent: deque[str] = deque(maxlen=32)
 
     def record(self, op: Operation, pattern: str, rewriter: TrackingRewriter) -> None:
-        """Count a rewrite of `op`; NonConvergenceError if it is one too many."""
+        """Count a rewrite of `op`; raise NonConvergenceError if the limit is exceeded."""
         self._total += 1
-        if self._total <= self._limit:  # not too many even if all were of one op
+        if self._total <= self._limit:  # within the limit even if all were rewrites of one op
             return
         self._recent.append(pattern)
         count = self._rewrites.get(op, 0) + 1
@@ -137,23 +147,24 @@ class _Lineage:
 
 
 class PatternPass(FunctionPass[AnchorT]):
-    """A function pass that is nothing but its rewrite patterns; counts how often each fired."""
+    """A function pass that applies its rewrite patterns and counts the rewrites of each."""
 
     fold = False
     remove_dead = False
 
     @abstractmethod
     def patterns(self) -> Sequence[RewritePattern]:
-        """The patterns, in the order in which they are asked about an op."""
+        """Return the patterns in the order in which they are tried on an op."""
 
     def transform_function(self, func: AnchorT, module: ModuleOp, ctx: PassContext) -> None:
+        actions = ctx.actions
         fired = apply_patterns(
             func,
             self.patterns(),
             ctx=ctx.ir_context if self.fold else None,
             fold=self.fold,
             remove_dead=self.remove_dead,
-            actions=ctx.actions,
+            actions=actions,
         )
         for name, times in fired.items():
-            ctx.count(name, times)
+            actions.count(name, times)

@@ -1,10 +1,10 @@
-"""Run: the state of one outermost call of a pass, and what changed in the module since."""
+"""Run: the state of one outermost call of a pass, with the changes of the module since."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -17,9 +17,10 @@ from .analysis_manager import AnalysisManager
 from .diagnostics import DiagnosticContext, DiagnosticError, Renderer
 from .errors import InvalidIRError
 from .info import PassInfo, name_key
-from .instrument import PassInstrument
+from .instrumentor import PassInstrumentor
+from .ir.changes import Changes
 from .ir.location import place_of
-from .ir.snapshot import Changes, Snapshot
+from .ir.snapshot import Snapshot
 from .ir.symbols import symbol_of
 from .registry import make_ir_context
 
@@ -27,14 +28,14 @@ __all__ = ["Frame", "Run"]
 
 
 class Frame:
-    """One pass that is running: its place in the pipeline, the function it is at, what it has
-    reported.
+    """A pass that is running: its position in the pipeline, its current function, its
+    diagnostics.
     """
 
     function: Operation | None = None
     reported: DiagnosticContext | None = None
     verify_time = 0.0
-    """The seconds that went into seeing and verifying what the pass changed."""
+    """The seconds spent on finding and verifying the changes of the pass."""
 
     def __init__(self, info: PassInfo, place: str = "") -> None:
         self.info = info
@@ -42,22 +43,24 @@ class Frame:
 
     @property
     def diagnostics(self) -> DiagnosticContext:
-        """Where the pass reports."""
+        """The diagnostics that the pass reports."""
         if self.reported is None:
             self.reported = DiagnosticContext()
         return self.reported
 
     def flush(self, renderer: Renderer) -> None:
-        """Render what the pass reported; raise DiagnosticError if that is an error."""
+        """Render the diagnostics reported so far; raise DiagnosticError if one of them is an
+        error.
+        """
         if self.reported is not None:
             self.reported.flush(renderer)
 
     def fail(self, error: BaseException, renderer: Renderer) -> None:
-        """Render what the pass reported, and note on `error` which pass it came out of."""
+        """Render the diagnostics reported so far, and note on `error` which pass raised it."""
         try:
             self.flush(renderer)
         except DiagnosticError:
-            pass  # `error` was there first; the user has seen the diagnostics.
+            pass  # `error` came first; the user sees the diagnostics all the same.
         strip_ir_notes(error)
         op = self.function
         if isinstance(error, InvalidIRError) and not self.info.composite:
@@ -67,7 +70,7 @@ class Frame:
 
 
 def _function_name(op: Operation) -> str:
-    """`function @f` for an op that is in one, else the name of the op."""
+    """Return `function @f` for an op in a function, else the name of the op."""
     current: Operation | None = op
     while current is not None:
         if name := symbol_of(current):
@@ -77,58 +80,58 @@ def _function_name(op: Operation) -> str:
 
 
 def strip_ir_notes(error: BaseException) -> None:
-    """Take off the notes in which xDSL's `emit_error` prints the whole IR in generic form:
-    megabytes of it.
+    """Remove the notes in which xDSL's `emit_error` prints the whole IR in generic form, up to
+    megabytes.
     """
     notes: list[str] = getattr(error, "__notes__", [])
     notes[:] = [n for n in notes if not (n.startswith('"') and "\n" in n)]
 
 
 class Run:
-    """What belongs to one outermost call: the module, diagnostics, analyses, what holds, the stack
-    of passes.
+    """The state of one outermost call: the module, its analyses and changes, the valid passes, the
+    stack of frames.
 
-    A call of a pass on the module of the present run belongs to that run; a call on another module
-    has a run of its own.
+    A pass that calls a pass on the module of the current run joins that run; a call on another
+    module has a run of its own.
     """
 
     def __init__(
         self,
         module: ModuleOp,
         ir_context: Context | None = None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> None:
         self.module = module
         self.frames: list[Frame] = []
-        self.analyses = AnalysisManager(self.watch, instruments)
+        self.analyses = AnalysisManager(self.watch, instrumentor)
         self.counts: dict[str, Counter[str]] = {}
         self.passes: dict[str, ModulePass] = {}
-        """The passes that requirements are looked up in, by the key of their name."""
+        """The passes in which requirements are looked up, by the key of their name."""
         self.warned: set[str] = set()
-        """The passes that were warned about."""
-        self.undone_by: dict[str, str] = {}
-        """The key of a pass that ceased to hold -> the name of the pass that saw to it."""
+        """The keys of the passes that a warning was reported about."""
+        self.invalidated_by: dict[str, str] = {}
+        """The key of a pass that is no longer valid -> the name of the pass that invalidated it."""
         self.version = 0
-        """How many passes were seen to have changed the module."""
+        """The number of passes that were found to change the module."""
         self._ir_context = ir_context
         self.watching = False
-        """Whether changes to the module are seen; where nobody wants to know, nothing is spent."""
+        """Whether changes are tracked, which costs a snapshot for each pass."""
         self._snapshot: Snapshot | None = None
-        self._wanted: set[str] = set()
-        self._holding: set[str] = set()
+        self._tracked: set[str] = set()
+        self._valid: set[str] = set()
         self._thread = threading.get_ident()
 
-    # The present run
+    # The current run
 
     @staticmethod
     def active() -> Run | None:
-        """The run of this thread or task, if a pass is running."""
-        run = _present.get()
+        """Return the current run of this thread or task, or None if no pass is running."""
+        run = _current.get()
         return run if run is not None and run._thread == threading.get_ident() else None
 
     @staticmethod
     def current() -> Run:
-        """The run of this thread or task; RuntimeError if no pass is running."""
+        """Return the current run of this thread or task; RuntimeError if no pass is running."""
         if (run := Run.active()) is None:
             raise RuntimeError(
                 "no pass is running: diagnostics, analyses, counters and ir_context belong to a run"
@@ -140,31 +143,33 @@ class Run:
     def on(
         module: ModuleOp,
         ir_context: Context | None = None,
-        instruments: Callable[[], Sequence[PassInstrument]] = tuple,
+        instrumentor: Callable[[], PassInstrumentor] = PassInstrumentor,
     ) -> Generator[Run]:
-        """The present run if it is on `module`, else a new one, which is the present one until the
-        end, and tells the `instruments` of its analyses.
+        """Enter the current run if it is on `module`, else a new one, whose analyses report to the
+        instrumentor.
         """
         outer = Run.active()
         if outer is not None and outer.module is module:
             yield outer
             return
-        _present.set(run := Run(module, ir_context, instruments))
+        _current.set(run := Run(module, ir_context, instrumentor))
         try:
             yield run
         finally:
-            _present.set(outer)
+            _current.set(outer)
 
     @property
     def ir_context(self) -> Context:
-        """The xDSL context: the caller's, or one in which every installed dialect is registered."""
+        """The xDSL context: the caller's, or a new one in which all registered dialects are
+        available.
+        """
         if self._ir_context is None:
             self._ir_context = make_ir_context()
         return self._ir_context
 
     @property
     def diagnostics(self) -> DiagnosticContext:
-        """Where the pass that is running reports."""
+        """The diagnostics of the pass that is running."""
         return self.frames[-1].diagnostics
 
     def count(self, name: str, n: int) -> None:
@@ -175,54 +180,57 @@ class Run:
         """Return the counters of a pass."""
         return self.counts.setdefault(pass_name, Counter())
 
-    # What changed
+    # Changes
 
     def watch(self) -> None:
-        """From here on, changes to the module are seen."""
+        """Track the changes of the module from now on."""
         if self._snapshot is None:
             self._snapshot = Snapshot(self.module)
             self.watching = True
 
     def changes(self) -> Changes:
-        """What changed in the module since this was asked last."""
+        """Return the changes of the module since the last call, or since tracking began."""
         self.watch()
         assert self._snapshot is not None
         changes = self._snapshot.update()
         self.version += bool(changes)
         return changes
 
-    # What holds
+    # Valid passes
 
-    def want(self, names: Iterable[str]) -> None:
-        """From here on, keep track of whether these passes hold."""
-        self._wanted.update(map(name_key, names))
-        if self._wanted:
+    def track(self, names: Iterable[str]) -> None:
+        """Track from now on whether these passes are valid."""
+        self._tracked.update(map(name_key, names))
+        if self._tracked:
             self.watch()
 
-    def holds(self, name: str) -> bool:
-        """Whether the pass ran, and nothing that does not preserve it changed the module since."""
-        return name_key(name) in self._holding
+    def is_valid(self, name: str) -> bool:
+        """Return whether a tracked pass ran, and no pass that does not preserve it changed the
+        module since.
+        """
+        return name_key(name) in self._valid
 
-    def settle(
+    def update_preserved(
         self, info: PassInfo, preserves: Iterable[str | type], changes: Changes | None
     ) -> None:
-        """After a pass: forget what no longer holds, remember that this pass does."""
+        """Update the valid passes and the analyses after a pass with these changes."""
         if changes:
             kept = frozenset(preserves)
-            undone = self._holding - {name_key(name) for name in kept if isinstance(name, str)}
-            self._holding -= undone
-            self.undone_by.update(dict.fromkeys(undone, info.name))
-            self.analyses.settle(changes, {cls for cls in kept if isinstance(cls, type)})
-        if info.key in self._wanted:
-            self._holding.add(info.key)
-            self.undone_by.pop(info.key, None)
+            undone = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
+            self._valid -= undone
+            self.invalidated_by.update(dict.fromkeys(undone, info.name))
+            self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
+        # A pass is valid after it ran: it need not list itself in `preserves`.
+        if info.key in self._tracked:
+            self._valid.add(info.key)
+            self.invalidated_by.pop(info.key, None)
 
     def forget(self, error: BaseException) -> None:
-        """Nothing is known of the module any more: `error` made it go back to an earlier state."""
+        """Forget all knowledge of the module, which `error` reset to an earlier state."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
-        self._holding.clear()
+        self._valid.clear()
         self.analyses.clear(error)
 
 
-_present: ContextVar[Run | None] = ContextVar("passline_run", default=None)
+_current: ContextVar[Run | None] = ContextVar("passline_run", default=None)

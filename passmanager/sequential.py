@@ -1,4 +1,4 @@
-"""Passes made of passes: one after the other with what they require, or one again and again."""
+"""Sequential and Fixpoint, the passes made of passes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
 
-from .base import Pass, info_of, nested_passes, run_pass
+from .base import Pass
 from .context import PassContext
 from .info import PassInfo, check_level, check_name, check_names, name_key
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
+from .runner import info_of, nested_passes, run_pass
 
 __all__ = ["Fixpoint", "Plan", "Sequential"]
 
 
 @dataclass(frozen=True)
 class SequentialOptions:
-    """What a Sequential has beside its passes."""
+    """The options of a Sequential."""
 
     name: str = "sequential"
     opt_level: int = 0
@@ -30,14 +31,14 @@ class SequentialOptions:
 
 
 class Sequential(Pass):
-    """Passes that run in order: those that the context enables, each after the passes that it
-    requires.
+    """A pass that runs passes in order: those that the context enables, each after its
+    requirements.
 
-    A required pass runs unless it still holds, that is, ran in this call and nothing that does not
+    A required pass runs unless it is still valid: it ran in this call, and no pass that does not
     preserve it has changed the module since. It is looked up in the pipeline first, then among the
-    installed passes. Errors: TypeError for what is no pass; PassDependencyError, before anything
-    runs, for requirements that are unknown, form a cycle or cannot be built, and later for two that
-    undo each other. Source: `tvm.transform.Sequential`.
+    registered passes. Errors: TypeError for anything that is no pass; PassDependencyError, before
+    anything runs, for requirements that are unknown, form a cycle or cannot be built, and later for
+    two that invalidate each other. Source: `tvm.transform.Sequential`.
     """
 
     name = "sequential"
@@ -67,7 +68,7 @@ class Sequential(Pass):
 
     @cached_property
     def _own_steps(self) -> tuple[Step, ...]:
-        """The steps if every pass runs and requires nothing."""
+        """The steps if all passes are enabled and require nothing."""
         count = len(self.passes)
         return tuple(
             Step(child, info_of(child), "run", place=f" ({index} of {count})")
@@ -76,26 +77,29 @@ class Sequential(Pass):
 
     @cached_property
     def _requires_any(self) -> bool:
-        """Whether any pass in here requires another."""
+        """Whether a pass nested in this one requires another."""
         return any(info_of(pass_).required for pass_ in nested_passes(self))
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
         scope = Scope(run.passes)
         if self._requires_any:
-            run.want(scope.enter(self, ctx))
+            run.track(scope.enter(self, ctx))
+        # Requirements that an instrument blocked: their dependent runs all the same.
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False
+        # A generator: it decides on the next step after this loop has run the previous one, when it
+        # is known whether the requirements are still valid.
         for step in self._steps(
-            ctx, scope, lambda name: name_key(name) in waived or run.holds(name)
+            ctx, scope, lambda name: name_key(name) in waived or run.is_valid(name)
         ):
             pass_, info, action, reason, place, _ = step
             if action == "run":
                 ran = run_pass(pass_, run, ctx, place) or ran
                 waived.clear()
             elif action == "skip":
-                ctx.report_skip(module, info, reason)
+                ctx.instrumentor.pass_skipped(module, info, reason)
                 skipped.append(step)
             else:
                 _warn_about_requirement(step, ctx, run)
@@ -105,8 +109,8 @@ class Sequential(Pass):
             _warn_about_levels(self.info, skipped, ctx, run)
 
     def plan(self, ctx: PassContext | None = None) -> Plan:
-        """What would run under `ctx`, or the present context, and what not, and why; nothing is
-        run.
+        """Return the steps under `ctx`, by default the current context, with the reasons of skipped
+        ones; nothing is run.
         """
         ctx = ctx or PassContext.current()
         scope = Scope({})
@@ -116,13 +120,13 @@ class Sequential(Pass):
     def _planned(
         self, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
     ) -> Iterator[Step]:
-        """The steps, and below each nested pipeline its own; what is ensured counts as holding for
-        one child.
+        """Yield the steps, and after a nested pipeline its own. A requirement is assumed valid for
+        one child only, as that may change the module.
         """
         assumed: set[str] = set()
         for step in self._steps(ctx, scope, lambda name: name_key(name) in assumed):
             again = step.action == "ensure" and step.info.key in seen
-            reason = f"{step.reason}, unless it still holds" if again else step.reason
+            reason = f"{step.reason}, unless it is still valid" if again else step.reason
             yield step._replace(depth=depth, reason=reason)
             if step.action == "ensure":
                 assumed.add(step.info.key)
@@ -134,22 +138,22 @@ class Sequential(Pass):
                     yield from step.pass_._planned(ctx, scope, depth + 1, seen)
 
     def _steps(
-        self, ctx: PassContext, scope: Scope, holds: Callable[[str], bool]
+        self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
     ) -> Iterator[Step]:
-        """What is to be done next; `holds` is asked as the steps are done."""
+        """Yield the steps one by one; `is_valid` is asked between them, as they are run."""
         for step in self._own_steps:
             info = step.info
-            if (reason := ctx.why_not(info)) is not None:
+            if (reason := ctx.skip_reason(info)) is not None:
                 yield step._replace(action="skip", reason=reason)
                 continue
             if info.required:
-                yield from scope.ensure(info, holds)
+                yield from scope.ensure(info, is_valid)
             yield step
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a pipeline would run, and what not, and why; `str` gives it as text, a line a pass."""
+    """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
 
     steps: tuple[Step, ...]
 
@@ -162,15 +166,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class FixpointOptions:
-    """What a Fixpoint has beside its pass."""
+    """The options of a Fixpoint."""
 
     max_iterations: int = 10
 
 
 class Fixpoint(Pass):
-    """A pass that runs another again and again until it changes nothing more.
+    """A pass that repeats another pass until it changes nothing.
 
-    A warning says so if that is still not the case after `max_iterations`.
+    It reports a warning if the pass still changes the module in the last of `max_iterations`.
     """
 
     name = "fixpoint"
@@ -207,19 +211,19 @@ class Fixpoint(Pass):
 
 
 def check_passes(passes: object) -> tuple[ModulePass, ...]:
-    """The passes in `passes`; TypeError that says what to write for anything else."""
+    """Return the passes in `passes`; TypeError with advice for anything else."""
     if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
         raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
     checked: list[ModulePass] = []
     for pass_ in cast(Iterable[object], passes):
         if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{pass_!r} is no pass{_instead(pass_)}")
+            raise TypeError(f"{pass_!r} is not a pass{_instead(pass_)}")
         checked.append(pass_)
     return tuple(checked)
 
 
 def _instead(given: object) -> str:
-    """What to write instead of something that is no pass."""
+    """Return advice on how to make a pass of an object that was given as one."""
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):
@@ -230,16 +234,17 @@ def _instead(given: object) -> str:
 
 
 def _warn_about_requirement(step: Step, ctx: PassContext, run: Run) -> None:
-    """Report, once a run, a requirement that runs although the context leaves it out."""
-    if (reason := ctx.why_not(step.info)) is not None and step.info.key not in run.warned:
+    """Warn, once a run, about a requirement that runs although the context would skip it."""
+    if (reason := ctx.skip_reason(step.info)) is not None and step.info.key not in run.warned:
         run.warned.add(step.info.key)
         run.diagnostics.warning(
-            None, f"pass '{step.info.name}' runs although it is left out ({reason}): {step.reason}"
+            None,
+            f"pass '{step.info.name}' runs although the context skips it ({reason}): {step.reason}",
         )
 
 
 def _warn_about_levels(info: PassInfo, skipped: list[Step], ctx: PassContext, run: Run) -> None:
-    """Report a pipeline that did nothing because all of its passes are of a higher level."""
+    """Warn about a pipeline of which every pass was skipped, because of its level."""
     if not any(ctx.is_disabled(step.info) for step in skipped):
         names = ", ".join(f"{step.info.name} ({step.info.opt_level})" for step in skipped)
         run.diagnostics.warning(

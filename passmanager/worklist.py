@@ -1,4 +1,4 @@
-"""The rewriter that patterns see, and the worklist that hears from it what they changed."""
+"""The worklist of the pattern driver, and the rewriter that reports changes to it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ __all__ = ["TrackingRewriter", "Worklist", "actions_of"]
 
 
 class Worklist:
-    """The ops to visit, the last pushed first; then those touched, and their neighbours."""
+    """The ops to visit: a stack, and after it the ops that rewrites touched, with their neighbours.
+
+    The invariant: an op is on the stack at most once, and only if some pattern may apply to its
+    class.
+    """
 
     def __init__(self, root: Operation, index: PatternIndex, ops: Iterable[Operation]) -> None:
         self._root = root
         self._index = index
         self._stack = [op for op in ops if index[type(op)]]
         self._stack.reverse()
-        # By id: hashing an op is slow, and what is on the stack keeps its id.
+        # By id, as hashing an op is slow; an op on the stack is alive and keeps its id.
         self._queued = set(map(id, self._stack))
         self._touched: dict[int, Operation] = {}
 
     def drain(self) -> Iterator[Operation]:
-        """Take out op after op, until there are no more."""
+        """Yield the ops to visit, until no op is left; ops may be added meanwhile."""
         stack, queued = self._stack, self._queued
         while stack or self._touched:
             if not stack:
@@ -43,18 +47,21 @@ class Worklist:
                 yield op
 
     def push(self, op: Operation) -> None:
-        """Visit `op` before all others, unless it waits already, or nothing applies to it."""
+        """Put `op` on top of the stack, unless it is there already or no pattern applies to it."""
         if self._index[type(op)] and id(op) not in self._queued:
             if op is not self._root and self._root.is_ancestor(op):
                 self._queued.add(id(op))
                 self._stack.append(op)
 
     def touch(self, op: Operation) -> None:
-        """Visit `op` and its neighbours after all others: a second walk, but a local one."""
+        """Mark `op` as touched: once the stack is empty, it and its neighbours are visited.
+
+        This replaces the repeated walks over all IR of other drivers by a walk around the changes.
+        """
         self._touched[id(op)] = op
 
     def forget(self, op: Operation) -> None:
-        """Let go of an op that is erased."""
+        """Remove an op that is erased from the touched ones."""
         self._touched.pop(id(op), None)
 
     def _push_touched(self) -> None:
@@ -66,7 +73,9 @@ class Worklist:
 
 
 class TrackingRewriter(PatternRewriter):
-    """What patterns rewrite through: tells the worklist of changes, and locates new ops."""
+    """The rewriter that patterns use; it reports changes to the worklist, and gives new ops
+    locations.
+    """
 
     def __init__(self, worklist: Worklist, actions: Actions = SILENT) -> None:
         super().__init__(InsertPoint(Block()))
@@ -78,7 +87,9 @@ class TrackingRewriter(PatternRewriter):
 
     @property
     def insertion_point(self) -> InsertPoint:
-        """Before the matched op, until set; made on demand, as most visits match nothing."""
+        """The insertion point, before the matched op unless set; created on demand, as most visits
+        match nothing.
+        """
         if self._insertion_point is None:
             self._insertion_point = InsertPoint.before(self._matched)
         return self._insertion_point
@@ -95,7 +106,7 @@ class TrackingRewriter(PatternRewriter):
         return self._current_operation
 
     def visit(self, op: Operation, patterns: Iterable[RewritePattern]) -> RewritePattern | None:
-        """Ask the patterns about an op until one has done something: that one."""
+        """Try the patterns on `op` until one rewrites, and return that one, or None."""
         self._current_operation = op
         self._operands = read_step(op)[0]
         self._insertion_point = None
@@ -111,8 +122,11 @@ class TrackingRewriter(PatternRewriter):
                 return pattern
         return None
 
-    def settle(self, op: Operation) -> None:
-        """After a rewrite of `op`: touch it and the operands it lost, in case nobody said so."""
+    def finish_rewrite(self, op: Operation) -> None:
+        """Touch `op` and the operands that it lost, and reset the state of a visit.
+
+        Patterns may change operands without notifying the rewriter.
+        """
         if op.parent is not None:
             self._worklist.touch(op)
             if read_step(op)[0] is not self._operands:
@@ -121,13 +135,13 @@ class TrackingRewriter(PatternRewriter):
         self.erased.clear()
         self.has_done_action = False
 
-    # What xDSL announces
+    # Changes that xDSL notifies of
 
     def handle_operation_insertion(self, op: Operation) -> None:
         new = _with_nested(op)
         _locate(new, self._matched.location)
         self.inserted += new
-        for inner in reversed(new):
+        for inner in reversed(new):  # the stack yields them in the order of the text
             self._worklist.push(inner)
         self._worklist.touch(op)
         super().handle_operation_insertion(op)
@@ -164,7 +178,7 @@ class TrackingRewriter(PatternRewriter):
             _locate(_with_nested(new), op.location)
         super().replace(op, new_ops, new_results, safe_erase)
 
-    # What xDSL does in silence
+    # Changes that xDSL does not notify of
 
     def replace_all_uses_with(
         self, from_value: SSAValue, to_value: SSAValue | None, safe_erase: bool = True
@@ -214,12 +228,12 @@ class TrackingRewriter(PatternRewriter):
 
 
 def actions_of(rewriter: PatternRewriter) -> Actions:
-    """Return the actions that a pattern reports to; in a driver of xDSL's, silent ones."""
+    """Return the actions that a pattern reports to; silent ones in a driver of xDSL's."""
     return rewriter.actions if isinstance(rewriter, TrackingRewriter) else SILENT
 
 
 def _neighbours(op: Operation) -> Iterator[Operation]:
-    """What defines an op's operands, uses its results, and holds it."""
+    """Yield the ops that define the operands of an op, use its results, and hold it."""
     for operand in read_step(op)[0]:
         if isinstance(operand, OpResult):
             yield operand.op
@@ -235,7 +249,7 @@ def _with_nested(op: Operation) -> list[Operation]:
 
 
 def _locate(ops: Iterable[Operation], location: LocationAttr) -> None:
-    """Give the location to those of the ops that have none."""
+    """Set the location of those of the ops that have none."""
     for op in ops:
         if isinstance(op.location, UnknownLoc):
             op.location = location

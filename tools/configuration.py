@@ -9,7 +9,7 @@ from typing import cast, get_origin
 from ..passmanager.config import option_type
 from ..passmanager.errors import ConfigError
 from ..passmanager.info import name_key
-from ..passmanager.options import OptionText, from_text
+from ..passmanager.option_text import OptionText, from_text
 
 __all__ = ["read_config"]
 

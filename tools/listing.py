@@ -17,7 +17,8 @@ from ..passmanager.config import config_types
 from ..passmanager.errors import PassNotFoundError
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
-from ..passmanager.options import PassOption, pass_options, to_text
+from ..passmanager.option_types import to_text
+from ..passmanager.options import PassOption, pass_options
 from ..passmanager.pipeline import anchor_of
 
 __all__ = ["answer"]

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, ExitStack
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..passmanager.base import info_of, nested_passes
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
 from .argument_parser import Numbers
 
@@ -104,7 +104,7 @@ class Observation:
             from ..passmanager.instruments.debug_counter import DebugCounter
 
             counter = DebugCounter(args.debug_counter)
-            self._late_warnings.append(counter.unasked)
+            self._late_warnings.append(counter.warnings)
             if args.print_debug_counter:
                 self._reports.append(counter.report)
             yield counter

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.dominance import name_of
+from ...passmanager.ir.symbols import name_of
 from ...passmanager.ir.walk import walk
 
 __all__ = ["PrintOpStats", "count_ops"]

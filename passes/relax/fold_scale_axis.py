@@ -19,10 +19,11 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Along, Axes, ScaleAxisRule, Scaling
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Float, is_ranked, static_shape
-from ...passmanager.base import FunctionPass, info_of
+from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
 from ...passmanager.run import Run
+from ...passmanager.runner import info_of
 from ...passmanager.sequential import Sequential
 from .fold_constant import FoldConstant
 

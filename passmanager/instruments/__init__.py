@@ -1,4 +1,4 @@
-"""The built-in instruments, each imported when it is asked for."""
+"""The built-in instruments, each imported on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -1,4 +1,6 @@
-"""Taking only some of the steps of passes, by number, to find the one that breaks something."""
+"""The instrument that executes only chosen steps of passes, by number, to bisect a
+miscompilation.
+"""
 
 from __future__ import annotations
 
@@ -9,56 +11,61 @@ from typing import cast
 
 from ..info import did_you_mean, name_key
 from ..instrument import PassInstrument
-from .nesting import heading
+from .nesting import report_header
 
 __all__ = ["DebugCounter"]
 
 
 class DebugCounter(PassInstrument):
-    """Numbers the steps that passes ask about, from 1 for each tag; of a tag in `chosen`, only
-    those steps happen whose number is in its container.
+    """An instrument that numbers the steps that passes ask about, from 1 for each tag; for a tag in
+    `chosen`, only the steps whose number is in its container are executed.
 
-    The pattern driver asks before each pattern that it shows an op to, under `rewrite` and under
-    the name of the pattern's class, whether or not the pattern then does something: so the first N
-    steps are the same whatever comes after them. Passes ask under their own name before each fold,
-    merge or erasure that they would do. The numbers go on for as long as the instrument lives, over
-    chunks, runs and threads. Source: LLVM's `-debug-counter`.
+    The pattern driver asks before each pattern that it tries on an op, under the tag `rewrite` and
+    under the name of the pattern's class, also if the pattern then does nothing: so the first N
+    steps are the same whatever comes after them. Passes ask under their own name before each
+    change. The numbers go on as long as the instrument lives, over chunks of the input, runs and
+    threads. Source: LLVM's `-debug-counter`.
     """
 
     def __init__(self, chosen: Mapping[str, Container[int]] | None = None) -> None:
-        self.asked: Counter[str] = Counter()
-        """How often each tag was asked about."""
-        self.let_through: Counter[str] = Counter()
-        """How many steps of each tag were let through."""
+        self.queried: Counter[str] = Counter()
+        """The number of queries by tag."""
+        self.executed: Counter[str] = Counter()
+        """The number of executed steps by tag."""
         self._names = {name_key(tag): tag for tag in chosen or {}}
         self._chosen: dict[str, Container[int]] = {}
         for tag, numbers in (chosen or {}).items():
             if isinstance(numbers, str) or not isinstance(cast(object, numbers), Container):
-                raise TypeError(f"debug counter '{tag}' takes numbers, and not {numbers!r}")
+                raise TypeError(
+                    f"debug counter '{tag}' takes a container of numbers, not {numbers!r}"
+                )
             self._chosen[name_key(tag)] = numbers
         self._lock = threading.Lock()
 
     def should_execute(self, tag: str) -> bool:
         numbers = self._chosen.get(name_key(tag))
         with self._lock:
-            self.asked[tag] += 1
-            through = numbers is None or self.asked[tag] in numbers
-            self.let_through[tag] += through
+            self.queried[tag] += 1
+            through = numbers is None or self.queried[tag] in numbers
+            self.executed[tag] += through
         return through
 
-    def unasked(self) -> Iterator[str]:
-        """A warning for each chosen tag that nothing has asked about."""
-        asked = set(map(name_key, self.asked))
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning for each chosen tag that was never queried."""
+        asked = set(map(name_key, self.queried))
         for key, tag in self._names.items():
             if key not in asked:
-                hint = did_you_mean(tag, self.asked)
-                yield f"nothing asked for debug counter '{tag}'{hint}"
+                hint = did_you_mean(tag, self.queried)
+                yield f"debug counter '{tag}' was never queried{hint}"
 
     def report(self) -> str:
-        """How often each tag was asked about, and how many steps happened."""
-        width = max((len(str(n)) for n in self.asked.values()), default=0)
+        """Return the number of queries and executed steps of each tag."""
+        width = max((len(str(n)) for n in self.queried.values()), default=0)
         rows = [
-            f"  {n:>{width}} asked, {self.let_through[tag]:>{width}} let through: {tag}"
-            for tag, n in sorted(self.asked.items())
+            f"  {n:>{width}} queried, {self.executed[tag]:>{width}} executed: {tag}"
+            for tag, n in sorted(self.queried.items())
         ]
-        return "\n".join([*heading("Debug counters"), *(rows or ["  nothing was asked"])]) + "\n"
+        return (
+            "\n".join([*report_header("Debug counters"), *(rows or ["  no counters were queried"])])
+            + "\n"
+        )

@@ -1,4 +1,4 @@
-"""What each pass changed, as a diff of the text of the module."""
+"""The instrument that prints the changes of each pass as a diff."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ from ..instrument import PassInstrument
 from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
 from ..ir.symbols import symbol_of
 from ..run import Run
-from .printing import banner, ir_text, title_of, top_level
+from .ir_text import banner, ir_text, title_of, top_level
 
 __all__ = ["PrintDiff"]
 
 
 class PrintDiff(PassInstrument):
-    """Prints on stderr what each pass changed, as a unified diff; a pass that failed, too.
+    """An instrument that prints the changes of each pass on stderr as a unified diff, also those of
+    a pass that failed.
 
-    A value keeps its name as long as it is there, and one that takes its place has it next, so no
-    lines differ because values are numbered anew. The names in a diff may therefore be others than
-    in a dump. `color` None means in colour on a terminal, unless NO_COLOR is set.
+    A value keeps its name as long as it exists, and its replacement takes over the name, so that no
+    line differs because values were renumbered. The names may therefore differ from those in a
+    dump. `color` None means in colour on a terminal, unless NO_COLOR is set.
     """
 
     def __init__(self, color: bool | None = None, style: PrintStyle = PLAIN) -> None:
         self.color = color
         self.style = style
-        self._runs: WeakKeyDictionary[Run, _Seen] = WeakKeyDictionary()
+        self._runs: WeakKeyDictionary[Run, _LastText] = WeakKeyDictionary()
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         run.watch()
         if run not in self._runs:
-            self._runs[run] = _Seen(run, self.style)
+            self._runs[run] = _LastText(run, self.style)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
@@ -52,7 +53,7 @@ class PrintDiff(PassInstrument):
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         run = Run.current()
-        # What it did before it failed is not in the version.
+        # The version does not count the changes of a pass that failed.
         if (seen := self._runs.get(run)) is not None and not info.composite:
             self._print(f"After {title_of(info)} Failed", seen.diff(run))
         self._forget(run)
@@ -65,7 +66,7 @@ class PrintDiff(PassInstrument):
         sys.stderr.write("\n".join([banner(f"IR Diff {title}"), *lines, "", ""]))
 
     def _forget(self, run: Run) -> None:
-        """At the end of a run, let go of it."""
+        """Drop the state of a run when its outermost pass ends."""
         if len(run.frames) == 1:
             self._runs.pop(run, None)
 
@@ -78,15 +79,15 @@ def _coloured(line: str) -> str:
     return f"{colour}{line}\x1b[0m" if colour else line
 
 
-class _Seen:
+class _LastText:
     """The text of a run's module after the last change."""
 
     def __init__(self, run: Run, style: PrintStyle) -> None:
         self._style = style
         self._names: dict[str, dict[SSAValue, str]] = {}
-        self._look(run)
+        self._update(run)
 
-    def _look(self, run: Run) -> None:
+    def _update(self, run: Run) -> None:
         self.version = run.version
         self._names = {
             scope: renamed(self._names.get(scope, {}), values)
@@ -95,17 +96,17 @@ class _Seen:
         self.lines = named_text(run.module, self._names.values(), self._style).split("\n")
 
     def diff(self, run: Run) -> list[str]:
-        """What is different in the module since this was asked last."""
+        """Return the diff of the module since the last call."""
         before = self.lines
-        self._look(run)
-        return [*unified_diff(before, self.lines, lineterm="")][2:]  # not the names of files
+        self._update(run)
+        return [*unified_diff(before, self.lines, lineterm="")][2:]  # without the names of files
 
 
 # Names that stay
 
 
 class _NamedPrinter(ExactPrinter):
-    """A printer that is told what to call values."""
+    """A printer that is given the names of values."""
 
     def __init__(
         self, stream: StringIO, names: Iterable[dict[SSAValue, str]], style: PrintStyle
@@ -117,7 +118,9 @@ class _NamedPrinter(ExactPrinter):
 def named_text(
     module: ModuleOp, names: Iterable[dict[SSAValue, str]], style: PrintStyle = PLAIN
 ) -> str:
-    """The text of a module whose values have these names; as `ir_text` has it if it is broken."""
+    """Return the text of a module with these names of values; the plain text if it cannot be
+    printed.
+    """
     try:
         _NamedPrinter(stream := StringIO(), names, style).print_op(module)
         return stream.getvalue()
@@ -126,9 +129,8 @@ def named_text(
 
 
 def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:
-    """The values in the order in which they are printed, those in each isolated op by its symbol.
-
-    The rest is under the empty name.
+    """Return the values in the order of the text by scope: the symbol of an isolated top-level op,
+    or empty for all others.
     """
     found: dict[str, list[SSAValue]] = {"": []}
     for op in top_level(module):
@@ -139,6 +141,7 @@ def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:
 
 
 def _values_in(op: Operation) -> Iterator[SSAValue]:
+    """Yield the block arguments and results nested in `op`, in the order of the text."""
     pending: list[Operation | Block] = [*_blocks(op)]
     while pending:
         if isinstance(item := pending.pop(), Block):
@@ -150,16 +153,17 @@ def _values_in(op: Operation) -> Iterator[SSAValue]:
 
 
 def _blocks(op: Operation) -> list[Block]:
-    """The blocks directly in `op`, last first."""
+    """Return the blocks directly in `op`, last first."""
     return [block for region in op.regions for block in region.blocks][::-1]
 
 
 def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAValue, str]:
-    """Names for `values`, of which those in `old` keep theirs.
+    """Return names for `values`; values in `old` keep theirs.
 
-    A new value between two that stayed has the name of an old one between the same two, if both
-    have the same hint; else one that is in `old` nowhere.
+    A new value between two kept ones takes over the name of an old one between the same two, if
+    both have the same name hint; other new values get names that are not in `old`.
     """
+    # Example: with `old` %a, %b, %c and `values` a, x, c, the new value x takes over the name %b.
     order = [*old]
     places = {value: place for place, value in enumerate(order)}
     stayed = old.keys() & set(values)
@@ -180,13 +184,14 @@ def renamed(old: dict[SSAValue, str], values: Sequence[SSAValue]) -> dict[SSAVal
 
 
 class _FreshNames:
-    """Names that nothing has: numbers, or a hint with a number."""
+    """A generator of unused names: numbers, or a name hint with a number."""
 
     def __init__(self, taken: set[str]) -> None:
         self._taken = taken
         self._candidates: dict[str | None, Iterator[str]] = {}
 
     def take(self, hint: str | None) -> str:
+        """Return an unused name for a value with this name hint."""
         names = self._candidates.get(hint)
         if names is None:
             numbered = (f"{hint}_{number}" for number in count(1))

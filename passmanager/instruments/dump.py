@@ -1,4 +1,4 @@
-"""The IR after each pass, in numbered files."""
+"""The instrument that writes the IR after each pass to numbered files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..ir.printer import PLAIN, PrintStyle
 from ..run import Frame, Run
-from .printing import ir_text
+from .ir_text import ir_text
 
 __all__ = ["DumpIR"]
 
@@ -28,22 +28,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Dump:
-    """Where the files of one run go, and what the last of them shows."""
+    """The state of the dump of one run: its folder, and the version of the module in the last
+    file.
+    """
 
     folder: Path
     version: int
     opened: list[tuple[Frame, Path]] = field(default_factory=list[tuple[Frame, Path]])
-    """The folders of the passes that are running inside the outermost one, where they have one."""
+    """The running pipelines inside the outermost one that have a folder."""
 
 
 class DumpIR(PassInstrument):
-    """Writes the module to a file at the start and after each pass that changed it or failed.
+    """An instrument that writes the module to a file at the start of a run and after each pass that
+    changed it or failed.
 
-    The first line of a file says what ran. Passes in a pipeline inside of the outermost one have
-    a folder. Numbers go on from run to run; a run that starts while another is going on, in another
-    thread or on another module, has a folder. `refresh` first deletes `dump_dir`, unless there is
-    something else than such files in it: then a warning is logged. Source:
-    `tvm.instrument.DumpIR`.
+    The first line of a file names the pass. Passes in a nested pipeline are in a folder. Numbers go
+    on from run to run; a run that starts while another is active, in another thread or on another
+    module, has a folder. `refresh` first deletes `dump_dir`, unless it contains other files, which
+    is logged as a warning. Source: `tvm.instrument.DumpIR`.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class DumpIR(PassInstrument):
             dump.version = run.version
         self._end(run)
 
-    # Where
+    # Folders and files
 
     def _start(self, run: Run, info: PassInfo) -> Path:
         with self._lock:
@@ -100,8 +102,8 @@ class DumpIR(PassInstrument):
                 self._runs.pop(run, None)
 
     def _folder(self, run: Run, dump: _Dump) -> Path:
-        """The folder for the pass that is running; each gets its number when there is a file for
-        it.
+        """Return the folder for the running pass; a nested pipeline gets its number with its first
+        file.
         """
         folder, opened = dump.folder, dump.opened
         for depth, frame in enumerate(run.frames[1:-1]):
@@ -128,7 +130,7 @@ class DumpIR(PassInstrument):
             self._has_failed = True
 
 
-# Deleting what an earlier DumpIR wrote
+# Deletion of earlier dumps
 
 
 def _delete(folder: Path) -> None:
@@ -142,7 +144,7 @@ def _delete(folder: Path) -> None:
 
 
 def _foreign_in(folder: Path) -> Iterator[Path]:
-    """What is in `folder`, at any depth, and was not written by a DumpIR."""
+    """Yield the files and folders in `folder`, at any depth, that no DumpIR wrote."""
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or not re.match(r"\d{5,}_", path.name):
             yield path
@@ -153,8 +155,8 @@ def _foreign_in(folder: Path) -> Iterator[Path]:
 
 
 def _is_dump(path: Path) -> bool:
-    """Whether a file begins like ours, or is empty, as on a full disk: a test may have the name of
-    one.
+    """Return whether a file begins like a dump, or is empty, as on a full disk. The name is not
+    enough: a test file may have the same.
     """
     if path.suffix != ".mlir" or not path.is_file():
         return False

@@ -1,4 +1,4 @@
-"""A log of what runs, what is left out, what is computed and what fails."""
+"""The instrument that logs passes and analyses."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from xdsl.ir import Operation
 
 from ..info import PassInfo
 from ..instrument import PassInstrument
-from ..ir.dominance import name_of
-from ..ir.symbols import symbol_of
+from ..ir.symbols import name_of, symbol_of
 from ..run import Run
 
 __all__ = ["PassLog"]
 
 
 class PassLog(PassInstrument):
-    """Writes a line on stderr when a pass starts, is skipped, or fails, and when an analysis is
-    computed, fails, or is true no more, indented by its depth.
+    """An instrument that prints a line on stderr when a pass starts, is skipped or fails, and when
+    an analysis is computed, fails or is invalidated, indented by the depth of the pipeline.
 
-    Source: LLVM's `-debug-pass-manager`, with the options of passes and why one is skipped.
+    Source: LLVM's `-debug-pass-manager`; adds the options of passes and the reasons of skipped
+    ones.
     """
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
@@ -39,19 +39,19 @@ class PassLog(PassInstrument):
         _write(len(Run.current().frames), f"Running analysis: {analysis.__name__} on {_unit(op)}")
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        what = f"{analysis.__name__} on {_unit(op)} ({type(error).__name__})"
-        _write(len(Run.current().frames), f"Failed analysis: {what}")
+        subject = f"{analysis.__name__} on {_unit(op)} ({type(error).__name__})"
+        _write(len(Run.current().frames), f"Failed analysis: {subject}")
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
-        what = f"{analysis.__name__} on {_unit(op)}"
-        _write(len(Run.current().frames), f"Invalidating analysis: {what}")
+        subject = f"{analysis.__name__} on {_unit(op)}"
+        _write(len(Run.current().frames), f"Invalidating analysis: {subject}")
 
 
 def _unit(op: Operation) -> str:
-    """What an analysis is of: `func.func @f`."""
+    """Return the name of the op of an analysis: `func.func @f`."""
     name = symbol_of(op)
     return f"{name_of(op)} @{name}" if name else name_of(op)
 
 
 def _write(depth: int, line: str) -> None:
-    sys.stderr.write(f"{'  ' * depth}{line}\n")  # in one piece: threads may write too
+    sys.stderr.write(f"{'  ' * depth}{line}\n")  # in one call, as other threads may print too

@@ -1,4 +1,4 @@
-"""How much memory passes take."""
+"""The instrument that measures the memory that passes allocate."""
 
 from __future__ import annotations
 
@@ -8,31 +8,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..run import Frame, Run
-from .nesting import Entry, NestingInstrument, heading
+from .nesting import Entry, NestingInstrument, report_header
 
 __all__ = ["MemoryInstrument", "MemoryUse"]
 
 
 @dataclass(eq=False, slots=True)
 class MemoryUse:
-    """One run of a pass; in bytes of what Python allocated since tracing began."""
+    """The memory use of one run of a pass, in bytes that Python has allocated since tracing
+    began.
+    """
 
     name: str
     before: int
     peak: int
-    """The most there was at once while the pass ran."""
+    """The maximum while the pass ran."""
     after: int = 0
     failed: bool = False
     children: list[MemoryUse] = field(default_factory=list["MemoryUse"])
 
     @property
     def growth(self) -> int:
-        """What there was more after the pass than before."""
+        """The difference between the end and the start of the pass."""
         return self.after - self.before
 
 
 class _Tracing:
-    """tracemalloc, which a process has one of: whoever asks it for the peak resets it for all."""
+    """The tracemalloc of the process, shared by all instruments: reading the peak resets it for
+    all.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,7 +45,7 @@ class _Tracing:
         self._open: list[MemoryUse] = []
 
     def acquire(self) -> None:
-        """Start tracing, unless it has been started already."""
+        """Start tracing, unless it is on already."""
         with self._lock:
             self._users += 1
             if not tracemalloc.is_tracing():
@@ -49,7 +53,7 @@ class _Tracing:
                 self._started = True
 
     def release(self) -> None:
-        """Stop tracing if nobody here needs it any more, and nobody else had started it."""
+        """Stop tracing if this was its last user, and tracing was off before the first."""
         with self._lock:
             self._users -= 1
             if not self._users and self._started:
@@ -57,20 +61,21 @@ class _Tracing:
                 self._started = False
 
     def begin(self, name: str) -> MemoryUse:
-        """From here on, see the peak."""
+        """Start to measure a pass."""
         with self._lock:
             now = self._measure()
             self._open.append(use := MemoryUse(name, now, now))
             return use
 
     def end(self, use: MemoryUse) -> None:
-        """See the peak up to here."""
+        """Finish the measurement of a pass."""
         with self._lock:
             use.after = self._measure()
             self._open.remove(use)
 
     def _measure(self) -> int:
-        """What is allocated now; the peak since the last time goes to all that is open."""
+        """Return the allocated bytes, and update the peak of all passes that are being measured."""
+        # There is one peak, since its last reset: before each reset all open passes account for it.
         now, peak = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
         for use in self._open:
@@ -82,11 +87,11 @@ _tracing = _Tracing()
 
 
 class MemoryInstrument(NestingInstrument[MemoryUse]):
-    """Measures with tracemalloc the peak and the growth of the memory that Python allocates.
+    """An instrument that measures with tracemalloc the peak and the growth of the memory that
+    Python allocates.
 
-    Tracing is on while the context is entered, and makes passes about 4 times slower; the measuring
-    itself takes about 20 microseconds a pass. What another thread allocates meanwhile is in the
-    figures too.
+    Tracing is on while the context is entered, and makes passes about 4 times slower; a measurement
+    takes about 20 microseconds a pass. Allocations of other threads count as well.
     """
 
     def __init__(self) -> None:
@@ -111,11 +116,11 @@ class MemoryInstrument(NestingInstrument[MemoryUse]):
         item.failed = failed
 
     def report(self) -> str:
-        """A line a pass, nested ones below theirs: peak, growth and name."""
+        """Return a line for each pass, nested ones below their pipeline: peak, growth and name."""
         if not self.passes:
             return ""
         peak = _size(max(use.peak for use in self.passes))
-        title = [*heading("Memory report"), f"  Peak Memory: {peak}", ""]
+        title = [*report_header("Memory report"), f"  Peak Memory: {peak}", ""]
         columns = "  ----Peak----  ---Growth---  ----Name----"
         return "\n".join([*title, columns, *_rows(self.passes, 0)]) + "\n"
 

@@ -1,4 +1,4 @@
-"""What instruments that follow passes share: the stack of passes that are running."""
+"""The base class of instruments that keep a stack of the running passes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..info import PassInfo
 from ..instrument import PassInstrument
 from ..run import Frame, Run
 
-__all__ = ["Entry", "NestingInstrument", "heading"]
+__all__ = ["Entry", "NestingInstrument", "report_header"]
 
 T = TypeVar("T")
 
 
 class Entry(NamedTuple, Generic[T]):
-    """What an instrument keeps for a pass that is running; without `run`, for what is no pass.
+    """The item that an instrument keeps for a running pass; for anything else, `run` is None.
 
-    `analysis` is one that the pass needs, and that is being computed.
+    `analysis` is the analysis being computed in the pass, if the item is for one.
     """
 
     item: T
@@ -32,7 +32,7 @@ class Entry(NamedTuple, Generic[T]):
 
     @property
     def abandoned(self) -> bool:
-        """Whether the pass is over and nobody said so: another instrument failed in a hook."""
+        """Whether the pass ended without an event, because a hook of another instrument raised."""
         if self.run is None:
             return False
         frames = self.run.frames
@@ -40,7 +40,7 @@ class Entry(NamedTuple, Generic[T]):
 
 
 class _ThisThread(threading.local, Generic[T]):
-    """What is open in one thread, outermost first, and how many contexts are entered in it."""
+    """The open entries of one thread, outermost first, and the number of contexts entered in it."""
 
     def __init__(self) -> None:
         self.open: list[Entry[T]] = []
@@ -48,9 +48,9 @@ class _ThisThread(threading.local, Generic[T]):
 
 
 class NestingInstrument(PassInstrument, Generic[T]):
-    """Keeps something for each pass from its begin to its end, whichever way it ends.
+    """An instrument that keeps an item for each pass from its start to its end, also if it fails.
 
-    Each thread has a stack of its own, so runs that go on at the same time do not mix.
+    Each thread has its own stack, so that simultaneous runs do not mix.
     """
 
     def __init__(self) -> None:
@@ -58,22 +58,26 @@ class NestingInstrument(PassInstrument, Generic[T]):
 
     @abstractmethod
     def begin(self, run: Run, outer: Entry[T] | None) -> T:
-        """What to keep for the pass `run.frames[-1]`, which starts inside of `outer`."""
+        """Return the item for the pass `run.frames[-1]`, which starts inside of `outer`."""
 
     @abstractmethod
     def end(self, item: T, run: Run, frame: Frame, failed: bool) -> None:
-        """The pass is over; `failed` also if another instrument kept it from running or ending."""
+        """Handle the end of a pass; `failed` is also true if another instrument raised before or
+        after it.
+        """
 
     def begin_analysis(self, analysis: type, outer: Entry[T] | None) -> T | None:
-        """What to keep for an analysis that is computed inside of `outer`; None for nothing."""
+        """Return the item for an analysis that is computed inside of `outer`, or None to keep
+        nothing.
+        """
         return None
 
     def end_analysis(self, item: T, failed: bool) -> None:
-        """The analysis is computed, or failed; `failed` also if another instrument did."""
+        """Handle the end of an analysis; `failed` is also true if another instrument raised."""
 
     @property
     def innermost(self) -> Entry[T] | None:
-        """What was opened last in this thread and is still open."""
+        """The innermost open entry of this thread."""
         return self._here.open[-1] if self._here.open else None
 
     def enter_pass_ctx(self) -> None:
@@ -82,7 +86,7 @@ class NestingInstrument(PassInstrument, Generic[T]):
     def exit_pass_ctx(self) -> None:
         self._here.contexts = max(0, self._here.contexts - 1)
         self._close_abandoned()
-        # Taken out of its last context while passes run, it does not hear of their end.
+        # Removed from its last context while passes run, it gets no event at their end.
         while not self._here.contexts and (last := self.innermost) and last.run:
             self._close_last(failed=True)
 
@@ -113,17 +117,17 @@ class NestingInstrument(PassInstrument, Generic[T]):
         self._close_analysis(analysis, failed=True)
 
     def _close_analysis(self, analysis: type, failed: bool) -> None:
-        """Close what is open for an analysis, and what is left inside it."""
+        """Close the entry of an analysis, and the entries left open inside it."""
         frame = Run.current().frames[-1]
         while (last := self.innermost) and (last.abandoned or last.frame is frame):
             if last.frame is frame and last.analysis is None:
-                return  # the pass itself: the analysis began when this was no part of the context
+                return  # the pass itself: this instrument was added after the analysis began
             if last.analysis is analysis and not last.abandoned:
                 return self._close_last(failed)
             self._close_last(failed=True)
 
     def _close_pass(self, failed: bool) -> None:
-        """Close what is open for the pass that a hook is called for, and what is left inside it."""
+        """Close the entry of the pass whose hook is called, and the entries left open inside it."""
         frame = Run.current().frames[-1]
         while last := self.innermost:
             if last.frame is frame and last.analysis is None:
@@ -133,6 +137,7 @@ class NestingInstrument(PassInstrument, Generic[T]):
             self._close_last(failed=True)
 
     def _close_abandoned(self) -> None:
+        """Close the entries of passes that ended without an event."""
         while (last := self.innermost) and last.abandoned:
             self._close_last(failed=True)
 
@@ -144,7 +149,7 @@ class NestingInstrument(PassInstrument, Generic[T]):
             self.end(item, run, frame, failed)
 
 
-def heading(title: str) -> list[str]:
-    """The lines above a report, as MLIR writes them."""
+def report_header(title: str) -> list[str]:
+    """Return the lines above a report, in the format of MLIR."""
     rule, line = f"==={'-' * 73}===", f"... {title} ..."
     return [rule, " " * ((80 - len(line)) // 2) + line, rule]

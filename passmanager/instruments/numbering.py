@@ -1,4 +1,4 @@
-"""The numbers of passes, by which one of several of a name can be told."""
+"""The numbering of passes, which tells apart several passes of one name."""
 
 from __future__ import annotations
 
@@ -16,28 +16,38 @@ __all__ = ["NumberingInstrument", "PassNumbers"]
 
 
 class NumberingInstrument(PassInstrument):
-    """An instrument that knows the number of the pass that is running, which is the one that
-    `OptBisect` gives it.
+    """An instrument that numbers the leaf passes that are about to run, from 1.
+
+    All instruments of this class that are in the same contexts give a pass the same number, also if
+    another instrument then blocks it. Composites and the passes in the context's `required_pass`,
+    about which `should_run` is not asked, have no number. The numbers go on as long as the
+    instrument lives, over chunks of the input, runs and threads.
     """
 
     def __init__(self) -> None:
         self.count = 0
-        """How many passes have been numbered."""
+        """The number of the last pass that was numbered."""
         self._lock = threading.Lock()
+        # The pass that is about to run has no frame yet, and a run has at most one such pass.
         self._next: WeakKeyDictionary[Run, int] = WeakKeyDictionary()
         self._numbers: WeakKeyDictionary[Frame, int] = WeakKeyDictionary()
 
     @property
     def number(self) -> int | None:
-        """The number of the pass that is running, if it has one."""
+        """The number of the pass that is running, or None if it has none."""
         return self._numbers.get(Run.current().frames[-1])
 
-    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
-        if not info.composite:
-            with self._lock:
-                self.count += 1
-                self._next[Run.current()] = self.count
+    def should_run_number(self, number: int, module: ModuleOp, info: PassInfo) -> bool:
+        """Return whether the pass with this number may run; called in the order of the numbers."""
         return True
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        if info.composite:
+            return True
+        with self._lock:
+            self.count += 1
+            self._next[Run.current()] = self.count
+            return self.should_run_number(self.count, module, info)
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
         self._next.pop(Run.current(), None)
@@ -49,7 +59,7 @@ class NumberingInstrument(PassInstrument):
 
 
 class PassNumbers(NumberingInstrument):
-    """Writes the number and the name of each pass that runs on stderr.
+    """An instrument that prints the number and the name of each pass that runs on stderr.
 
     Source: LLVM's `-print-pass-numbers`.
     """

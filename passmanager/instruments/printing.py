@@ -2,125 +2,49 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from io import StringIO
-from typing import TextIO
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..info import PassInfo, check_names, name_key
-from ..ir.printer import PLAIN, ExactPrinter, PrintStyle
+from ..ir.printer import PLAIN, PrintStyle
 from ..ir.symbols import symbol_of
-from ..ir.verifier import verify
 from ..run import Run
+from .ir_text import ir_text, print_ir, print_text, title_of, top_level
 from .numbering import NumberingInstrument
 
-__all__ = [
-    "IRPrinter",
-    "PassPrintingInstrument",
-    "PrintAfterAll",
-    "PrintBeforeAll",
-    "banner",
-    "ir_text",
-    "print_ir",
-    "title_of",
-    "top_level",
-]
-
-# Text
-
-
-def ir_text(op: Operation, style: PrintStyle = PLAIN, *, trusted: bool = True) -> str:
-    """The text of `op` with the resources that it refers to, in generic form if it is invalid,
-    which is looked into unless `trusted`.
-
-    An op that cannot be printed either way gives a comment that says so.
-    """
-    why = ""
-    custom = not style.generic and (trusted or _is_valid(op))
-    for generic in (False, True) if custom else (True,):
-        try:
-            printer = ExactPrinter(stream := StringIO(), replace(style, generic=generic))
-            printer.print_op(op)
-            printer.print_metadata(run.ir_context.loaded_dialects if (run := Run.active()) else ())
-            return stream.getvalue()
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}".partition("\n")[0]
-    return f"// '{op.name}' cannot be printed: {why}"
-
-
-def _is_valid(op: Operation) -> bool:
-    try:
-        verify(op)
-    except Exception:  # Verifiers may trip over what they do not expect.
-        return False
-    return True
-
-
-def banner(title: str) -> str:
-    """The line above IR that is printed, as mlir-opt's, by which Compiler Explorer finds it."""
-    return f"// -----// {title} //----- //"
-
-
-def title_of(info: PassInfo) -> str:
-    """What a banner calls a pass: its name, and if it has options how to run it again."""
-    return info.name if info.text == info.name else f"{info.name}: {info.text}"
-
-
-def print_ir(
-    title: str,
-    op: Operation,
-    stream: TextIO | None = None,
-    style: PrintStyle = PLAIN,
-    *,
-    trusted: bool = True,
-) -> None:
-    """Print `op` on stderr, or `stream`, under the banner `IR Dump title`; see `ir_text`."""
-    _write(title, ir_text(op, style, trusted=trusted), stream)
-
-
-def _write(title: str, text: str, stream: TextIO | None = None) -> None:
-    # In one call, so that what other threads print does not come between.
-    (stream or sys.stderr).write(f"{banner(f'IR Dump {title}')}\n{text}\n\n")
-
-
-def top_level(module: ModuleOp) -> list[Operation]:
-    """The ops directly in the module, which may be broken."""
-    return [op for region in module.regions for block in region.blocks for op in block.ops]
-
-
-# Instruments
+__all__ = ["IRPrinter", "PassPrintingInstrument", "PrintAfterAll", "PrintBeforeAll"]
 
 Marks = Mapping[str, object]
-"""For each part of a module that may be printed, by the end of its title, something that is
-different once the part has changed."""
+"""A mark for each part of a module that may be printed, by the end of its title; it differs if the
+part has changed.
+"""
 
 
 @dataclass
 class _Watched:
-    """What an IRPrinter knows of a run."""
+    """The marks of a run."""
 
     version: int = -1
     marks: Marks = field(default_factory=dict[str, object])
-    """At `version`."""
+    """The marks at `version`."""
     at_start: dict[int, Marks] = field(default_factory=dict[int, Marks])
-    """When the pass that runs at this depth began."""
+    """The marks at the start of the pass that runs at this depth."""
 
 
 class IRPrinter(NumberingInstrument):
-    """Prints the module on stderr before and after passes.
+    """An instrument that prints the module on stderr before and after passes.
 
-    `before` and `after` name the passes, in any spelling; True is all of them but composites, which
-    are printed where they are named. `before_numbers` and `after_numbers` have those that
-    `OptBisect` gives them. A pass named in `after` that fails is printed, too, and with
-    `after_failure` every pass that fails. `after_change` leaves out what changed nothing, of all
-    passes if `after` names none, and prints what a run starts with. With `functions` only the
-    functions of these names are printed and asked whether they changed; with `module_scope` it is
-    the module that is printed nevertheless.
+    `before` and `after` name the passes, in any spelling; True means all but composites, which are
+    printed only if named. `before_numbers` and `after_numbers` are numbers of passes, as
+    `OptBisect` prints them. A pass of `after` that fails is printed too, with `after_failure` every
+    pass that fails. `after_change` prints only after passes that changed the module, of all passes
+    if `after` names none, and at the start of a run. With `functions` only the functions of these
+    names are printed and compared; with `module_scope` the module is printed instead if one of them
+    is to be printed.
     """
 
     def __init__(
@@ -150,8 +74,8 @@ class IRPrinter(NumberingInstrument):
         self._runs: WeakKeyDictionary[Run, _Watched] = WeakKeyDictionary()
 
     def unknown_names(self, known: Iterable[str]) -> list[str]:
-        """The names in `before` and `after` that are none of the passes `known`, as they were
-        given.
+        """Return the names in `before` and `after`, as given, that are not among the passes
+        `known`.
         """
         keys = {name_key(name) for name in known}
         named = [name for names in (self.before, self.after) for name in _names(names)]
@@ -184,7 +108,7 @@ class IRPrinter(NumberingInstrument):
     # Printing
 
     def _parts(self, module: ModuleOp) -> dict[str, Operation]:
-        """The ops that may be printed, by the end of their title."""
+        """Return the ops that may be printed, by the end of their title."""
         if not self.functions:
             return {"": module}
         named = ((symbol_of(op), op) for op in top_level(module))
@@ -199,7 +123,7 @@ class IRPrinter(NumberingInstrument):
         only: Collection[str] | None = None,
         trusted: bool = True,
     ) -> None:
-        """Print the parts of the module, or `only` these."""
+        """Print the parts of the module, or the parts `only`."""
         parts = self._parts(module)
         shown = parts if only is None else only
         if self.module_scope and shown:
@@ -208,12 +132,12 @@ class IRPrinter(NumberingInstrument):
         for part in shown:
             op = parts.get(part)
             text = ir_text(op, self.style, trusted=trusted) if op else "// deleted"
-            _write(title + part, text)
+            print_text(title + part, text)
 
-    # What changed
+    # Changes
 
     def _watch(self, module: ModuleOp) -> None:
-        """Note what the module is like; print it at the start of a run."""
+        """Note the marks of the module; print it at the start of a run."""
         run = Run.current()
         run.watch()
         if run not in self._runs:
@@ -223,7 +147,7 @@ class IRPrinter(NumberingInstrument):
         watched.at_start[len(run.frames)] = self._marks(run, watched)
 
     def _changed(self) -> list[str]:
-        """The parts that are different from when the pass that is running began."""
+        """Return the parts that differ from the start of the running pass."""
         run = Run.current()
         if (watched := self._runs.get(run)) is None:
             return []
@@ -232,6 +156,8 @@ class IRPrinter(NumberingInstrument):
         return [part for part in {**old, **now} if old.get(part) != now.get(part)]
 
     def _marks(self, run: Run, watched: _Watched) -> Marks:
+        # The version tells whether the module changed, but not which functions: those are compared
+        # as text, once for each version.
         if watched.version != run.version:
             watched.version = run.version
             parts = self._parts(run.module) if self.functions else {}
@@ -240,13 +166,13 @@ class IRPrinter(NumberingInstrument):
         return watched.marks
 
     def _forget(self) -> None:
-        """At the end of a run, let go of it."""
+        """Drop the state of a run when its outermost pass ends."""
         if self.after_change and len((run := Run.current()).frames) == 1:
             self._runs.pop(run, None)
 
 
-def _selection(what: str, names: bool | Collection[str]) -> bool | tuple[str, ...]:
-    return names if isinstance(names, bool) else check_names(what, names)
+def _selection(setting: str, names: bool | Collection[str]) -> bool | tuple[str, ...]:
+    return names if isinstance(names, bool) else check_names(setting, names)
 
 
 def _names(selection: bool | tuple[str, ...]) -> tuple[str, ...]:
@@ -260,21 +186,25 @@ def _selects(selection: bool | tuple[str, ...], info: PassInfo) -> bool:
 
 
 class PrintBeforeAll(IRPrinter):
-    """Prints the module before each pass. Source: `tvm.ir.instrument.PrintBeforeAll`."""
+    """An instrument that prints the module before each pass. Source:
+    `tvm.ir.instrument.PrintBeforeAll`.
+    """
 
     def __init__(self) -> None:
         super().__init__(before=True)
 
 
 class PrintAfterAll(IRPrinter):
-    """Prints the module after each pass. Source: `tvm.ir.instrument.PrintAfterAll`."""
+    """An instrument that prints the module after each pass. Source:
+    `tvm.ir.instrument.PrintAfterAll`.
+    """
 
     def __init__(self) -> None:
         super().__init__(after=True)
 
 
 class PassPrintingInstrument(IRPrinter):
-    """Prints the module before and after the passes of these names.
+    """An instrument that prints the module before and after the passes of these names.
 
     Source: `tvm.ir.instrument.PassPrintingInstrument`.
     """

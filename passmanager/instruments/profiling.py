@@ -1,4 +1,4 @@
-"""Where the time of one pass goes, function by function."""
+"""The instrument that profiles one pass, function by function."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ __all__ = ["ProfileInstrument"]
 
 
 class ProfileInstrument(NestingInstrument[Profile | None]):
-    """Profiles all runs of the pass `name`, in any spelling, together, and nothing else.
+    """An instrument that profiles all runs of the pass `name`, in any spelling, together, and no
+    other pass.
 
-    What the pass runs inside of it and its verification belong to it. Profiling makes the pass
-    about 4 times slower; others pay 2 microseconds. RuntimeError, when the pass begins: another
+    Passes nested in it and its verification are included. Profiling makes the pass about 4 times
+    slower; others pay 2 microseconds. Errors: RuntimeError, when the pass starts, if another
     profiler is active in the thread.
     """
 
@@ -55,7 +56,7 @@ class ProfileInstrument(NestingInstrument[Profile | None]):
     def _enable(self, profile: Profile) -> None:
         active = sys.getprofile()
         try:
-            if active is None:  # else Python 3.11 would put ours in its place and say nothing
+            if active is None:  # else Python 3.11 would replace it silently
                 profile.enable()
                 return
         except ValueError as error:  # from Python 3.12 on
@@ -66,20 +67,18 @@ class ProfileInstrument(NestingInstrument[Profile | None]):
         )
 
     def report(self) -> str:
-        """The functions with the longest times, those of what they call included, `limit` of
-        them.
-        """
+        """Return the `limit` functions with the longest cumulative times."""
         if self._stats is None:
             hint = did_you_mean(self.pass_name, self._ran)
             return f"no profile: pass '{self.pass_name}' did not run{hint}\n"
         self._stats.stream = text = StringIO()  # pyright: ignore[reportAttributeAccessIssue]
-        # Without the last key those of equal times would come in another order each time.
+        # The last key gives functions of equal times a fixed order.
         self._stats.sort_stats(SortKey.CUMULATIVE, SortKey.TIME, SortKey.NFL)
         self._stats.print_stats(self.limit)
         return text.getvalue()
 
     def dump(self, path: str | PathLike[str]) -> None:
-        """Write the profile to a file that pstats, snakeviz and others read; none, if the pass did
+        """Write the profile to a file for pstats, snakeviz and other tools; no file if the pass did
         not run.
         """
         if self._stats is not None:

@@ -1,4 +1,4 @@
-"""A line on the terminal that says which pass is running."""
+"""The instrument that shows the running pass on the terminal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ __all__ = ["ProgressInstrument"]
 
 
 class ProgressInstrument(NestingInstrument[None]):
-    """Shows a bar and `fold-constant (3 of 7)` on stderr while passes run, if that is a terminal.
+    """An instrument that shows a bar and `fold-constant (3 of 7)` on stderr while passes run, if
+    that is a terminal.
 
-    `total` is the number of passes in a run, those made of passes left out; without it the place in
-    the pipeline is shown. The line comes after `delay` seconds and goes with the end of the
-    outermost pass. It takes rich, and draws in a thread of its own; about 2 microseconds a pass.
+    `total` is the number of leaf passes in a run; without it the position in the pipeline is shown.
+    The line appears after `delay` seconds and disappears at the end of the outermost pass. It needs
+    rich, which draws in a thread of its own, and takes about 2 microseconds a pass.
     """
 
     def __init__(self, total: int | None = None, delay: float = 1.0) -> None:
@@ -80,7 +81,7 @@ class ProgressInstrument(NestingInstrument[None]):
         except ImportError:
             print("to show progress, install rich", file=sys.stderr)
             return
-        # Nothing stands in for sys.stderr: the main thread may just then do so itself.
+        # sys.stderr is not redirected: the main thread may redirect it at the same time.
         self._live = Live(
             get_renderable=self._line,
             console=Console(stderr=True),
@@ -98,5 +99,5 @@ class ProgressInstrument(NestingInstrument[None]):
 
         line = Table.grid(padding=(0, 1))
         bar = ProgressBar(self.total, self._begun - 1, width=20, pulse=self.total is None)
-        line.add_row(bar, Text(f"{self.text} "))  # what others print comes right after it
+        line.add_row(bar, Text(f"{self.text} "))  # other output continues on this line
         return line

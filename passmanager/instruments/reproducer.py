@@ -1,4 +1,4 @@
-"""Files that reproduce a run or its failure: the IR as it was before, and the passes that ran."""
+"""Reproducers: files with the IR and the pipeline that repeat a run or its failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["CrashReproducer", "Reproducer", "read_reproducer"]
 
 @dataclass(frozen=True)
 class Reproducer:
-    """What a reproducer holds besides IR."""
+    """The settings in a reproducer, besides IR."""
 
     pipeline: str
     verify_each: bool = True
@@ -41,24 +41,28 @@ class Reproducer:
 
 @dataclass
 class _Record:
-    """One run: the module at its start and before the leaf, and the leaves that ran, as text."""
+    """The state of one run: the module at its start and before the current leaf pass, and the leaf
+    passes that ran, as text.
+    """
 
     start: ModuleOp | None
     before: ModuleOp | None
     leaves: list[str] = field(default_factory=list[str])
     leaf_failed: bool = False
     number: int | None = None
-    """Which file is the run's, if it has one in any case."""
+    """The number of the file of the run, if it gets one in any case."""
 
 
 class CrashReproducer(PassInstrument):
-    """Writes a file that reproduces the failure when a run fails, or, if `always`, any run.
+    """An instrument that writes a reproducer when a run fails, or, if `always`, for any run.
 
-    It holds the IR as it was before the run, and as pipeline the leaf passes that ran, with the
-    options that they had, the failing one last: what disables, requires or repeats passes plays no
-    part any more. If `local`, it holds the IR before the failing leaf and that leaf alone. The
-    second file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, that of
-    the run that began second. The price is a clone of the module a run, if `local` one more a leaf.
+    The file has the IR before the run, and as pipeline the leaf passes that ran, with their
+    options, the failing one last: the settings that disable, require or repeat passes no longer
+    matter. If `local`, it has the IR before the failing leaf pass, and that pass alone. The second
+    file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, the number is
+    that of the run in the order of their starts. It clones the module once a run, if `local` once a
+    leaf pass.
+
     Errors: PasslineError after a run without failure, if the file cannot be written. Source:
     `mlir-pass-pipeline-crash-reproducer` and `mlir-generate-reproducer`.
     """
@@ -105,7 +109,7 @@ class CrashReproducer(PassInstrument):
         del self._records[run]
         if record.leaf_failed:
             self._write(record, record.before, ",".join(record.leaves), run.ir_context, error)
-        else:  # It was a composite itself that failed.
+        else:  # a composite itself failed, as with a wrong requirement
             self._write(record, record.start, info.text, run.ir_context, error)
 
     def _write(
@@ -133,19 +137,21 @@ class CrashReproducer(PassInstrument):
             message = f"reproducer not written to '{path}': {reason}"
             if error is None:
                 raise PasslineError(message) from failure
-            print(f"note: {message}", file=sys.stderr)  # what failed must not hide `error`
+            print(f"note: {message}", file=sys.stderr)  # must not hide `error`
         else:
             print(f"note: reproducer written to '{path}'", file=sys.stderr)
 
 
 def _at_leaf(run: Run) -> bool:
-    """Whether the innermost pass that is running is a leaf, and not called by another leaf."""
+    """Return whether the innermost running pass is a leaf that no other leaf called."""
     *outer, last = run.frames
     return not last.info.composite and all(frame.info.composite for frame in outer)
 
 
 def _clone(module: ModuleOp) -> ModuleOp | None:
-    """A copy, or None of IR that is nested too deeply for one: passes may work all the same."""
+    """Return a copy, or None if the IR is nested too deeply to be cloned: passes may work all the
+    same.
+    """
     try:
         return module.clone()
     except RecursionError:
@@ -157,8 +163,8 @@ def _first_line(error: BaseException) -> str:
 
 
 def _ir_text(module: ModuleOp, ctx: Context) -> str:
-    """The module with its resources as text, in generic form if the custom one fails."""
-    ctx.get_optional_dialect("builtin")  # The printer asks it for the resources.
+    """Return the module with its resources as text, in generic form if the custom form fails."""
+    ctx.get_optional_dialect("builtin")  # loads the dialect, which has the resources
     try:
         return _printed(module, ctx, MLIRTarget())
     except Exception:
@@ -186,14 +192,15 @@ def _resource(reproducer: Reproducer) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The inside of an MLIR string literal."""
+    """Return the contents of an MLIR string literal."""
     plain = text.replace("\\", "\\\\")
     return re.sub(r'["\x00-\x1f\x7f]', lambda match: f"\\{ord(match[0]):02X}", plain)
 
 
 # Reading
 
-# Possessive: a resource may be megabytes of text, which no failed match is to go over again.
+# The quantifiers are possessive: a resource may be megabytes, which a failed match must not scan
+# again.
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _FLAT = rf'(?:[^{{}}"#]++|{_STRING})*+'
 _EXTERNAL = rf"external_resources\s*:\s*\{{{_FLAT}(?:\{{{_FLAT}\}}{_FLAT})*+\}}"
@@ -206,11 +213,11 @@ _FIELD = re.compile(rf"(\w+)\s*:\s*({_STRING}|\w+)", re.DOTALL)
 
 
 def read_reproducer(text: str) -> tuple[str, Reproducer | None]:
-    """The IR in a file, and what it is to reproduce, if it says so, as mlir-opt or this module
-    wrote it.
+    """Return the IR in a file, and its reproducer, if it has one that mlir-opt or this module
+    wrote.
 
-    Of the text the external resources, which xDSL cannot read, are blanked: lines and columns stay
-    what they are. Errors: ParseError for a pipeline that is no proper string.
+    The external resources, which xDSL cannot read, are replaced by blanks, so that lines and
+    columns stay the same. Errors: ParseError for a pipeline that is no valid string.
     """
     if "external_resources" not in text:
         return text, None
@@ -230,7 +237,7 @@ def read_reproducer(text: str) -> tuple[str, Reproducer | None]:
 
 
 def _reproducers(resources: str) -> Iterator[Reproducer]:
-    """The reproducers in the text of external resources."""
+    """Yield the reproducers in the text of external resources."""
     for match in _FIELDS.finditer(resources):
         if match["fields"] is not None:
             fields: dict[str, str] = dict(_FIELD.findall(match["fields"]))

@@ -1,4 +1,4 @@
-"""Spans of time: when each pass and each phase of a tool began and ended, nested as they ran."""
+"""Spans of time: the start and end of passes, analyses and phases of a tool, nested as they ran."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = ["Span", "SpanInstrument"]
 
 @dataclass(eq=False, slots=True)
 class Span:
-    """One run of a pass, one analysis computed in it, or one phase of a tool; times in seconds."""
+    """One run of a pass, one analysis computed in it, or one phase of a tool; times are in
+    seconds.
+    """
 
     name: str
     began: float
@@ -25,40 +27,41 @@ class Span:
     text: str = ""
     """The pass with its options."""
     position: str = ""
-    """Where the pass stands in its pipeline: `3 of 7`."""
+    """The position of the pass in its pipeline: `3 of 7`."""
     thread: int = field(default_factory=threading.get_native_id)
     ended: float | None = None
     verify_seconds: float = 0.0
     failed: bool = False
     version: int = 0
-    """The version of the module when the pass began."""
+    """The version of the module at the start of the pass."""
     changed: bool | None = None
-    """Whether the pass changed the module, if that is known."""
+    """Whether the pass changed the module, None if unknown."""
     children: list[Span] = field(default_factory=list["Span"])
 
     @property
     def seconds(self) -> float:
-        """How long it took; if it goes on, up to what is known to have ended in it."""
+        """The duration; of an open span, up to the last known end of a child."""
         if self.ended is not None:
             return self.ended - self.began
         return max((c.began + c.seconds - self.began for c in self.children), default=0.0)
 
     @property
     def own_seconds(self) -> float:
-        """The time spent in none of the children."""
+        """The time spent outside of the children."""
         return self.seconds - sum(child.seconds for child in self.children)
 
     @property
     def self_seconds(self) -> float:
-        """The time spent in none of the children and not in verification."""
+        """The time spent outside of the children and of verification."""
         return self.own_seconds - self.verify_seconds
 
 
 class SpanInstrument(NestingInstrument[Span]):
-    """Keeps the spans of passes, analyses and phases, also when the context has been left.
+    """An instrument that keeps the spans of passes, analyses and phases, also after its context is
+    left.
 
-    A session is a span around the others: in one thread, while a context is entered or anything is
-    running.
+    A session is a span around the others: in one thread, while a context is entered or anything
+    runs.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
@@ -73,7 +76,9 @@ class SpanInstrument(NestingInstrument[Span]):
 
     @contextmanager
     def phase(self, name: str) -> Generator[None]:
-        """Time what is done inside, which is no pass; it stands beside passes, or holds them."""
+        """Time the body of the `with` statement as a phase, which is beside passes or around
+        them.
+        """
         self._close_abandoned()
         outer = self._open_session()
         entry = Entry(Span(name, self.clock()))
@@ -86,6 +91,7 @@ class SpanInstrument(NestingInstrument[Span]):
             raise
         finally:
             entry.item.ended = self.clock()
+            # Closes the passes inside that ended without an event, too.
             while entry in self._here.open:
                 self._close_last(failed=True)
             self._close_session()
@@ -124,7 +130,7 @@ class SpanInstrument(NestingInstrument[Span]):
         self._close_session()
 
     def _open_session(self) -> Span:
-        """What is open innermost, a new session if nothing is."""
+        """Return the innermost open span, or a new session."""
         if self.innermost is None:
             session = Span("session", self.clock())
             self.sessions.append(session)
@@ -132,5 +138,6 @@ class SpanInstrument(NestingInstrument[Span]):
         return self._here.open[-1].item
 
     def _close_session(self) -> None:
+        """Close the session if it is the only open span, and no context is entered."""
         if not self._here.contexts and len(self._here.open) == 1:
             self._here.open.pop().item.ended = self.clock()

@@ -1,4 +1,4 @@
-"""How long passes take."""
+"""The instrument that measures the time of passes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from .nesting import heading
+from .nesting import report_header
 from .spans import Span, SpanInstrument
 
 __all__ = ["PassTimingInstrument"]
@@ -15,25 +15,25 @@ Json: TypeAlias = "dict[str, str | float | bool | list[Json]]"
 
 
 class PassTimingInstrument(SpanInstrument):
-    """Times passes, nested ones inside theirs, the analyses that are computed in them, as
-    `(A) CallGraph`, and the phases that a tool names.
+    """An instrument that times passes, nested in their pipelines, the analyses computed in them, as
+    `(A) CallGraph`, and the phases of a tool.
 
-    The times stay readable when the context has been left. About 3 microseconds a pass. Source:
+    The times stay readable after the context is left. It takes about 3 microseconds a pass. Source:
     `tvm.ir.instrument.PassTimingInstrument`.
     """
 
     def render(self) -> str:
-        """A line a pass as TVM writes it: `name: total [own] (share of all; share of the parent)`,
-        times in whole microseconds.
+        """Return a line for each pass in TVM's format: `name: total [own] (share of all; share of
+        the parent)`, times in whole microseconds.
         """
         whole = sum(span.seconds for span in self.spans)
         return "".join(_tvm_lines(self.spans, 0, whole, whole))
 
     def report(self, kind: Literal["tree", "list", "json"] = "tree") -> str:
-        """The times as MLIR writes them: passes as they nest, or added up by name, or as JSON.
+        """Return the times in MLIR's format, as a tree of passes or a list by name, or as JSON.
 
-        `Rest` is the time in the context that went into no pass and no phase. In the list, each
-        second counts once: for the innermost pass that it was spent in.
+        `Rest` is the time in the context outside of passes and phases. The list counts each second
+        once, for the innermost pass.
         """
         if kind == "json":
             return json.dumps(self._document(), indent=2) + "\n"
@@ -41,7 +41,7 @@ class PassTimingInstrument(SpanInstrument):
             return ""
         rows = self._tree() if kind == "tree" else self._list()
         total = f"  Total Execution Time: {self._total:.4f} seconds"
-        return "\n".join([*heading("Execution time report"), total, "", *rows]) + "\n"
+        return "\n".join([*report_header("Execution time report"), total, "", *rows]) + "\n"
 
     @property
     def _total(self) -> float:
@@ -88,7 +88,9 @@ def _label(span: Span) -> str:
 
 
 def _tree_rows(spans: list[Span], depth: int) -> Iterator[tuple[str, float, float]]:
-    """Name, wall time and self time of each span; below it its children, then its verification."""
+    """Yield name, wall time and self time of each span, followed by its children and its
+    verification.
+    """
     indent = "  " * depth
     for span in spans:
         yield indent + _label(span), span.seconds, span.self_seconds
@@ -98,7 +100,7 @@ def _tree_rows(spans: list[Span], depth: int) -> Iterator[tuple[str, float, floa
 
 
 def _list_rows(spans: list[Span]) -> list[tuple[float, int, str]]:
-    """Self time, number of runs and name, added up by name; the longest first."""
+    """Return self time, number of runs and name, summed up by name, the longest first."""
     times: dict[str, list[float]] = {}
     failures: dict[str, int] = {}
     for span in _walk(spans):

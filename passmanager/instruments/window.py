@@ -1,4 +1,4 @@
-"""Running only a part of a pipeline: up to a pass, or from there on."""
+"""Instruments that run only a part of a pipeline: up to a pass, or after it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["StartAfter", "StopAfter"]
 
 
 class _Window(PassInstrument):
-    """What both have: knowing in which runs the pass has come by, be it that it ran or was skipped.
+    """The base of both, which knows the runs in which the pass has run or was skipped.
 
-    Passes that a leaf calls on its module are part of it, and run when it does. A call on another
-    module is a run of its own.
+    Passes that a leaf pass calls on its module are part of that pass, and run if it does. A call on
+    another module is a run of its own.
     """
 
     def __init__(self, name: str) -> None:
         check_name(name)
         self.pass_name = name
         self.unmatched = True
-        """Whether no pass of this name has come by, in any run."""
+        """Whether no pass of this name has run or was skipped in any run."""
         self._key = name_key(name)
         self._passed: WeakSet[Run] = WeakSet()
 
@@ -41,10 +41,10 @@ class _Window(PassInstrument):
 
 
 class StopAfter(_Window):
-    """Keeps what comes after the first pass `name` from running; each run by itself.
+    """An instrument that blocks all passes after the first pass `name`, in each run.
 
     `name`, in any spelling, may be that of a composite. Passes in the context's `required_pass` are
-    not kept from running.
+    not blocked.
     """
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
@@ -53,18 +53,18 @@ class StopAfter(_Window):
 
 
 class StartAfter(_Window):
-    """Keeps the first pass `name` and what comes before it from running; each run by itself.
+    """An instrument that blocks the first pass `name` and all passes before it, in each run.
 
-    `name`, in any spelling, may be that of a composite. What later passes require runs all the
-    same; passes in the context's `required_pass` are not kept from running.
+    `name`, in any spelling, may be that of a composite. The requirements of later passes run all
+    the same; passes in the context's `required_pass` are not blocked.
     """
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
         run = Run.current()
-        on_the_way = info.composite and info.key != self._key
-        return run in self._passed or on_the_way or _in_leaf(run)
+        encloses_start = info.composite and info.key != self._key
+        return run in self._passed or encloses_start or _in_leaf(run)
 
 
 def _in_leaf(run: Run) -> bool:
-    """Whether a leaf is running, which has called the pass in question."""
+    """Return whether a leaf pass is running, which called the pass in question."""
     return any(not frame.info.composite for frame in run.frames)

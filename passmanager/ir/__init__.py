@@ -1,1 +1,3 @@
-"""What xDSL lacks about IR: parser, printer, snapshots, verifier, dominance."""
+"""Services on IR that xDSL lacks: parsing with locations, exact printing, verification, dominance,
+changes.
+"""

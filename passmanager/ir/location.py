@@ -1,4 +1,4 @@
-"""Where in which file an operation comes from."""
+"""The source locations of operations."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ __all__ = [
 
 
 def span_location(span: Span[str] | Span[bytes]) -> FileLineColLoc:
-    """Where a span begins."""
+    """Return the location of the start of a span."""
     file, line, column = span.get_location()
     return FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
 
 
 def remember_source(name: str, content: bytes) -> None:
-    """Keep the text of an input that is no file, so that messages can show its lines."""
+    """Keep the text of an input without a file, so that messages can show its lines."""
     lines = content.decode(errors="replace").splitlines(keepends=True)
     linecache.cache[name] = (len(content), None, lines, name)
 
 
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The first place in a file that `location` speaks of; where it has a name only, that stands
-    for one, as `loc("conv1")`.
+    """Return the first file location in `location`, or None. A name without a file location, as
+    `loc("conv1")`, stands for a file of this name.
     """
     match location:
         case FileLineColLoc():
@@ -60,7 +60,9 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
 
 
 def location_of(op: Operation) -> FileLineColLoc | None:
-    """The place in a file of the nearest op, from `op` outwards, that knows one."""
+    """Return the file location of the innermost op around `op`, or `op` itself, that has one, or
+    None.
+    """
     current: Operation | None = op
     while current is not None:
         if (place := file_location(current.location)) is not None:
@@ -70,12 +72,12 @@ def location_of(op: Operation) -> FileLineColLoc | None:
 
 
 def place_of(op: Operation) -> str:
-    """` at file:line:col` for a message, or nothing if no place is known."""
+    """Return ` at file:line:col` for a message, or empty text if no location is known."""
     loc = location_of(op)
     return f" at {place_text(loc)}" if loc else ""
 
 
 def place_text(location: FileLineColLoc) -> str:
-    """`file:line:col`, or the file alone for what is all of it."""
+    """Return `file:line:col`, or the file alone if the location is the whole file."""
     line, column = location.line.data, location.column.data
     return f"{location.filename.data}:{line}:{column}" if line else location.filename.data

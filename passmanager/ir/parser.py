@@ -1,8 +1,8 @@
 # pyright: reportPrivateUsage=false
-"""Reading IR from text, with what xDSL's parser leaves out: locations, and where an error is.
+"""A parser of IR that adds to xDSL's: source locations of ops, and positions in error messages.
 
-A subclass may use the parser's protected members; those used here are the tokens, and the methods
-that are called where an op's name, a block argument, an operand, a type or a resource starts.
+It uses the protected members that xDSL's parser offers to subclasses: the tokens, and the methods
+that are called at the start of an op's name, a block argument, an operand, a type or a resource.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ __all__ = ["LocatingParser", "parse_module"]
 def parse_module(
     ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True
 ) -> ModuleOp:
-    """The module in `text`; if `implicit_module`, one is put around what is not just a module.
+    """Return the module in `text`; with `implicit_module`, anything but a single module is wrapped
+    in one.
 
-    `line_offset` is how many lines of the file `name` come before `text`.
+    `line_offset` is the number of lines of the file `name` before `text`.
     """
     try:
         return LocatingParser(ctx, text, name, line_offset).parse_module(implicit_module)
@@ -64,25 +65,27 @@ def parse_module(
 
 
 class LocatingParser(Parser):
-    """A parser that gives ops and block arguments their place in the file, as mlir-opt does.
+    """A parser that gives ops and block arguments their source locations, as mlir-opt does.
 
-    The place of an op is that of its name. A `loc(...)` in the text has precedence.
+    The location of an op is that of its name. A `loc(...)` in the text takes precedence.
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
         self._lines = _Lines(text, name, line_offset)
-        self._names: list[int] = []  # where the names of the ops that are being parsed start
+        self._names: list[int] = []  # the starts of the names of the ops being parsed, outer first
         self._first_uses: dict[SSAValue, Span] = {}  # of values that are not defined yet
-        self._handles: dict[tuple[str, str], str] = {}  # of resources, by their names in this file
-        self._references: dict[str, Span] = {}  # where a handle came first
-        self._waiting: list[tuple[IRDLOperation, str]] = []  # properties that await a resource
+        self._handles: dict[tuple[str, str], str] = {}  # of resources: (dialect, name in the file)
+        self._references: dict[str, Span] = {}  # the first reference to each handle
+        self._waiting: list[tuple[IRDLOperation, str]] = []  # properties that need a resource
         super().__init__(ctx, text, name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """The whole input, which may be empty; an error if a value is used, but not defined."""
+        """Return the module of the whole input, which may be empty; an error for a value without
+        definition.
+        """
         ops = self._parse_top_level()
         self._check_defined()
-        self._put_elements()
+        self._set_elements()
         if len(ops) == 1 and isinstance(module := ops[0], ModuleOp):
             return module
         if not allow_implicit_module:
@@ -114,7 +117,7 @@ class LocatingParser(Parser):
             span = min(undefined, key=lambda span: span.start)
             self.raise_error(f"use of undeclared SSA value name {span.text}", span)
 
-    # Resources, which are known at the end of the file
+    # Resources, whose elements come at the end of the file
 
     def _parse_dialect_resource_handle(
         self, dialect_name: str, interface: OpAsmDialectInterface
@@ -122,10 +125,10 @@ class LocatingParser(Parser):
         span = self._current_token.span
         key = self.parse_identifier(" for resource handle")
         if key == ELIDED:
-            handle = key  # of no resource: it is to stay as it is
+            handle = key  # no resource: the name itself is kept
         elif (handle := self._handles.get((dialect_name, key))) is None:
             handle = interface.declare_resource(key)
-        # xDSL forgets what it called the resource if an earlier file had one of this name.
+        # xDSL renames a resource whose name an earlier file used, and forgets the new name.
         self._handles[dialect_name, key] = handle
         self._references.setdefault(handle, span)
         return handle
@@ -139,8 +142,10 @@ class LocatingParser(Parser):
             ):
                 self._waiting.append((op, name))
 
-    def _put_elements(self) -> None:
-        """Give the ops that are defined on dense constants the elements of their resources."""
+    def _set_elements(self) -> None:
+        """Set the elements of the constants that were given as resources, in ops that need dense
+        constants.
+        """
         for op, name in self._waiting:
             value = op.properties[name]
             assert isinstance(value, DenseResourceAttr)
@@ -158,13 +163,13 @@ class LocatingParser(Parser):
         interface = self.ctx.get_dialect("builtin").get_interface(OpAsmDialectInterface)
         text = interface.lookup(handle) if interface is not None else None
         if not text:
-            self.raise_error(f"resource '{span.text}' is nowhere in this file", span)
+            self.raise_error(f"resource '{span.text}' is not defined in this file", span)
         try:
             return dense_of(value.type, text)
         except ValueError as error:
             self.raise_error(f"resource '{span.text}' {error}", span)
 
-    # Places
+    # Locations
 
     def parse_operation(self) -> Operation:
         op = super().parse_operation()
@@ -205,7 +210,7 @@ class LocatingParser(Parser):
     def _raise_unregistered(
         self, kind: str, name: str, known: Iterable[str], span: Span
     ) -> NoReturn:
-        flag = "--allow-unregistered-dialect lets it pass"
+        flag = "--allow-unregistered-dialect allows it"
         if not (hint := did_you_mean(name, known)):
             hint = f"; {flag}"
         elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
@@ -245,7 +250,7 @@ class _Bits(AttrParser._TensorLiteralElement):
 
 
 class _Lines:
-    """Turns positions in a text into locations."""
+    """The line table of a text, which converts positions to locations."""
 
     def __init__(self, text: str, name: str, offset: int) -> None:
         self._file = StringAttr(name)
@@ -257,13 +262,14 @@ class _Lines:
 
     @property
     def start_of_file(self) -> FileLineColLoc:
-        """What mlir-opt gives to a module that is not in the text."""
+        """The location that mlir-opt gives to an implicit module."""
         return FileLineColLoc(self._file, IntAttr(0), IntAttr(0))
 
     def location(self, position: int) -> FileLineColLoc:
+        """Return the location of a position in the text."""
         line = bisect_right(self._starts, position)
         column = position - self._starts[line - 1] + 1
-        # The constructors take 8 us to verify types that are right: a tenth of the parsing.
+        # The constructors verify the types of their arguments: 8 us, a tenth of the parsing.
         location = _new(FileLineColLoc)
         _set(location, "filename", self._file)
         _set(location, "line", self._numbers[line + self._offset])
@@ -272,7 +278,7 @@ class _Lines:
 
 
 class _Numbers(dict[int, IntAttr]):
-    """Each number as an attribute, made once."""
+    """The IntAttr of each number, created once."""
 
     def __missing__(self, number: int) -> IntAttr:
         attr = self[number] = _new(IntAttr)

@@ -1,4 +1,6 @@
-"""Writing IR as text from which the same IR is read, or that is made for the eye."""
+"""A printer of IR that is exact, so that the same IR is read back, with styles for human
+readers.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ __all__ = ["PLAIN", "ExactPrinter", "PrintStyle", "is_dense", "module_text"]
 
 @dataclass(frozen=True)
 class PrintStyle:
-    """How IR is printed. What is elided or skipped cannot be read back; all else can."""
+    """The style of printed IR. Everything can be read back but elided elements and skipped
+    regions.
+    """
 
     generic: bool = False
     properties_as_attributes: bool = False
@@ -40,22 +44,22 @@ class PrintStyle:
     skip_regions: bool = False
     """Print a region as `{...}`."""
     unique_ssa_ids: bool = False
-    """Give no two values one name, be they in different functions."""
+    """Give all values different names, also in different functions."""
     value_users: bool = False
-    """Say in comments which ops use a value."""
+    """Add comments with the users of each value."""
     elide_elements: int | None = None
-    """Print no constant with more elements than this, unless they are all the same."""
+    """Elide the elements of constants that have more than this, unless all are equal."""
     resource_elements: int | None = None
-    """Print such a constant as a resource, with its bytes at the end of the file."""
+    """Print constants with more elements than this as resources, unless all elements are equal."""
     elide_resources: int | None = None
-    """Print no resource whose text is longer than this."""
+    """Omit resources whose text is longer than this."""
 
 
 PLAIN = PrintStyle()
 
 
 def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> str:
-    """The module with its resources as text."""
+    """Return the text of a module with its resources."""
     printer = ExactPrinter(stream := StringIO(), style)
     printer.print_op(module)
     printer.print_metadata(ctx.loaded_dialects)
@@ -63,8 +67,8 @@ def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> st
 
 
 class ExactPrinter(Printer):
-    """A printer of xDSL's form, in which dense constants keep every bit, and functions that return
-    one function can be read. It leaves the IR as it is, also when it fails.
+    """A printer in xDSL's format that keeps every bit of dense constants, and prints readable types
+    of functions that return one function. The IR does not change, also if printing fails.
 
     xDSL 0.74 takes [0.0, -0.0] for a splat, and reads the digits that it prints for infinities and
     NaN as numbers. Such a constant is printed as one hexadecimal string, which MLIR reads too.
@@ -89,13 +93,15 @@ class ExactPrinter(Printer):
         return super().print_attribute(attribute)
 
     def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None:
-        """Print a constant with its type; what ops that print theirs themselves call."""
+        """Print a constant with its type; also called by ops that print their constants
+        themselves.
+        """
         if (name := self._resource_for(dense)) is not None:
             self.print_string(f"dense_resource<{name}> : ")
         elif (digits := _digits_if_lossy(dense)) is not None:
             self.print_string(f'dense<"0x{digits}"> : ')
         elif dense.get_element_type() == i1 and len(dense) > 100 and not dense.is_splat():
-            # Digits would be bytes for xDSL, bits for MLIR.
+            # xDSL reads hexadecimal digits of i1 as bytes, MLIR as bits.
             words = ["true" if value else "false" for value in dense.get_values()]
             self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
         else:
@@ -103,7 +109,7 @@ class ExactPrinter(Printer):
         return self.print_attribute(dense.get_type())
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
-        """The name of the resource that is printed in place of a constant, if one is."""
+        """Return the name of the resource that is printed for a constant, or None."""
         elided = _exceeds(len(dense), self.style.elide_elements)
         if not elided and not _exceeds(len(dense), self.style.resource_elements) or is_splat(dense):
             return None
@@ -114,7 +120,7 @@ class ExactPrinter(Printer):
         return name
 
     def print_metadata(self, dialects: Iterable[Dialect]) -> None:
-        """The resources that the IR refers to, as far as they are known."""
+        """Print the resources to which the printed IR refers, as far as the dialects have them."""
         if not self._dialect_resources and not self._blobs:
             return
         found = {"builtin": self._blobs} if self._blobs else {}
@@ -131,6 +137,7 @@ class ExactPrinter(Printer):
             self.print_string(f"\n\n{{-#\n  dialect_resources: {{\n{text}\n  }}\n#-}}")
 
     def _entries(self, resources: Mapping[str, str]) -> Iterator[str]:
+        """Yield the lines of the resources of a dialect that are not too long."""
         for key, text in sorted(resources.items()):
             if not _exceeds(len(text) + len('""'), self.style.elide_resources):
                 yield f'      {key}: "{text}"'
@@ -151,7 +158,7 @@ class ExactPrinter(Printer):
         )
 
     def exit_scope(self) -> None:
-        if self.style.unique_ssa_ids:  # the scope around goes on from here
+        if self.style.unique_ssa_ids:  # the outer scope continues the numbers
             self._next_valid_name_id[-2] = self._next_valid_name_id[-1]
             self._ssa_names[-2] = self._ssa_names[-1]
         super().exit_scope()
@@ -173,7 +180,9 @@ class ExactPrinter(Printer):
             self.print_string(f" // {comment}")
 
     def _print_unregistered_op(self, op: UnregisteredOp) -> None:
-        """Print an op whose name xDSL takes off while it prints it."""
+        """Print an unregistered op and restore its attributes: xDSL removes the one with the
+        name.
+        """
         attributes, op.attributes = op.attributes, op.attributes.copy()
         try:
             super().print_op(op)
@@ -181,7 +190,9 @@ class ExactPrinter(Printer):
             op.attributes = attributes
 
     def _print_function_in_parentheses(self, op: FuncOp) -> None:
-        """Print a result in parentheses: xDSL 0.74 does so only if it has attributes."""
+        """Print a result type in parentheses: xDSL 0.74 does so only if the result has
+        attributes.
+        """
         properties = op.properties
         op.properties = {"res_attrs": ArrayAttr([DictionaryAttr({})]), **properties}
         try:
@@ -199,7 +210,7 @@ class ExactPrinter(Printer):
             self._ids = None
 
     def _print_argument_users(self, op: Operation) -> None:
-        """Before the first op of a block, the users of the arguments of the block."""
+        """Print the users of the block arguments before the first op of a block."""
         block = op.parent
         for arg in block.args if block is not None and block.first_op is op else ():
             if (name := self._ssa_values.get(arg)) is not None:
@@ -217,7 +228,9 @@ class ExactPrinter(Printer):
         return "users: " + ", ".join(f"({', '.join(some) or 'unused'})" for some in users)
 
     def _users(self, value: SSAValue) -> list[str]:
-        """The names of the results of the ops that use a value, or their own."""
+        """Return the names of the results of the ops that use a value, or the ids of users without
+        results.
+        """
         names, ids = self._ssa_values, self._ids or {}
         found: list[str] = []
         for user in dict.fromkeys(use.operation for use in value.uses):
@@ -227,7 +240,7 @@ class ExactPrinter(Printer):
 
 
 class _Numbering(ExactPrinter):
-    """Prints to nowhere, to know the names of values before they are printed."""
+    """A printer without output, which determines the names of values before they are printed."""
 
     def __init__(self, printer: ExactPrinter) -> None:
         super().__init__(StringIO(), replace(printer.style, value_users=False, skip_regions=False))
@@ -243,12 +256,12 @@ class _Numbering(ExactPrinter):
             self._found[op] = name
 
     def names(self) -> tuple[dict[SSAValue, str], dict[Operation, str]]:
-        """The names of values, and those of ops that have operands but no results."""
+        """Return the names of values, and of ops that have operands but no results."""
         return self._ssa_values, self._found
 
 
 def _returns_one_function(op: FuncOp) -> bool:
-    type = op.properties.get("function_type")  # which is not there in IR that is broken
+    type = op.properties.get("function_type")  # missing in invalid IR
     if not isinstance(type, FunctionType):
         return False
     outputs = type.outputs.data
@@ -260,12 +273,12 @@ def _exceeds(size: int, limit: int | None) -> bool:
 
 
 def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
-    """Whether an attribute is a dense constant, of whatever elements."""
+    """Return whether an attribute is a dense constant, of any element type."""
     return isinstance(attribute, DenseIntOrFPElementsAttr)
 
 
 def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
-    """Words in brackets, as those of a constant of that shape."""
+    """Return words in nested brackets, as the elements of a constant of this shape."""
     if len(shape) > 1:
         size = len(words) // shape[0]
         words = [_nested(words[i : i + size], shape[1:]) for i in range(0, len(words), size)]
@@ -273,14 +286,16 @@ def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
-    """The bytes in hexadecimal digits, one element's if all are the same; None for xDSL's text."""
+    """Return the bytes as hexadecimal digits, of one element if all are equal; None if xDSL's text
+    is exact.
+    """
     element, data, count = dense.get_element_type(), dense.data.data, len(dense)
     if count == 0 or not isinstance(element, AnyFloat):
         return None
     first, splat = data[: len(data) // count], is_splat(dense)
     values = cast(Sequence[float], element.unpack(first, 1) if splat else dense.get_values())
     if not splat and count > 100 and not dense.is_splat():
-        return None  # digits in any case
+        return None  # xDSL prints digits, too
     if all(map(math.isfinite, values)) and (splat or not dense.is_splat()):
         return None
     return (first if splat else data).hex().upper()

@@ -1,4 +1,4 @@
-"""Dense constants as resources: blobs with a name, at the end of a file."""
+"""Dense constants as resources: named blobs at the end of a file."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from xdsl.utils.hints import isa
 __all__ = ["ELIDED", "blob_of", "dense_of", "is_splat", "wants_dense"]
 
 ELIDED = "__elided__"
-"""The name that MLIR prints where it leaves the elements out."""
+"""The resource name that MLIR prints for elided elements."""
 
 
 def blob_of(dense: DenseIntOrFPElementsAttr) -> tuple[str, str]:
-    """A constant as a resource: a name, and the text of the blob as MLIR has it, which is the
-    alignment in four bytes and then the elements.
+    """Return a constant as a resource: its name, and the text of its blob.
 
-    The name is made of the content: it is the same in each dump, and equal constants are one blob.
+    The blob is the alignment in four bytes followed by the elements, as in MLIR. The name is a hash
+    of the blob, so it is the same in each dump, and equal constants share a blob.
     """
     element, data = dense.get_element_type(), dense.data.data
     if element == i1:
-        data = bytes(map(bool, data))  # a true one is 0xFF in xDSL, 1 in MLIR
+        data = bytes(map(bool, data))  # true is 0xFF in xDSL, 1 in MLIR
     size = element.compile_time_size
+    # The alignment is the largest power of two that divides the size of an element.
     blob = (size & -size).to_bytes(4, "little") + data
     return f"constant_{sha256(blob).hexdigest()[:16]}", f"0x{blob.hex().upper()}"
 
 
 def dense_of(type: Attribute, text: str) -> DenseIntOrFPElementsAttr:
-    """The constant that a blob is the elements of.
+    """Return the constant of a type whose elements are in the text of a blob.
 
-    Errors: ValueError that says what is wrong with the blob.
+    Errors: ValueError with the defect of the blob.
     """
     if not isa(type, RankedStructure[AnyDenseElement]) or not type.has_static_shape():
         raise ValueError(f"cannot be the elements of {type}")
@@ -56,13 +57,13 @@ def dense_of(type: Attribute, text: str) -> DenseIntOrFPElementsAttr:
 
 
 def is_splat(dense: DenseIntOrFPElementsAttr) -> bool:
-    """Whether all elements are the same, bit by bit."""
+    """Return whether all elements are bitwise equal."""
     data, count = dense.data.data, len(dense)
     return count > 0 and data[: len(data) // count] * count == data
 
 
 def wants_dense(op: IRDLOperation, name: str) -> bool:
-    """Whether the property of this name has to be a dense constant that is not a resource."""
+    """Return whether the property `name` of an op must be a dense constant, not a resource."""
     definition = op.get_irdl_definition().properties.get(name)
     bases = definition.constr.get_bases() if definition is not None else None
     return (

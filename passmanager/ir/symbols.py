@@ -1,14 +1,19 @@
-"""The names by which ops are referred to."""
+"""The names of operations: of their classes, and the symbols by which they are referenced."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-__all__ = ["symbol_of"]
+__all__ = ["name_of", "symbol_of"]
+
+
+def name_of(op: Operation) -> str:
+    """Return the name of an op, as `arith.addi`; of an unregistered op the name in the text."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
 def symbol_of(op: Operation) -> str:
-    """The symbol name of `op`, empty if it has none."""
+    """Return the symbol name of `op`, empty if it has none."""
     name = op.properties.get("sym_name") or op.attributes.get("sym_name")
     return name.data if isinstance(name, StringAttr) else ""

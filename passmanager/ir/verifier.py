@@ -1,8 +1,8 @@
-"""Verification of all, and of what changed: xDSL's verifiers, and SSA dominance.
+"""The verification of a module, or of its changes only.
 
 xDSL's `Operation.verify` recurses, and prints the whole module into an exception: a second for 30
-thousand ops. So each op's own verifier, `verify_`, is called here, and what xDSL checks around it,
-for ops, blocks and regions, is checked here.
+thousand ops. So each op's own verifier, `verify_`, is called here, and xDSL's checks around it, of
+ops, blocks and regions, are repeated here.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from .access import read_step
-from .dominance import invalid, name_of, verify_dominance, verify_scope
-from .snapshot import Changes
+from .changes import Changes
+from .dominance_verifier import invalid, verify_dominance, verify_scope
+from .per_class import PerClass
+from .symbols import name_of
 from .walk import walk
 
 __all__ = ["verify", "verify_changes"]
 
 
 def verify(op: Operation) -> None:
-    """Raise InvalidIRError if `op`, or anything in it, is invalid."""
+    """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
     verifier = _Verifier()
     holders: list[Operation] = []
     for inner in walk(op):
@@ -41,7 +43,7 @@ def verify(op: Operation) -> None:
             holders.append(inner)
         else:
             verifier.verify_op(inner)
-    # As in xDSL, an op may rely on the ops in it being valid.
+    # Inner ops first: as in xDSL, the verifier of an op may rely on its nested ops being valid.
     for holder in reversed(holders):
         for region in holder.regions:
             for block in region.blocks:
@@ -51,7 +53,7 @@ def verify(op: Operation) -> None:
 
 
 def verify_changes(module: ModuleOp, changes: Changes) -> None:
-    """Raise InvalidIRError if `module`, valid before `changes`, is no longer."""
+    """Raise InvalidIRError if `module`, which was valid before `changes`, is invalid."""
     if not changes:
         return
     for block in changes.blocks:
@@ -69,11 +71,13 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
 
 
 def _affected(module: ModuleOp, changes: Changes) -> Iterator[Operation]:
-    """The ops that may have become invalid; besides, all that hold them may have."""
+    """Yield the ops that the changes may have made invalid; the ops around them may be invalid,
+    too.
+    """
     yield module
     for op in changes.ops:
         yield op
-        # How a region may end is up to the op that holds it.
+        # The op decides which terminators its regions may have.
         yield from (block.last_op for block in _blocks(op) if block.last_op is not None)
     for value in (*changes.retyped, *changes.blocks):
         yield from (use.operation for use in value.uses if module.is_ancestor(use.operation))
@@ -81,23 +85,21 @@ def _affected(module: ModuleOp, changes: Changes) -> Iterator[Operation]:
     for block in changes.blocks:
         if block.last_op is not None:
             yield block.last_op
-        yield from _having(IsTerminator, block.ops)  # which only the last may be
+        yield from _having(IsTerminator, block.ops)  # only the last op of a block may be one
     if changes.symbols_changed:
         yield from _having(SymbolUserOpInterface, walk(module))
 
 
 def _having(trait: type[OpTrait], ops: Iterable[Operation]) -> Iterator[Operation]:
-    """Those of `ops` whose class has a trait; asks each class once."""
-    classes: dict[type[Operation], bool] = {}
-    for op in ops:
-        if (has_trait := classes.get(cls := type(op))) is None:
-            has_trait = classes[cls] = op.has_trait(trait, value_if_unregistered=False)
-        if has_trait:
-            yield op
+    """Yield the ops whose class has a trait."""
+    has_trait = PerClass[Operation, bool](
+        lambda op_class: op_class.has_trait(trait, value_if_unregistered=False)
+    )
+    return (op for op in ops if has_trait[type(op)])
 
 
 def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
-    """How deep in the IR each of `ops` is, and each op that holds one of them."""
+    """Return the nesting depth of each of `ops` and of all ops around them."""
     depths: dict[Operation, int] = {}
     for op in ops:
         path: list[Operation] = []
@@ -112,6 +114,7 @@ def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
 
 
 def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
+    """Return the op directly in `module` that contains `op`."""
     while (holder := op.parent_op()) is not None and holder is not module:
         op = holder
     return op
@@ -121,13 +124,13 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 
 
 class _Verifier:
-    """Verifies ops one by one, while the IR does not change."""
+    """A verifier of single ops, with caches that are valid while the IR does not change."""
 
     def __init__(self) -> None:
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
 
     def verify_op(self, op: Operation) -> None:
-        """Raise InvalidIRError if `op` is invalid; not for the ops in it, nor for isolation."""
+        """Raise InvalidIRError if `op` is invalid, apart from its nested ops and dominance."""
         operands, _, regions, next_op = read_step(op)
         _verify_operands(op, operands)
         if op.successor_uses:
@@ -135,7 +138,7 @@ class _Verifier:
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not op.has_trait(IsTerminator):
-            raise invalid(op, "is last in its block, but is no terminator")
+            raise invalid(op, "is the last op of its block, but no terminator")
         try:
             if (definition := self._short_definition(op)) is not None:
                 definition.verify(op)
@@ -146,7 +149,9 @@ class _Verifier:
             raise invalid(op, message) from error
 
     def _short_definition(self, op: Operation) -> OpDef | None:
-        """A definition that is as good as `op.verify_`, without what that takes too long for."""
+        """Return a definition that checks the same as `op.verify_` without its slow parts, or
+        None.
+        """
         if isinstance(op, CallOp) and self._is_right_call(op):
             return _CALL
         if isinstance(op, FuncOp) and _has_right_arguments(op):
@@ -154,6 +159,7 @@ class _Verifier:
         return None
 
     def _is_right_call(self, call: CallOp) -> bool:
+        """Return whether a call has the type of the function that it names."""
         callee = call.properties.get("callee")
         if not isinstance(callee, SymbolRefAttr) or callee.nested_references:
             return False
@@ -162,7 +168,7 @@ class _Verifier:
         return function is not None and function.properties.get("function_type") == call_type
 
     def _functions_around(self, op: Operation) -> dict[str, FuncOp]:
-        """The functions in the symbol table that `op` is in, by name."""
+        """Return the functions in the nearest symbol table around `op`, by name."""
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable, value_if_unregistered=False):
             table = table.parent_op()
@@ -180,6 +186,7 @@ class _Verifier:
 
 
 def _has_right_arguments(function: FuncOp) -> bool:
+    """Return whether the entry block of a function has arguments of its input types."""
     if (entry := function.body.first_block) is None:
         return True
     function_type = function.properties.get("function_type")
@@ -188,25 +195,27 @@ def _has_right_arguments(function: FuncOp) -> bool:
 
 
 def _without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpDef:
-    """The definition of an op, less a trait."""
+    """Return the definition of an op class without a trait."""
     definition = op_class.get_irdl_definition()
     traits = tuple(t for t in definition.traits if not isinstance(t, trait))
     return replace(definition, traits=OpTraits(lambda: traits))
 
 
-# xDSL looks at all symbols for each call, and walks up from each operand to see it is in the
-# function, 1.5 us per op, which `verify_scope` sees as well.
+# xDSL's verifier of a call looks through all symbols, which `_is_right_call` replaces by a table;
+# that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
 _CALL = _without(CallOp, SymbolUserOpInterface)
 _FUNC = _without(FuncOp, IsolatedFromAbove)
 
 
 def _verify_operands(op: Operation, operands: tuple[SSAValue, ...]) -> None:
+    """Raise if an operand is an erased value."""
     for operand in operands:
         if type(operand) is ErasedSSAValue:
             raise invalid(op, f"operand #{operands.index(operand)} is an erased value")
 
 
 def _verify_successors(op: Operation) -> None:
+    """Raise if an op with successors is not the last of its block, or they are in other regions."""
     if op.parent is None or op.parent.parent is None:
         raise invalid(op, "has successors, but is in no region")
     if op.next_op is not None:
@@ -216,7 +225,7 @@ def _verify_successors(op: Operation) -> None:
 
 
 def _verify_regions(op: Operation) -> None:
-    """Raise if a region or block in `op` does not know it, or is empty where it must not."""
+    """Raise if a region or block of `op` has a wrong parent, or is empty but needs a terminator."""
     for region in op.regions:
         if region.parent is not op:
             raise invalid(op, "holds a region that has another op for parent")
@@ -228,13 +237,16 @@ def _verify_regions(op: Operation) -> None:
 
 
 def _verify_parents(block: Block) -> None:
+    """Raise if an op in the block has another parent."""
     for op in block.ops:
         if op.parent is not block:
             raise invalid(op, "is in a block that is not its parent")
 
 
 def _needs_terminator(block: Block | None) -> bool:
-    """Whether the last op of `block` must be a terminator: not in the sole block of some ops."""
+    """Return whether the last op of `block` must be a terminator: not in the only block of some
+    ops.
+    """
     if block is None or (region := block.parent) is None:
         return False
     if region.first_block is not region.last_block:

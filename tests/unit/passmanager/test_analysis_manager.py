@@ -1,4 +1,4 @@
-"""Analyses: computed once in a run, kept while true, dropped with what they were made from."""
+"""Analyses: computed once in a run, kept while valid, dropped with those they depend on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from passline.passmanager import (
 
 
 class Size:
-    """How many ops there are."""
+    """An analysis: the number of ops."""
 
     computed = 0
 
@@ -29,7 +29,7 @@ class Size:
 
 
 class Double:
-    """Twice the size: an analysis made from another."""
+    """An analysis that uses another: twice the size."""
 
     computed = 0
 
@@ -44,7 +44,7 @@ def counts() -> None:
 
 
 def asks(analysis: type[Size | Double] = Size) -> Pass:
-    """A pass that asks for an analysis of the module and changes nothing."""
+    """Return a pass that asks for an analysis of the module and changes nothing."""
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
         sizes.append(ctx.analyses.get(analysis, m).size)
@@ -56,7 +56,7 @@ sizes: list[int] = []
 
 
 def run(*passes: Pass, verify_each: bool = True) -> list[int]:
-    """The sizes that the asking passes saw."""
+    """The sizes that the passes got."""
     sizes.clear()
     with PassContext(verify_each=verify_each):
         Sequential(passes)(module("f"))
@@ -152,14 +152,14 @@ def test_cached_asks_without_computing() -> None:
 
 
 class Chicken:
-    """Needs the egg."""
+    """An analysis that needs the egg."""
 
     def __init__(self, op: Operation, analyses: AnalysisManager) -> None:
         analyses.get(Egg, op)
 
 
 class Egg:
-    """Needs the chicken."""
+    """An analysis that needs the chicken."""
 
     def __init__(self, op: Operation, analyses: AnalysisManager) -> None:
         analyses.get(Chicken, op)
@@ -191,14 +191,14 @@ def test_analysis_that_raised_is_not_kept() -> None:
 
 
 class Broken:
-    """Cannot be computed."""
+    """An analysis whose constructor raises."""
 
     def __init__(self, op: Operation) -> None:
         raise ValueError("broken")
 
 
 def ask(analysis: type, *more: type) -> Pass:
-    """A pass that asks for analyses of the module."""
+    """Return a pass that asks for analyses of the module."""
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
         for cls in (analysis, *more):
@@ -208,7 +208,7 @@ def ask(analysis: type, *more: type) -> Pass:
 
 
 def events(*passes: Pass, rollback: bool = False, fails: type[BaseException] | None = None) -> str:
-    """What a recorder hears of analyses, and of the end of passes."""
+    """Return the events about analyses, and of the end of passes."""
     recorder = Recorder("")
     with PassContext(instruments=[recorder], rollback=rollback):
         if fails is None:

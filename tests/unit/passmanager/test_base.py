@@ -65,7 +65,7 @@ def test_option_without_dataclass_is_an_error_that_says_what_to_write() -> None:
     class Forgotten(Nothing):
         limit: int = 3
 
-    with pytest.raises(TypeError, match=r"option limit but is no dataclass: write @dataclass"):
+    with pytest.raises(TypeError, match=r"option limit but is not a dataclass: write @dataclass"):
         Forgotten()
 
 
@@ -249,7 +249,7 @@ def test_function_inside_a_nested_module_is_not_visited() -> None:
 
 
 class MarkLLVM(FunctionPass[LLVMFuncOp]):
-    """Sets an attribute on LLVM functions; the anchor is that of the type argument."""
+    """A pass on LLVM functions; the anchor is the type argument."""
 
     name = "mark-llvm"
 
@@ -258,7 +258,7 @@ class MarkLLVM(FunctionPass[LLVMFuncOp]):
 
 
 class MarkRISCV(FunctionPass[RISCVFuncOp]):
-    """Sets an attribute on RISC-V functions; the anchor is said outright."""
+    """A pass on RISC-V functions; the anchor is set explicitly."""
 
     name = "mark-riscv"
     anchor = RISCVFuncOp

@@ -53,7 +53,7 @@ class Foreign(xdsl_passes.ModulePass):
 
 @dataclass(frozen=True)
 class Needs(ModulePass):
-    """Has an option that must be given."""
+    """A pass with a required option."""
 
     name = "toy-needs"
 
@@ -74,7 +74,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Choosy:
-    """Has a field that must be given, and is choosy about it."""
+    """Options with a required field whose value is checked."""
 
     size: int
 
@@ -85,7 +85,7 @@ class Choosy:
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The passes of this file are registered; what a test registers is gone after it."""
+    """Register the passes of this file, and restore the registry after each test."""
     offer = installed()
     monkeypatch.setattr(offer, "passes", dict(offer.passes))
     monkeypatch.setattr(offer, "names", dict(offer.names))
@@ -95,27 +95,27 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(pass_: ModulePass | Sequential | Fixpoint, config: dict[str, object]) -> list[str]:
-    """What the passes leave behind under `config`."""
+    """Return the options of passes under `config`, as they wrote them into the module."""
     with PassContext(config=config):
         return tags(pass_(module()))
 
 
 def refusal(config: dict[str, object]) -> str:
-    """What is said about a configuration when the context is built."""
+    """Return the message of the ConfigError for a configuration."""
     with pytest.raises(ConfigError) as caught:
         PassContext(config=config)
     return str(caught.value)
 
 
 class Texts(Recorder):
-    """Writes down the text of each pass that runs."""
+    """An instrument that notes the text of each pass."""
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         self.events.append(info.text)
 
 
 def texts(pass_: ModulePass | Sequential, config: dict[str, object]) -> Sequence[str]:
-    """The passes as instruments see them."""
+    """Return the texts of the passes as instruments get them."""
     instrument = Texts()
     with PassContext(config=config, instruments=[instrument]):
         pass_(module())

@@ -258,7 +258,7 @@ def test_pass_called_from_a_pass_on_another_module_has_a_run_of_its_own() -> Non
 
 
 def warnings(ctx: PassContext, *passes: Pass) -> list[str]:
-    """What is reported when the passes run under `ctx`."""
+    """Return the diagnostics of a run of the passes under `ctx`."""
     found: list[str] = []
     ctx.renderer = collect(found)
     with ctx:
@@ -289,7 +289,7 @@ def test_names_of_the_pipeline_and_of_installed_passes_are_not_warned_about() ->
 
 
 class Sums(PassInstrument):
-    """Counts what it is told."""
+    """An instrument that counts events."""
 
     def __init__(self) -> None:
         self.count = -1

@@ -1,4 +1,4 @@
-"""Diagnostics: what they say, how they are shown, when they make a pass fail."""
+"""Diagnostics: their text, their rendering, and the failure of passes."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ def make_location(file: str, line: int, column: int) -> FileLineColLoc:
 
 
 def place(line: int = 2, column: int = 3) -> FileLineColLoc:
-    """A place in a file that does not exist."""
+    """Return a location in a file that does not exist."""
     return make_location("nofile.mlir", line, column)
 
 
 def located(location: FileLineColLoc) -> TestOp:
-    """An op at a place, with a result."""
+    """Return an op with a location and a result."""
     op = TestOp(result_types=[i32])
     op.location = location
     return op
 
 
 def report(*severities: Severity) -> DiagnosticContext:
-    """One diagnostic of each severity."""
+    """Return diagnostics of these severities."""
     diagnostics = DiagnosticContext()
     for severity in severities:
         diagnostics.emit(severity, None, f"a {severity.value}")
@@ -81,7 +81,7 @@ def test_each_severity_has_a_method() -> None:
     found = DiagnosticContext()
     found.error(None, "a")
     found.warning(None, "b")
-    found.remark(None, "c")
+    found.emit(Severity.REMARK, None, "c")
     found.note(None, "d")
     found.help(None, "e")
     assert [str(d) for d in found] == ["error: a", "warning: b", "remark: c", "note: d", "help: e"]
@@ -284,14 +284,14 @@ def test_text_that_is_no_file_is_shown_where_it_is_remembered() -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def printed(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, no_color: str | None) -> str:
-    """What is printed to `stream`, in an environment with this NO_COLOR."""
+    """Return the text printed to `stream`, in an environment with this NO_COLOR."""
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.delenv("NO_COLOR", raising=False)
     if no_color is not None:
@@ -324,7 +324,7 @@ def test_each_severity_has_a_colour(severity: Severity) -> None:
 
 
 def noting(message: str) -> ModulePass:
-    """A pass that reports a note on the module."""
+    """Return a pass that reports a note on the module."""
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
         ctx.diagnostics.note(m, message)

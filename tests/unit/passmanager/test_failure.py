@@ -1,4 +1,4 @@
-"""What an exception out of a pass says: which pass, where, on which function and line."""
+"""Exceptions of passes: the notes with the pass, its position, the function and the line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passline.passmanager import Fixpoint, FunctionPass, PassContext, Sequential
 
 
 def notes(run: Sequential | FunctionPass | Fixpoint, m: ModuleOp) -> list[str]:
-    """The notes on the ValueError out of a pass."""
+    """Return the notes on the ValueError that a pass raises."""
     with pytest.raises(ValueError) as caught:
         run(m)
     return caught.value.__notes__
@@ -27,7 +27,7 @@ def located_module() -> ModuleOp:
 
 
 class FailOnG(FunctionPass):
-    """Raises at the function @g."""
+    """A pass that raises at the function @g."""
 
     name = "fail-on-g"
 

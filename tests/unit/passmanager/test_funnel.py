@@ -1,4 +1,4 @@
-"""Whether a pass runs: how it is called, against what the context and the instruments say."""
+"""The decision whether a pass runs: by its call, the context and the instruments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALLS: dict[str, Callable[[Pass], Pass]] = {
 
 
 def only_named(probe: Pass) -> Pass:
-    """A pipeline that has the pass, for requirements to find, but never runs it."""
+    """Return a pipeline with a pass that requirements find, but that never runs."""
     return Sequential([probe], opt_level=100, name="never")
 
 

@@ -12,16 +12,14 @@ from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.passmanager.option_text import OptionText, from_text
+from passline.passmanager.option_types import from_value, to_text
 from passline.passmanager.options import (
-    OptionText,
     PassOption,
     find_option,
-    from_text,
-    from_value,
     options_text,
     pass_options,
     pass_text,
-    to_text,
 )
 
 

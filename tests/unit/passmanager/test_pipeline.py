@@ -1,4 +1,4 @@
-"""Pipelines as text: reading, writing, and what is said about text that is no pipeline."""
+"""Pipelines as text: parsing, printing, and the errors for invalid text."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Foreign(xdsl_passes.ModulePass):
 
 @dataclass(frozen=True)
 class Needs(Nothing):
-    """Has an option that must be given, and is choosy about it."""
+    """A pass with a required option whose value is checked."""
 
     name = "toy-needs"
 
@@ -92,7 +92,7 @@ class Needs(Nothing):
 
 
 class OnTest(FunctionPass[TestOp]):
-    """Visits test ops."""
+    """A pass that visits test ops."""
 
     name = "toy-on-test"
 
@@ -114,13 +114,13 @@ def parse(text: str) -> Sequential:
 
 
 def parse_one(text: str) -> xdsl_passes.ModulePass:
-    """The only pass of the pipeline."""
+    """Return the only pass of a pipeline."""
     (pass_,) = parse(text).passes
     return pass_
 
 
 def many(options: str) -> Many:
-    """A Many with these options."""
+    """Return a Many with these options."""
     pass_ = parse_one(f"toy.Many{{{options}}}")
     assert isinstance(pass_, Many)
     return pass_
@@ -131,14 +131,14 @@ def names(text: str) -> list[str]:
 
 
 def refusal(text: str) -> PipelineSyntaxError:
-    """What is said about text that is no pipeline."""
+    """Return the error for invalid text."""
     with pytest.raises(PipelineSyntaxError) as caught:
         parse(text)
     return caught.value
 
 
 def marked(text: str) -> tuple[str, int, str]:
-    """The message, the offset of the caret in the text, and what stands above it."""
+    """Return the message, the offset of the caret in the text, and the text above it."""
     error = refusal(text)
     assert error.text == text
     *_, line, marker = str(error).split("\n")
@@ -368,7 +368,7 @@ def test_pass_with_passes_in_parentheses(name: str) -> None:
 
 
 def test_parenthesis_that_closes_nothing() -> None:
-    assert marked("sequential(cse))") == ("this ')' closes nothing", 15, ")")
+    assert marked("sequential(cse))") == ("unmatched ')'", 15, ")")
 
 
 def test_parenthesis_that_is_not_closed() -> None:
@@ -394,7 +394,7 @@ def test_mlir_opt_as_a_pass_with_options() -> None:
 
 
 def test_mlir_opt_that_is_not_closed() -> None:
-    assert marked("cse,mlir-opt[a[b]") == ("this '[' is never closed", 12, "[")
+    assert marked("cse,mlir-opt[a[b]") == ("unclosed '['", 12, "[")
 
 
 # Options
@@ -530,8 +530,8 @@ def test_value_that_the_pass_itself_refuses() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "start"),
     [
-        ("canonicalize{", "this '{' is never closed", 12),
-        ("toy.Many{i=1", "this '{' is never closed", 8),
+        ("canonicalize{", "unclosed '{'", 12),
+        ("toy.Many{i=1", "unclosed '{'", 8),
         ("toy.Many{i=1,", "expected a value", 13),
         ("toy.Many{i=}", "expected a value", 11),
         ("toy.Many{i=1,}", "expected a value", 13),
@@ -543,8 +543,8 @@ def test_value_that_the_pass_itself_refuses() -> None:
         ("toy.Many{=1}", "expected the name of an option, or '}'", 9),
         ('toy.Many{"i"=1}', "expected the name of an option, or '}'", 9),
         ("toy.Many{i{1}", "expected the name of an option, or '}'", 10),
-        ('toy.Many{s="x}', "this '\"' is never closed", 11),
-        (r'toy.Many{s="x\"}', "this '\"' is never closed", 11),
+        ('toy.Many{s="x}', "unclosed '\"'", 11),
+        (r'toy.Many{s="x\"}', "unclosed '\"'", 11),
     ],
 )
 def test_options_that_are_no_options(text: str, message: str, start: int) -> None:
@@ -607,7 +607,7 @@ def test_written_lists_of_words_are_read_back() -> None:
 
 
 def leaves() -> st.SearchStrategy[xdsl_passes.ModulePass]:
-    """Passes with any options."""
+    """A strategy for passes with any options."""
     return st.one_of(
         st.just(Nothing()),
         st.builds(Append, st.text()),
@@ -653,7 +653,7 @@ def pipelines() -> st.SearchStrategy[xdsl_passes.ModulePass]:
 
 
 def same(one: xdsl_passes.ModulePass, other: xdsl_passes.ModulePass) -> bool:
-    """Whether two pipelines are of the same classes and options."""
+    """Return whether two pipelines have the same classes and options."""
     match one, other:
         case Sequential(), Sequential():
             return one.options == other.options and all(

@@ -1,4 +1,4 @@
-"""The registry: what the environment's plugins offer, and what is registered by hand."""
+"""The registry: the passes of plugins, and those registered in Python."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Install = Callable[..., None]
 
 @pytest.fixture(autouse=True)
 def fresh() -> Generator[None]:
-    """Each test has a registry of its own; the one before is back after it."""
+    """Give each test a registry of its own, and restore the previous one."""
     before = installed()
     installed.cache_clear()
     yield
@@ -64,7 +64,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def passes(**offered: type[ModulePass]) -> Universe:
-    """A universe of passes; `_` in a name stands for `-`."""
+    """Return a universe of passes; `_` in a name stands for `-`."""
     return Universe(
         all_passes={name.replace("_", "-"): (lambda cls=cls: cls) for name, cls in offered.items()}
     )
@@ -120,7 +120,7 @@ def test_clash_is_a_warning_and_keeps_the_first(
     assert find_pass("toy") is Append and find_pass("other") is Nothing
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert record.message == "pass 'toy' of plugin 'b' is left out: another plugin has it"
+    assert record.message == "pass 'toy' of plugin 'b' is ignored: another plugin has it"
 
 
 def test_passes_whose_names_are_spelled_differently_clash(
@@ -128,7 +128,7 @@ def test_passes_whose_names_are_spelled_differently_clash(
 ) -> None:
     install(Plugin("a", passes(toy_append=Append)), Plugin("b", passes(ToyAppend=Nothing)))
     assert list(installed().passes) == ["toy-append"] and find_pass("ToyAppend") is Append
-    assert "pass 'ToyAppend' of plugin 'b' is left out" in caplog.text
+    assert "pass 'ToyAppend' of plugin 'b' is ignored" in caplog.text
 
 
 def test_xdsl_comes_first_in_a_clash(install: Install) -> None:
@@ -147,8 +147,8 @@ def test_clash_of_dialects_or_targets_keeps_the_first(
     )
     assert installed().dialects["toy"]() is Arith
     assert installed().targets["toy"]() is MLIRTarget
-    assert "dialect 'toy' of plugin 'b' is left out" in caplog.text
-    assert "target 'toy' of plugin 'b' is left out" in caplog.text
+    assert "dialect 'toy' of plugin 'b' is ignored" in caplog.text
+    assert "target 'toy' of plugin 'b' is ignored" in caplog.text
 
 
 @pytest.mark.parametrize("universe", [Universe, {"toy": Append}, None])
@@ -157,7 +157,7 @@ def test_plugin_that_is_no_universe_is_left_out(
 ) -> None:
     install(Plugin("a", universe), Plugin("b", passes(toy_append=Append)))
     assert list(installed().passes) == ["toy-append"]
-    assert caplog.messages == ["plugin 'a' is no xdsl.universe.Universe and is left out"]
+    assert caplog.messages == ["plugin 'a' is not an xdsl.universe.Universe and is ignored"]
 
 
 def test_plugin_that_cannot_be_loaded_is_left_out(
@@ -166,7 +166,7 @@ def test_plugin_that_cannot_be_loaded_is_left_out(
     install(Plugin("a", ImportError("no such module")), Plugin("b", passes(toy_append=Append)))
     assert list(installed().passes) == ["toy-append"]
     assert caplog.messages == [
-        "plugin 'a' cannot be loaded and is left out: ImportError('no such module')"
+        "plugin 'a' cannot be loaded and is ignored: ImportError('no such module')"
     ]
 
 
@@ -251,7 +251,7 @@ def test_factory_without_a_name_is_an_error() -> None:
     ("given", "message"),
     [
         (Append(), r"takes a pass class, not a pass: give type\(toy-append\)"),
-        (int, "takes a pass class, and int is none"),
+        (int, "takes a pass class, not the class int"),
         ("toy-append", "a pass class or a factory of one, not 'toy-append'"),
     ],
 )

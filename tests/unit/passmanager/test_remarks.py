@@ -1,4 +1,4 @@
-"""Remarks: what they say as text and as YAML, and who gets which."""
+"""Remarks: their text and YAML, and their selection."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from passline.passmanager import (
+    Actions,
     Diagnostic,
     FunctionPass,
     PassContext,
     PatternPass,
     Remark,
     RemarkKind,
-    Remarks,
     Sequential,
+    Severity,
 )
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.remarks import Argument, RemarkFilter, yaml_text
 
 
-def say(remarks: Remarks, op: Operation) -> None:
-    """A remark of each kind."""
-    remarks.passed(op, "Done", "did it")
-    remarks.missed(op, "TooBig", "left it", Size=7, Ratio=1.5)
-    remarks.failed(op, "Broken", "tried it", Why='a "quoted" word')
-    remarks.analysis(None, "Fact", "found it")
+def say(actions: Actions, op: Operation) -> None:
+    """Make a remark of each kind."""
+    actions.passed(op, "Done", "did it")
+    actions.missed(op, "TooBig", "left it", Size=7, Ratio=1.5)
+    actions.failed(op, "Broken", "tried it", Why='a "quoted" word')
+    actions.analysis(None, "Fact", "found it")
 
 
 class Say(FunctionPass):
     name = "say"
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        say(ctx.remarks, func)
+        say(ctx.actions, func)
 
 
 def run(remark_filter: str | Mapping[str, str] | None, *passes: FunctionPass) -> list[Remark]:
-    """The remarks of passes on a module with one function."""
+    """Return the remarks of passes on a module with one function."""
     found: list[Diagnostic] = []
     text = "func.func @f() {\n  func.return\n}\n"
     with PassContext(remark_filter=remark_filter, renderer=found.extend):
@@ -152,7 +153,7 @@ def test_key_that_yaml_knows_is_quoted() -> None:
 
 def test_remark_about_nothing_in_no_function() -> None:
     found: list[Diagnostic] = []
-    fact = named("fact", body=lambda m, ctx: ctx.remarks.analysis(None, "Fact", "found"))
+    fact = named("fact", body=lambda m, ctx: ctx.actions.analysis(None, "Fact", "found"))
     with PassContext(remark_filter="fact", renderer=found.extend):
         fact(module())
     assert str(found[0]) == 'remark: [Analysis] Fact | Category:fact | Remark="found"'
@@ -167,7 +168,7 @@ def test_value_is_where_it_is_defined() -> None:
         def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
             op = TestOp(result_types=[i32])
             func.body.block.insert_op_before(op, func.body.block.ops.first or op)
-            ctx.remarks.passed(op.results[0], "Made", "new", Op="mine")
+            ctx.actions.passed(op.results[0], "Made", "new", Op="mine")
 
     (remark,) = run(".*", OfValue())
     assert str(remark).startswith("a.mlir:1:1: ") and remark.function == "f"
@@ -196,7 +197,7 @@ def test_filter(remark_filter: str | dict[str, str] | None, shown: list[str]) ->
 
 def test_pass_can_ask_whether_anybody_wants_to_know() -> None:
     wanted: list[bool] = []
-    ask = named("ask", body=lambda m, ctx: wanted.append(bool(ctx.remarks)))
+    ask = named("ask", body=lambda m, ctx: wanted.append(ctx.actions.wants_remarks))
     for remark_filter in (None, "other", {"missed": "ask"}):
         with PassContext(remark_filter=remark_filter):
             ask(module())
@@ -214,7 +215,9 @@ def test_unknown_kind_and_bad_pattern() -> None:
 
 def test_remark_of_no_kind_needs_no_filter() -> None:
     shown: list[str] = []
-    plain = named("plain", body=lambda m, ctx: void(ctx.diagnostics.remark(None, "seen")))
+    plain = named(
+        "plain", body=lambda m, ctx: void(ctx.diagnostics.emit(Severity.REMARK, None, "seen"))
+    )
     with PassContext(renderer=collect(shown)):
         plain(module())
     assert shown == ["remark: seen"]
@@ -227,7 +230,7 @@ def test_remarks_of_a_pass_that_fails_are_shown() -> None:
     shown: list[str] = []
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
-        ctx.remarks.passed(None, "Done", "did it")
+        ctx.actions.passed(None, "Done", "did it")
         raise KeyError
 
     with PassContext(renderer=collect(shown), remark_filter=""), pytest.raises(KeyError):
@@ -235,17 +238,16 @@ def test_remarks_of_a_pass_that_fails_are_shown() -> None:
     assert shown == ['remark: [Passed] Done | Category:fails | Remark="did it"']
 
 
-def test_remarks_that_are_wanted_need_a_pass_that_runs() -> None:
-    assert not PassContext().remarks
+def test_actions_need_a_pass_that_runs() -> None:
     with pytest.raises(RuntimeError, match="no pass is running"):
-        PassContext(remark_filter="").remarks
+        PassContext(remark_filter="").actions
 
 
 # Patterns
 
 
 class Drop(RewritePattern):
-    """Erases ops that are tagged."""
+    """A pattern that erases tagged ops."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if "tag" in op.attributes:
@@ -260,7 +262,7 @@ class DropAll(PatternPass):
 
 
 class Mark(FunctionPass):
-    """Puts a tagged op in front of each function."""
+    """A pattern that inserts a tagged op before each function."""
 
     name = "mark"
 

@@ -1,4 +1,4 @@
-"""Requirements: transitive, ordered, not repeated while they hold, checked before the run."""
+"""Requirements: transitive, ordered, not repeated while valid, checked before the run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from passline.passmanager.registry import installed
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passes that a test registers are gone after it."""
+    """Restore the registry after each test."""
     offer = installed()
     monkeypatch.setattr(offer, "passes", dict(offer.passes))
     monkeypatch.setattr(offer, "names", dict(offer.names))
 
 
 def ran(pipeline: Pass, ctx: PassContext | None = None, silent: bool = True) -> list[str]:
-    """The leaves that ran, in order."""
+    """Return the leaf passes that ran, in order."""
     recorder = Recorder()
     ctx = ctx or PassContext()
     ctx.instruments = (*ctx.instruments, recorder)
@@ -180,7 +180,9 @@ def test_requirement_that_the_context_leaves_out_runs_with_one_warning(
     found: list[str] = []
     ctx.renderer = collect(found)
     assert ran(Sequential([*needs, base]), ctx, silent=False) == ["base", "a", "base", "b"]
-    assert found == [f"warning: pass 'base' runs although it is left out ({reason}): required by a"]
+    assert found == [
+        f"warning: pass 'base' runs although the context skips it ({reason}): required by a"
+    ]
 
 
 def test_requirement_that_an_instrument_blocks_does_not_keep_the_dependent_from_running() -> None:
@@ -201,7 +203,7 @@ def test_should_run_is_asked_of_requirements() -> None:
 
 
 def fails(*passes: Pass) -> str:
-    """The message of the PassDependencyError, after which nothing has run."""
+    """Return the message of the PassDependencyError, before which nothing ran."""
     begun: list[object] = []
     probe = named("probe", body=lambda m, ctx: begun.append(m))
     with pytest.raises(PassDependencyError) as caught:
@@ -213,7 +215,7 @@ def fails(*passes: Pass) -> str:
 def test_unknown_requirement_is_an_error_with_the_chain_and_the_nearest_name() -> None:
     registered(named("middle", requires=["canonicalise"]))
     message = fails(named("a", requires=["middle"]))
-    assert "pass 'middle' requires 'canonicalise', which is no pass" in message
+    assert "pass 'middle' requires 'canonicalise', which is not a pass" in message
     assert "did you mean 'canonicalize'?" in message and "a -> middle -> canonicalise" in message
 
 
@@ -233,7 +235,7 @@ def test_requirement_in_another_spelling_is_seen_in_a_cycle() -> None:
 
 
 def test_error_in_a_nested_pipeline_is_found_before_anything_runs() -> None:
-    assert "'zzz', which is no pass" in fails(Sequential([named("a", requires=["zzz"])]))
+    assert "'zzz', which is not a pass" in fails(Sequential([named("a", requires=["zzz"])]))
 
 
 def test_requirement_that_needs_arguments_is_an_error() -> None:
@@ -269,7 +271,7 @@ def test_two_requirements_that_undo_each_other_are_named() -> None:
     with pytest.raises(PassDependencyError) as caught:
         Sequential([named("a", requires=["x1", "x2"])])(module())
     message = str(caught.value)
-    assert "pass 'a' requires 'x1' and 'x2', but 'x2' undoes 'x1'" in message
+    assert "pass 'a' requires 'x1' and 'x2', but 'x2' invalidates 'x1'" in message
     assert "`preserves`" in message
 
 
@@ -292,7 +294,7 @@ def test_second_requirement_that_undoes_the_first_only_once_is_run_around() -> N
 
 
 def idempotent(name: str) -> Pass:
-    """A pass that appends an op tagged with its name, unless that is the last op of the module."""
+    """Return a pass that appends an op tagged with its name, unless it is the last one already."""
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
         if tags(m)[-1:] != [name]:
@@ -308,7 +310,7 @@ def test_pass_that_does_not_preserve_what_it_says_is_found_out() -> None:
         with pytest.raises(PassContractError) as caught:
             Sequential([liar])(module())
     assert str(caught.value) == (
-        "pass 'liar' says that it preserves 'base', but running that again changes the module"
+        "pass 'liar' claims to preserve 'base', but running that again changes the module"
     )
     assert caught.value.__notes__[0].startswith("in pass 'liar' (1 of 1)")
 
@@ -329,7 +331,7 @@ def test_check_of_what_is_preserved_raises_no_events() -> None:
 
 
 class Size:
-    """How many ops there are."""
+    """An analysis: the number of ops."""
 
     def __init__(self, op: Operation) -> None:
         self.size = sum(1 for _ in op.walk())
@@ -350,7 +352,7 @@ def test_analysis_that_is_said_to_be_preserved_is_computed_again(
     pipeline = Sequential([named("asks", body=ask), named("keeps", keeps=[Size], body=change)])
     with PassContext(verify_preserves=True):
         if fails:
-            with pytest.raises(PassContractError, match="'keeps' says that it preserves Size"):
+            with pytest.raises(PassContractError, match="'keeps' claims to preserve Size"):
                 pipeline(module())
         else:
             pipeline(module())

@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import BlockInsertPoint, InsertPoint
 
 from passline.passmanager import PassContext
+from passline.passmanager.instruments import StatisticsInstrument
 from passline.passmanager.pattern_index import PatternIndex, RemoveDead, matched_class
 from passline.passmanager.rewriting import NonConvergenceError, PatternPass, apply_patterns
 
@@ -88,7 +89,7 @@ class SubToAdd(RewritePattern):
 
 
 class Seen(RewritePattern):
-    """Notes the ops that it is asked about."""
+    """A pattern that notes the ops on which it is tried."""
 
     def __init__(self) -> None:
         self.ops: list[Operation] = []
@@ -197,7 +198,7 @@ Labelled = dict[str, Operation]
 
 
 class Act(RewritePattern):
-    """Does something once, at the op labelled `go`; notes which ops are visited from then on."""
+    """A pattern that acts once, on the op labelled `go`, and notes the ops visited after that."""
 
     def __init__(self, action: Callable[[Labelled, PatternRewriter], object]) -> None:
         self.action = action
@@ -213,7 +214,9 @@ class Act(RewritePattern):
 
 
 def visited_after(action: Callable[[Labelled, PatternRewriter], object], text: str) -> list[str]:
-    """The labels of the ops visited after `action`, which comes after all have been visited."""
+    """Return the labels of the ops visited after `action`, which is run after a first visit of
+    all.
+    """
     act = Act(action)
     apply_patterns(parse(text + '"test.op"() {go} : () -> ()'), [act])
     assert act.visited is not None
@@ -621,7 +624,7 @@ def test_what_replaces_another_op_than_the_matched_one_has_the_location_of_that(
 
 
 class Flip(RewritePattern):
-    """Swaps the operands of a multiplication, for ever."""
+    """A pattern that swaps the operands of a multiplication, without end."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.MuliOp, rewriter: PatternRewriter, /):
@@ -637,8 +640,8 @@ def test_patterns_that_do_not_converge_are_named():
     assert info.value.patterns == ("Flip",)
     assert info.value.op.name == "arith.muli"
     assert str(info.value) == (
-        "'arith.muli' at a.mlir:3:1 and what it came from were rewritten more than 1006 times, "
-        "lately by Flip"
+        "'arith.muli' at a.mlir:3:1 and its origins were rewritten more than 1006 times, "
+        "most recently by Flip"
     )
 
 
@@ -648,7 +651,7 @@ def test_a_pattern_that_grows_the_ir_for_ever_is_stopped():
         def match_and_rewrite(self, op: test.TestPureOp, rewriter: PatternRewriter, /):
             rewriter.replace(op, [test.TestPureOp(), test.TestPureOp()], [])
 
-    with pytest.raises(NonConvergenceError, match="more than 10 times, lately by Grow"):
+    with pytest.raises(NonConvergenceError, match="more than 10 times, most recently by Grow"):
         apply_patterns(parse('"test.pureop"() : () -> ()'), [Grow()], max_rewrites_per_op=10)
 
 
@@ -740,16 +743,9 @@ def test_a_pattern_pass_applies_its_patterns_to_each_function():
 
 
 def test_a_pattern_pass_counts_what_fired():
-    class Recording(PassContext):
-        def count(self, name: str, n: int = 1) -> None:
-            counted[name] = n
-
-    counted: dict[str, int] = {}
-    module = parse(FUNCTION)
-    function = module.body.block.first_op
-    assert isinstance(function, func.FuncOp)
-    Simplify().transform_function(function, module, Recording())
-    assert counted == {"SubToAdd": 1, "AddZero": 1}
+    with PassContext(instruments=[statistics := StatisticsInstrument()]):
+        Simplify()(parse(FUNCTION))
+    assert statistics.passes["test-simplify"].counters == {"SubToAdd": 1, "AddZero": 1}
 
 
 def test_a_pattern_pass_folds_if_asked():

@@ -14,7 +14,7 @@ from passline.passmanager import Fixpoint, ModulePass, Pass, PassContext, Sequen
 
 
 def reported(ctx: PassContext, pass_: Pass, m: ModuleOp | None = None) -> list[str]:
-    """The diagnostics of a run."""
+    """Return the diagnostics of a run."""
     found: list[str] = []
     ctx.renderer = collect(found)
     with ctx:
@@ -57,7 +57,7 @@ def test_level_is_0_by_default() -> None:
         ([Nothing], r"the class of one: write Nothing\(\)"),
         (["cse"], r"a string: write parse_pipeline\('cse'\)"),
         ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
-        ([3], "3 is no pass"),
+        ([3], "3 is not a pass"),
         ("cse", "made of a list of passes, not of 'cse'"),
         (Nothing(), "made of a list of passes"),
         (3, "made of a list of passes, not of 3"),
@@ -160,7 +160,7 @@ def test_composite_whose_children_are_disabled_by_name_says_nothing() -> None:
 
 
 def counting(limit: int) -> tuple[ModulePass, list[int]]:
-    """A pass that changes the module in its first `limit` runs, and the list of its runs."""
+    """Return a pass that changes the module in its first `limit` runs, and the list of its runs."""
     runs: list[int] = []
 
     def body(m: ModuleOp, ctx: PassContext) -> None:
@@ -241,7 +241,7 @@ def test_plan_has_requirements_and_says_when_they_may_still_hold() -> None:
     assert [(step.info.name, step.action, step.reason) for step in plan] == [
         ("base", "ensure", "required by a"),
         ("a", "run", ""),
-        ("base", "ensure", "required by b, unless it still holds"),
+        ("base", "ensure", "required by b, unless it is still valid"),
         ("b", "run", ""),
         ("base", "run", ""),
     ]

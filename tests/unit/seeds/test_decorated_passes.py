@@ -11,7 +11,7 @@ from passline.passmanager import FunctionPass, ModulePass, PassContext, function
 
 
 def function(name: str, shape: list[int], *ops: type[AbsOp | LogOp]) -> FuncOp:
-    """A function of one tensor that applies the ops one after the other."""
+    """Return a function of one tensor that applies the ops one after the other."""
     type_ = TensorType(f32, shape)
     func = FuncOp(name, ([type_], [type_]))
     value: SSAValue = func.args[0]

@@ -9,7 +9,7 @@ from passline.passmanager import PassContext, PassInfo, Sequential, pass_instrum
 
 @pass_instrument
 class Calls:
-    """Writes down its calls in the words of the document."""
+    """An instrument that notes its calls in the words of the document."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []

@@ -28,7 +28,7 @@ def example() -> ModuleType:
 
 
 def body(module: ModuleOp) -> list[str]:
-    """The names of the ops of the only function."""
+    """Return the names of the ops of the only function."""
     (func,) = module.ops
     assert isinstance(func, FuncOp)
     return [op.name.removeprefix("relax.") for op in func.body.block.ops]

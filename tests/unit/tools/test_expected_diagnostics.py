@@ -291,7 +291,7 @@ class Complain(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         ctx.diagnostics.error(at(1), "bad").note(at(2), "because of this")
-        ctx.diagnostics.remark(None, "done")
+        ctx.diagnostics.emit(Severity.REMARK, None, "done")
 
 
 def test_renderer_of_a_context() -> None:

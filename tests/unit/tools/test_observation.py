@@ -14,7 +14,7 @@ from support.inprocess import Result, mlir_opt, passline_opt
 from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import ModulePass, PassContext, register_pass
+from passline.passmanager import ModulePass, PassContext, Severity, register_pass
 from passline.passmanager.registry import installed
 
 TEXT = "func.func @f() {\n  func.return\n}\nfunc.func @g() {\n  func.return\n}\n"
@@ -242,13 +242,13 @@ def test_print_debug_counter_also_after_a_failure() -> None:
     args = "-p", "dead-code-elimination,toy-fail", "--print-debug-counter"
     counter = "--debug-counter=dead-code-elimination=1"
     shown = run(*args, counter, stdin=STEPS, status=3).stderr
-    assert shown.endswith("  3 asked, 1 let through: dead-code-elimination\n")
+    assert shown.endswith("  3 queried, 1 executed: dead-code-elimination\n")
 
 
 def test_debug_counter_that_nothing_asked_for_is_warned_about() -> None:
     args = "-p", "dead-code-elimination", "--debug-counter=dead-code-eliminaton=1"
     assert run(*args, stdin=STEPS).stderr == (
-        "warning: nothing asked for debug counter 'dead-code-eliminaton', "
+        "warning: debug counter 'dead-code-eliminaton' was never queried, "
         "did you mean 'dead-code-elimination'?\n"
     )
     assert run(*args, "--quiet", stdin=STEPS).stderr == ""
@@ -305,12 +305,12 @@ class Remark(ModulePass):
     name = "toy-remark"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.diagnostics.remark(None, "seen")
+        ctx.diagnostics.emit(Severity.REMARK, None, "seen")
         first = next(iter(module.ops))
-        ctx.remarks.passed(first, "Done", "did it")
-        ctx.remarks.missed(None, "TooBig", "left it")
-        ctx.remarks.failed(None, "Broken", "tried it")
-        ctx.remarks.analysis(None, "Fact", "found it", Size=3)
+        ctx.actions.passed(first, "Done", "did it")
+        ctx.actions.missed(None, "TooBig", "left it")
+        ctx.actions.failed(None, "Broken", "tried it")
+        ctx.actions.analysis(None, "Fact", "found it", Size=3)
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_list_dialects_and_instruments() -> None:
     dialects = run("--list-dialects").stdout.split()
     assert {"relax", "func", "scf"} <= set(dialects) and dialects == sorted(dialects)
     instruments = run("--list-instruments").stdout
-    assert re.search(r"^PassTimingInstrument +Times ", instruments, re.MULTILINE)
+    assert re.search(r"^PassTimingInstrument +An instrument that times ", instruments, re.MULTILINE)
     assert all(line.split(" ", 1)[1].strip() for line in instruments.splitlines())
 
 

@@ -96,7 +96,7 @@ def test_resources_can_be_elided() -> None:
     shown = run(*options, stdin=RELAX).stdout
     assert "dense_resource<constant_" in shown and "{-#" not in shown
     error = run(stdin=shown, status=1).stderr
-    assert "<stdin>:3:40: error: resource 'constant_39e3cdda80f11d27' is nowhere in this" in error
+    assert "<stdin>:3:40: error: resource 'constant_39e3cdda80f11d27' is not defined" in error
 
 
 def test_elided_file_says_that_its_elements_were_left_out() -> None:

@@ -1,4 +1,4 @@
-"""OptBisect: what it prints, what it keeps from running, and how its numbers go on."""
+"""OptBisect: its output, the passes that it blocks, and its numbers."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_two_threads_share_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("limit", ["3", 1.5, True, None])
 def test_limit_that_is_no_number(limit: int) -> None:
-    with pytest.raises(TypeError, match="a whole number, or numbers, and not"):
+    with pytest.raises(TypeError, match="a whole number or a container of numbers, not"):
         OptBisect(limit)
 
 

@@ -1,15 +1,16 @@
-"""DebugCounter: which steps of passes are let through, how they are numbered, what it prints."""
+"""DebugCounter: the steps that are executed, their numbers, and the report."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from threading import Barrier, Thread
 
 import pytest
 from support.toy import Append, Fail, module, named, tags
-from xdsl.dialects import test
+from xdsl.context import Context
+from xdsl.dialects import func, test
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, Region
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from passline.passes.generic.canonicalize import Canonicalize
@@ -20,8 +21,8 @@ from passline.passmanager import (
     Fixpoint,
     PassContext,
     PassInstrument,
+    PatternPass,
     Sequential,
-    apply_patterns,
     pass_instrument,
 )
 from passline.passmanager.instruments import DebugCounter
@@ -32,7 +33,7 @@ from passline.passmanager.registry import make_ir_context
 
 
 class Erase(RewritePattern):
-    """Erases each test op."""
+    """A pattern that erases each test op."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
@@ -40,18 +41,31 @@ class Erase(RewritePattern):
 
 
 class Never(RewritePattern):
-    """Matches each test op, and does nothing."""
+    """A pattern that matches each test op, and does nothing."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: test.TestOp, rewriter: PatternRewriter, /) -> None:
         pass
 
 
-def erased(counter: DebugCounter, *patterns: RewritePattern) -> list[int]:
-    """The numbers of those of four ops that the patterns erased."""
+class ApplyPatterns(PatternPass):
+    """Apply the patterns that it is given."""
+
+    name = "test-apply-patterns"
+
+    def __init__(self, *patterns: RewritePattern) -> None:
+        self.given = patterns
+
+    def patterns(self) -> Sequence[RewritePattern]:
+        return self.given
+
+
+def erased(*instruments: PassInstrument, patterns: Sequence[RewritePattern] = ()) -> list[int]:
+    """Return the numbers of those of four ops that the patterns erased."""
     ops = [test.TestOp() for _ in range(4)]
-    with PassContext(instruments=[counter]):
-        apply_patterns(ModuleOp([*ops]), patterns or [Erase()])
+    function = func.FuncOp("f", ((), ()), Region(Block([*ops, func.ReturnOp()])))
+    with PassContext(instruments=instruments):
+        ApplyPatterns(*patterns or [Erase()]).apply(Context(), ModuleOp([function]))
     return [number for number, op in enumerate(ops, 1) if op.parent is None]
 
 
@@ -77,10 +91,9 @@ def test_only_chosen_rewrites_happen(
 
 
 def test_a_pattern_that_does_nothing_is_numbered_too() -> None:
-    counter = DebugCounter(
-        {"rewrite": [1, 2, 4]}
-    )  # 1 Never and 2 Erase on the first op, 3 Never...
-    assert erased(counter, Never(), Erase()) == [1, 2]
+    # 1 is Never and 2 Erase on the first op, 3 is Never on the second op, and so on.
+    counter = DebugCounter({"rewrite": [1, 2, 4]})
+    assert erased(counter, patterns=[Never(), Erase()]) == [1, 2]
 
 
 def test_the_first_steps_are_the_same_whatever_comes_after() -> None:
@@ -118,15 +131,12 @@ def test_a_decider_that_is_no_counter() -> None:
 
     instrument = NoErase()
     assert isinstance(instrument, PassInstrument)
-    ops = [test.TestOp()]
-    with PassContext(instruments=[instrument, counter := DebugCounter()]):
-        apply_patterns(ModuleOp([*ops]), [Erase()])
-    assert ops[0].parent is not None and counter.asked["Erase"] == 1
+    assert erased(instrument, counter := DebugCounter()) == []
+    assert counter.queried["Erase"] == 4
 
 
 def test_without_a_decider_nothing_is_asked() -> None:
     with PassContext(instruments=[PassInstrument()]) as ctx:
-        assert ctx.gate("rewrite") is None
         assert ctx.should_execute("rewrite")
 
 
@@ -149,13 +159,13 @@ func.func private @h() { func.return }
 
 
 def names_after(pass_: FoldConstant | EliminateCommonSubexpr | DeadCodeElimination, *numbers: int):
-    """The names of the ops and symbols that a pass leaves, and how often it asked."""
+    """Return the names of the ops and symbols after a pass, and the number of its queries."""
     ctx = make_ir_context()
     op = parse_module(ctx, FUNCTION, "x.mlir")
     with PassContext(instruments=[counter := DebugCounter({pass_.name: numbers})]):
         pass_.apply(ctx, op)
     names = [name_of(inner) for inner in walk(op)]
-    return [name for name in names if name], counter.asked[pass_.name]
+    return [name for name in names if name], counter.queried[pass_.name]
 
 
 def name_of(op: Operation) -> str | None:
@@ -203,7 +213,7 @@ def test_erasures_are_numbered_and_leave_valid_ir() -> None:
 
 
 def asking(ctx_asks: list[bool]):
-    """A pass that asks about one step."""
+    """Return a pass that asks about one step."""
     return named("ask", body=lambda module, ctx: ctx_asks.append(ctx.should_execute("ask")))
 
 
@@ -216,7 +226,7 @@ def test_numbers_go_on_over_nested_pipelines_and_runs() -> None:
         with PassContext(instruments=[counter]):
             pipeline(module())
     assert answers == [False, True, False, False, True, False]
-    assert counter.asked == {"ask": 6} and counter.let_through == {"ask": 2}
+    assert counter.queried == {"ask": 6} and counter.executed == {"ask": 2}
 
 
 def test_two_counters_know_nothing_of_each_other() -> None:
@@ -224,7 +234,7 @@ def test_two_counters_know_nothing_of_each_other() -> None:
     first, second = DebugCounter({"ask": [1]}), DebugCounter({"ask": [2]})
     with PassContext(instruments=[first, second]):
         Sequential([asking(answers), asking(answers)])(module())
-    assert answers == [False, False] and first.asked == second.asked == {"ask": 2}
+    assert answers == [False, False] and first.queried == second.queried == {"ask": 2}
 
 
 def test_a_pass_that_fails_or_is_skipped_leaves_the_numbers_right() -> None:
@@ -251,7 +261,7 @@ def test_two_threads_share_the_numbers() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert counter.asked == {"ask": 100} and sum(answers) == 50
+    assert counter.queried == {"ask": 100} and sum(answers) == 50
 
 
 # What it says
@@ -259,21 +269,25 @@ def test_two_threads_share_the_numbers() -> None:
 
 def test_report() -> None:
     counter = DebugCounter({"rewrite": [2], "Nevr": [1]})
-    erased(counter, Never(), Erase())
+    erased(counter, patterns=[Never(), Erase()])
     rule = "===-------------------------------------------------------------------------===\n"
     assert counter.report() == (
         f"{rule}                             ... Debug counters ...\n{rule}"
-        "  4 asked, 4 let through: Erase\n"
-        "  4 asked, 4 let through: Never\n"
-        "  8 asked, 1 let through: rewrite\n"
+        "  4 queried, 4 executed: Erase\n"
+        "  4 queried, 4 executed: Never\n"
+        "  8 queried, 1 executed: rewrite\n"
     )
-    assert [*counter.unasked()] == ["nothing asked for debug counter 'Nevr', did you mean 'Never'?"]
+    assert [*counter.warnings()] == [
+        "debug counter 'Nevr' was never queried, did you mean 'Never'?"
+    ]
 
 
 def test_report_of_nothing() -> None:
-    assert DebugCounter().report().endswith("===\n  nothing was asked\n")
+    assert DebugCounter().report().endswith("===\n  no counters were queried\n")
 
 
 def test_numbers_that_are_none() -> None:
-    with pytest.raises(TypeError, match="debug counter 'rewrite' takes numbers, and not '1-3'"):
+    with pytest.raises(
+        TypeError, match="debug counter 'rewrite' takes a container of numbers, not '1-3'"
+    ):
         DebugCounter({"rewrite": "1-3"})  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Diffs of what passes change: format, names that stay, and that nothing upsets it."""
+"""PrintDiff: format, stable names of values, and robustness."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from xdsl.parser import Parser
 from passline.passmanager import Fixpoint, PassContext, Sequential
 from passline.passmanager.instruments import PrintDiff, diff
 from passline.passmanager.instruments.diff import named_text, renamed, scopes
-from passline.passmanager.instruments.printing import ir_text
+from passline.passmanager.instruments.ir_text import ir_text
 from passline.passmanager.ir.printer import PrintStyle
 
 Capture = pytest.CaptureFixture[str]
 
 
 def titles(capsys: Capture) -> list[str]:
-    """The titles of the diffs on stderr, in order; nothing may be on stdout."""
+    """Return the titles of the diffs on stderr, in order; stdout must be empty."""
     printed = capsys.readouterr()
     assert printed.out == ""
     return re.findall(r"^// -----// IR Diff (.+) //----- //$", printed.err, re.MULTILINE)
@@ -38,7 +38,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 def ops_of(m: ModuleOp) -> list[Operation]:
-    """The ops in the first function."""
+    """Return the ops in the first function."""
     func = next(iter(m.ops))
     assert isinstance(func, FuncOp)
     return [*func.body.block.ops]

@@ -1,4 +1,4 @@
-"""Dumping the IR to files: names, first lines, refresh, and that nothing upsets it."""
+"""DumpIR: names and first lines of files, refresh, and robustness."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def files(folder: Path) -> list[str]:
-    """The files in `folder`, at any depth, as `ls` sorts them."""
+    """Return the files in `folder`, at any depth, as `ls` sorts them."""
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
 
@@ -115,7 +115,7 @@ def test_failed_pass(folder: Path) -> None:
 
 
 def foreign(pass_name: str) -> XDSLModulePass:
-    """A pass of another project, which may be called anything."""
+    """A pass of another project, which may have any name."""
 
     class Foreign(XDSLModulePass):
         name = pass_name

@@ -82,21 +82,21 @@ def test_two_threads_write_whole_lines(capsys: Capture) -> None:
 
 
 class Size:
-    """How many ops there are."""
+    """An analysis: the number of ops."""
 
     def __init__(self, op: Operation) -> None:
         self.size = sum(1 for _ in op.walk())
 
 
 class Broken:
-    """Cannot be computed."""
+    """An analysis whose constructor raises."""
 
     def __init__(self, op: Operation) -> None:
         raise KeyError
 
 
 class Ask(FunctionPass):
-    """Asks for the size of each function, and of the module."""
+    """Ask for the size of each function, and of the module."""
 
     name = "ask"
 

@@ -1,4 +1,4 @@
-"""MemoryInstrument: peaks and growth, the table to the letter, and who stops tracemalloc."""
+"""MemoryInstrument: peaks and growth, the exact table, and the end of tracing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from passline.passmanager.instruments.memory import MemoryUse
 
 
 class Heap:
-    """Stands in for tracemalloc: what is allocated is what `use` says, in KiB."""
+    """A replacement of tracemalloc whose allocations are those of `use`, in KiB."""
 
     def __init__(self) -> None:
         self.now = self.peak = 0.0
@@ -42,7 +42,7 @@ class Heap:
         self.now += keep
 
     def work(self, name: str, peak: float, keep: float) -> ModulePass:
-        """A pass that does so."""
+        """Return a pass that does so."""
         return named(name, body=lambda module, ctx: self.use(peak, keep), changes=False)
 
 
@@ -54,7 +54,7 @@ def heap(monkeypatch: pytest.MonkeyPatch) -> Heap:
 
 
 def flat(uses: list[MemoryUse]) -> Iterator[tuple[str, int, int]]:
-    """Name, peak and growth, in KiB, of each pass."""
+    """Return name, peak and growth, in KiB, of each pass."""
     for use in uses:
         yield use.name + "!" * use.failed, use.peak >> 10, use.growth >> 10
         yield from flat(use.children)

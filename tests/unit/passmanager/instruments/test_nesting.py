@@ -1,4 +1,4 @@
-"""What instruments that follow passes have in common: whatever happens, nothing is left open."""
+"""NestingInstrument: every entry is closed, however a pass ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from passline.passmanager.run import Frame, Run
 
 
 class Log(NestingInstrument[str]):
-    """Writes down what begins, inside of what, and what ends, and how."""
+    """An instrument that logs the start of each entry with the outer one, and its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def run_failing(*instruments: PassInstrument) -> None:
 
 
 class Facts:
-    """An analysis that cannot be made of an op with a tag."""
+    """An analysis whose constructor raises for an op with a tag."""
 
     def __init__(self, op: Operation) -> None:
         if "tag" in op.attributes:
@@ -80,7 +80,7 @@ def test_no_analysis_leaves_anything_open(
     def body(module: ModuleOp, ctx: PassContext) -> None:
         ctx.analyses.get(Facts, module)
         module.attributes["tag"] = StringAttr("")
-        AnalysisManager(instruments=lambda: ctx.instruments).get(Facts, module)
+        AnalysisManager(instrumentor=lambda: ctx.instrumentor).get(Facts, module)
 
     error = ValueError if bad in ("", "analysis_failed") else RuntimeError
     for instruments in ([instrument, other], [other, instrument]):
@@ -210,7 +210,7 @@ def use_with_failing_hooks(instrument: PassInstrument) -> None:
 
 
 def use_in_two_threads(instrument: PassInstrument) -> None:
-    """Two runs, each of whose passes begins before any of the other's ends."""
+    """Run two pipelines in two threads, pass by pass in turn."""
     meet = threading.Barrier(2)
     failures: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""The numbers of passes: those of OptBisect, whoever asks."""
+"""The numbers of passes: the same in all instruments."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_pass_that_an_instrument_blocks_takes_a_number(capsys: Capture) -> None:
 
 
 class Seen(NumberingInstrument):
-    """Notes the number of each pass as it ends."""
+    """An instrument that notes the number of each pass as it ends."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Printing the IR around passes: formats, what is selected, and that nothing upsets it."""
+"""IRPrinter: formats, selection of passes, and robustness."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from passline.passmanager.instruments import (
     PrintAfterAll,
     PrintBeforeAll,
 )
-from passline.passmanager.instruments.printing import ir_text, print_ir
+from passline.passmanager.instruments.ir_text import ir_text, print_ir
 from passline.passmanager.ir.snapshot import Snapshot
 
 Capture = pytest.CaptureFixture[str]
 
 
 def titles(capsys: Capture) -> list[str]:
-    """The titles of the dumps on stderr, in order; nothing may be on stdout."""
+    """Return the titles of the dumps on stderr, in order; stdout must be empty."""
     printed = capsys.readouterr()
     assert printed.out == ""
     return re.findall(r"^// -----// IR Dump (.+) //----- //$", printed.err, re.MULTILINE)
@@ -45,13 +45,13 @@ def first_function(m: ModuleOp) -> FuncOp:
 
 
 def break_terminator(m: ModuleOp, ctx: PassContext) -> None:
-    """Leaves IR that is invalid, but can be printed."""
+    """A pass that leaves IR that is invalid, but can be printed."""
     func = first_function(m)
     func.body.block.erase_op(next(iter(func.body.block.ops)))
 
 
 def break_property(m: ModuleOp, ctx: PassContext) -> None:
-    """Leaves IR that can be printed in generic form only."""
+    """A pass that leaves IR that can be printed in generic form only."""
     del first_function(m).properties["function_type"]
 
 

@@ -1,4 +1,4 @@
-"""ProgressInstrument: what is on the terminal while passes run, and that nothing stays there."""
+"""ProgressInstrument: the line on the terminal while passes run, and its removal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from passline.passmanager import Fixpoint, ModulePass, PassContext, PassInstrume
 from passline.passmanager.instruments import ProgressInstrument
 
 ERASED = "\x1b[?25h\r\x1b[1A\x1b[2K"
-"""The end of what rich writes: show the cursor again, go back to the line and erase it."""
+"""The last control sequences of rich: show the cursor, go back to the line and erase it."""
 
 
 class Terminal(io.StringIO):
-    """A terminal on which one can wait for a text."""
+    """A terminal with a method that waits for a text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Terminal(io.StringIO):
             return super().write(text)
 
     def lines(self) -> list[str]:
-        """What was to be seen, one after the other, without colours."""
+        """Return the texts shown, in order, without colours."""
         seen = re.split(r"\r?\x1b\[2K|\r\n|\n|\r", self.getvalue())
         plain = (re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", line).rstrip() for line in seen)
         return [line for line in plain if line]
@@ -64,7 +64,7 @@ def on(stderr: io.StringIO, *instruments: PassInstrument) -> Generator[None]:
 
 
 def waiting(terminal: Terminal, pass_name: str, line: str) -> ModulePass:
-    """A pass that takes until the line is on the terminal."""
+    """Return a pass that ends when the line is on the terminal."""
 
     def body(*_: object) -> None:
         terminal.wait_for(line)

@@ -1,4 +1,4 @@
-"""What CrashReproducer writes and when; what read_reproducer makes of that, and of mlir-opt's."""
+"""CrashReproducer and read_reproducer: the files written, and read, also those of mlir-opt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def fail(path: Path, pipeline: Sequential = NESTED, *, local: bool = False) -> str:
-    """The reproducer of a run that fails."""
+    """Return the reproducer of a run that fails."""
     with PassContext(instruments=[CrashReproducer(path, local=local)]):
         with pytest.raises(ValueError):
             pipeline(module("f"))
@@ -136,7 +136,7 @@ def test_verify_each_is_that_of_the_context(path: Path) -> None:
 
 
 def succeed(path: Path, pipeline: Sequential, *, verify_each: bool = True) -> str:
-    """The reproducer of a run without failure."""
+    """Return the reproducer of a run without failure."""
     instrument = CrashReproducer(path, always=True)
     with PassContext(1, disabled_pass=["off"], instruments=[instrument], verify_each=verify_each):
         pipeline(module("f"))
@@ -394,7 +394,7 @@ def test_ir_that_cannot_be_copied_is_no_reason_to_fail(path: Path, capsys: Captu
 
 
 class Block(PassInstrument):
-    """Keeps passes of a name from running."""
+    """An instrument that blocks the passes of a name."""
 
     def __init__(self, name: str) -> None:
         self.pass_name = name

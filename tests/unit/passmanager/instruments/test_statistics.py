@@ -1,4 +1,4 @@
-"""StatisticsInstrument: exact counts of ops, counters of passes, and its formats to the letter."""
+"""StatisticsInstrument: exact counts of ops, counters of passes, and the exact formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from passline.passmanager.run import Run
 
 
 def run(*passes: ModulePass, **settings: Any) -> StatisticsInstrument:
-    """The statistics of these passes, run in order on a module with a function @f."""
+    """Return the statistics of passes that run in order on a module with a function @f."""
     instrument = StatisticsInstrument()
     with PassContext(instruments=[instrument], **settings):
         Sequential(passes)(module("f"))
@@ -31,13 +31,13 @@ def run(*passes: ModulePass, **settings: Any) -> StatisticsInstrument:
 
 
 def row(**known: Any) -> dict[str, Any]:
-    """The statistics of a pass, by default of one that ran once and did nothing."""
+    """Return the statistics of a pass, by default of one that ran once and did nothing."""
     nothing: dict[str, Any] = {"counters": {}, "created": {}, "erased": {}}
     return {"runs": 1, "changed": 0, "failed": 0, **nothing, **known}
 
 
 def counting(pass_name: str, **counts: int) -> ModulePass:
-    """A pass that keeps these counters, and changes nothing."""
+    """Return a pass that adds to these counters, and changes nothing."""
 
     def body(_: ModuleOp, ctx: PassContext) -> None:
         for name, n in counts.items():
@@ -100,7 +100,7 @@ def test_without_data() -> None:
 
 
 def replace_all(module: ModuleOp, _: PassContext) -> None:
-    """Erase each op of the module and make a new one, time and again, so that ids come back."""
+    """Replace each op of the module by a new one repeatedly, so that ids would be reused."""
     for _round in range(50):
         for op in [*module.ops]:
             op.detach()
@@ -223,7 +223,7 @@ def test_passes_are_walked_once_where_they_change_something(
 
 
 class Retag(RewritePattern):
-    """Take the tag off ops."""
+    """Remove the tags of ops."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TestOp, rewriter: PatternRewriter) -> None:

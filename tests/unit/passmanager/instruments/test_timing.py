@@ -1,4 +1,4 @@
-"""PassTimingInstrument: what it measures, and its four formats to the letter."""
+"""PassTimingInstrument: its measurements, and its four exact formats."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from passline.passmanager import AnalysisManager, Fixpoint, ModulePass, PassContext, Sequential
-from passline.passmanager import base as base_module
+from passline.passmanager import runner as runner_module
 from passline.passmanager.instruments import PassTimingInstrument
 from passline.passmanager.instruments.spans import Span
 
 
 class Clock:
-    """A clock that stands still but for what is spent on it, in milliseconds."""
+    """A clock that advances only by `spend`, in milliseconds."""
 
     def __init__(self) -> None:
         self.now = 5.0
@@ -31,7 +31,7 @@ class Clock:
         return self.now
 
     def work(self, name: str, milliseconds: float) -> ModulePass:
-        """A pass that takes this long and changes nothing."""
+        """Return a pass that takes this long and changes nothing."""
         return named(name, body=lambda module, ctx: void(self.spend(milliseconds)))
 
 
@@ -50,13 +50,13 @@ def timing(clock: Clock) -> PassTimingInstrument:
 
 @pytest.fixture
 def verification(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verification looks at the clock when it begins, and 2 ms later when it ends."""
+    """Make each verification take 2 ms."""
     ticks: Iterator[float] = iter([0.0, 2.0] * 100)
-    monkeypatch.setattr(base_module, "perf_counter", lambda: clock.spend(next(ticks)))
+    monkeypatch.setattr(runner_module, "perf_counter", lambda: clock.spend(next(ticks)))
 
 
 def shape(spans: list[Span]) -> list[object]:
-    """The names of spans, with `!` if failed, each followed by those of its children."""
+    """Return the names of spans, with `!` if failed, each followed by those of its children."""
     found: list[object] = []
     for span in spans:
         found.append(span.name + "!" * span.failed)
@@ -278,7 +278,7 @@ def test_report_while_passes_run(timing: PassTimingInstrument, clock: Clock) -> 
 
 
 def analysis(clock: Clock, milliseconds: float, needs: type[object] | None = None) -> type[object]:
-    """An analysis that takes this long, the time of another left out; with 0 it fails."""
+    """Return an analysis that takes this long, besides the time of another; with 0 it fails."""
 
     class Facts:
         def __init__(self, op: Operation, analyses: AnalysisManager) -> None:
@@ -298,7 +298,7 @@ def asks(cls: type[object]) -> ModulePass:
 def test_analysis_has_a_row_of_its_own_in_the_pass_that_asked(
     timing: PassTimingInstrument, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base_module, "perf_counter", clock)
+    monkeypatch.setattr(runner_module, "perf_counter", clock)
     inner = analysis(clock, 3)
     inner.__name__ = "Inner"
     outer = analysis(clock, 5, inner)

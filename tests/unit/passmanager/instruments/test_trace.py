@@ -1,4 +1,4 @@
-"""TraceInstrument: the events to the letter, and the file."""
+"""TraceInstrument: the exact events, and the file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from support.toy import Append, Fail, Nothing, Recorder, module, named
 from xdsl.ir import Operation
 
 from passline.passmanager import PassContext, Sequential
-from passline.passmanager import base as base_module
+from passline.passmanager import runner as runner_module
 from passline.passmanager.instruments import TraceInstrument
 
 
 class Clock:
-    """A clock that goes on by a microsecond when it is looked at."""
+    """A clock that advances by a microsecond when it is read."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -31,7 +31,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(base_module, "perf_counter", clock)
+    monkeypatch.setattr(runner_module, "perf_counter", clock)
     return clock
 
 
@@ -43,7 +43,7 @@ def void(_: object) -> None: ...
 
 
 def names(trace: TraceInstrument) -> list[str]:
-    """The names of the events, verification left out, with `!` if failed."""
+    """Return the names of the events without verification, with `!` if failed."""
     return [e["name"] + "!" * e["args"]["failed"] for e in events(trace) if e["name"] != "verify"]
 
 

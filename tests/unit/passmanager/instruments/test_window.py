@@ -201,7 +201,7 @@ def test_context_entered_twice(kind: Window, ran: str) -> None:
 
 
 class Lockstep(PassInstrument):
-    """Lets the passes of two threads run by turns."""
+    """An instrument that runs the passes of two threads in turn."""
 
     def __init__(self) -> None:
         self.barrier = Barrier(2)

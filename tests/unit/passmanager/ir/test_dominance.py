@@ -1,4 +1,4 @@
-"""Which uses `verify_dominance` accepts, and what `DominanceInfo` says."""
+"""Dominance: uses that the verifier accepts and rejects, and the answers of DominanceInfo."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, var_region_def
 from xdsl.parser import Parser
 
 from passline.passmanager.errors import InvalidIRError
-from passline.passmanager.ir.dominance import DominanceInfo, RegionKindInterface, verify_dominance
+from passline.passmanager.ir.dominance import DominanceInfo, RegionKindInterface
+from passline.passmanager.ir.dominance_verifier import verify_dominance
 from passline.passmanager.ir.walk import walk
 
 
 @irdl_op_definition
 class GraphOp(IRDLOperation):
-    """Its first region is a graph region, the others are not."""
+    """An op whose first region is a graph region, and the others are not."""
 
     name = "toy.graph"
     bodies = var_region_def()
@@ -172,7 +173,7 @@ def test_block_argument_dominates_the_ops_of_its_block():
 
 
 def paths_avoiding(entry: Block, avoided: Block) -> set[Block]:
-    """The blocks that can be reached without going through one of them."""
+    """Return the blocks that are reachable on paths that avoid one block."""
     reached: set[Block] = set()
     pending = [entry]
     while pending:

@@ -1,4 +1,4 @@
-"""What `parse_module` makes of text: locations, errors, empty files, resources."""
+"""parse_module: locations, errors, empty files, resources."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ def test_name_of_what_was_elided_stays():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (CONSTANT, "resource 'blob' is nowhere in this file"),
-        (CONSTANT + section(other=BLOB), "resource 'blob' is nowhere in this file"),
+        (CONSTANT, "resource 'blob' is not defined in this file"),
+        (CONSTANT + section(other=BLOB), "resource 'blob' is not defined in this file"),
         (CONSTANT + section(blob="0x04"), "resource 'blob' has 0 bytes, and tensor<2xf32> takes 8"),
         (CONSTANT + section(blob="0xzz"), "resource 'blob' is not made of hexadecimal digits"),
         (CONSTANT.replace("blob", "__elided__"), "the elements of this constant were left out"),
@@ -193,7 +193,7 @@ def test_resource_that_is_missing_or_wrong(text: str, message: str):
     ],
 )
 def test_what_is_not_registered_can_be_let_pass(ctx: Context, text: str, column: int, what: str):
-    message = f"{what} is not registered; --allow-unregistered-dialect lets it pass"
+    message = f"{what} is not registered; --allow-unregistered-dialect allows it"
     with pytest.raises(ParseError, match=message) as info:
         parse_module(ctx, text, "a.mlir")
     assert f"a.mlir:1:{column}\n" in str(info.value)
@@ -202,7 +202,7 @@ def test_what_is_not_registered_can_be_let_pass(ctx: Context, text: str, column:
 
 
 def test_op_of_another_dialect_can_be_let_pass_though_one_is_near(ctx: Context):
-    hint = r", did you mean 'arith.addi'\? \(--allow-unregistered-dialect lets it pass\)"
+    hint = r", did you mean 'arith.addi'\? \(--allow-unregistered-dialect allows it\)"
     with pytest.raises(ParseError, match=f"operation 'arit.addi' is not registered{hint}"):
         parse_module(ctx, '"arit.addi"() : () -> ()', "a.mlir")
     with pytest.raises(ParseError, match=r"registered, did you mean 'arith.addi'\?$"):

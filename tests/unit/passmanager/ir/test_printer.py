@@ -77,7 +77,7 @@ def test_digits_of_an_integer_are_a_number() -> None:
 
 
 def test_many_bools_are_words() -> None:
-    """As digits, xDSL would write a byte for each, MLIR would read a bit."""
+    """Not printed as digits: xDSL would print a byte for each element, MLIR would read a bit."""
     type, values = TensorType(i1, [3, 41]), [i % 3 == 0 for i in range(123)]
     value = DenseIntOrFPElementsAttr.from_list(type, [*map(int, values)])
     text = text_of(value)
@@ -108,7 +108,7 @@ def test_a_function_that_returns_a_function_is_read_again() -> None:
 
 
 def test_xdsl_still_loses_these() -> None:
-    """When this fails, xDSL has mended it, and ExactPrinter may go."""
+    """Once this fails, xDSL is fixed, and ExactPrinter is no longer needed."""
     assert "-> (i1) -> i1" in str(parse_module(make_ir_context(), RETURNS_FUNCTION, "x"))
     assert str(dense(0.0, -0.0)) == "dense<0.000000e+00> : tensor<2xf32>"
     value = Parser(make_ir_context(), "dense<0x7F800000> : tensor<1xf32>").parse_attribute()

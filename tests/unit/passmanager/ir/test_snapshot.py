@@ -1,4 +1,4 @@
-"""What `Snapshot.update` sees of edits to a module."""
+"""Snapshot: the changes found after edits of a module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from passline.passmanager.ir.snapshot import Changes, Snapshot
+from passline.passmanager.ir.changes import Changes
+from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.walk import walk
 
 
@@ -25,7 +26,7 @@ def function(name: str, *ops: Operation) -> FuncOp:
 
 
 def edit(module: ModuleOp, change: Callable[[], object]) -> Changes:
-    """What a snapshot sees of one change."""
+    """Return the changes that a snapshot finds after an edit."""
     snapshot = Snapshot(module)
     change()
     changes = snapshot.update()
@@ -224,7 +225,7 @@ def test_thousands_of_levels():
 
 
 def own_state(node: Operation) -> str:
-    """What makes `node` differ, as text."""
+    """Return the state of a node as text, equal if it is unchanged."""
     data = [sorted((k, str(v)) for k, v in d.items()) for d in (node.properties, node.attributes)]
     results = [(id(result), str(result.type)) for result in node.results]
     blocks = [[id(block) for block in region.blocks] for region in node.regions]
@@ -233,12 +234,12 @@ def own_state(node: Operation) -> str:
 
 
 def block_state(block: Block) -> str:
-    """What makes `block` differ, as text."""
+    """Return the state of a block as text, equal if it is unchanged."""
     return f"{[(id(arg), str(arg.type)) for arg in block.args]} {[id(op) for op in block.ops]}"
 
 
 def states(module: ModuleOp) -> dict[Operation | Block, str]:
-    """The state of each op and block, found the slow way."""
+    """Return the state of each op and block, computed by a slow reference."""
     found: dict[Operation | Block, str] = {}
     for node in walk(module):
         found[node] = own_state(node)
@@ -247,7 +248,7 @@ def states(module: ModuleOp) -> dict[Operation | Block, str]:
 
 
 class Editor:
-    """Edits a module at random, with no care for validity."""
+    """Random edits of a module, which may make it invalid."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -1,4 +1,4 @@
-"""What `verify` and `verify_changes` find, and how they say it."""
+"""verify and verify_changes: the errors that they find, and their messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def first_op(function: func.FuncOp) -> Operation:
 
 
 def broken(module: ModuleOp, edit: Callable[[], object]) -> InvalidIRError:
-    """The error that `verify_changes` raises after an edit; `verify` has to raise one, too."""
+    """Return the error of `verify_changes` after an edit, where `verify` raises one as well."""
     verify(module)
     snapshot = Snapshot(module)
     edit()
@@ -87,7 +87,7 @@ def test_missing_terminator():
     last = f.body.block.last_op
     assert last is not None
     error = broken(module, lambda: f.body.block.erase_op(last))
-    assert str(error) == "'arith.addi' op is last in its block, but is no terminator"
+    assert str(error) == "'arith.addi' op is the last op of its block, but no terminator"
 
 
 def test_empty_block():

@@ -1,0 +1,174 @@
+"""The dispatch of events to the instruments of a PassContext."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from .info import PassInfo
+from .instrument import PassInstrument
+
+__all__ = ["PassInstrumentor", "check_instruments"]
+
+_log = logging.getLogger(__name__)
+
+
+class PassInstrumentor:
+    """The caller of the hooks of some instruments, which it holds in a fixed order.
+
+    An exception from a hook that runs while no other exception is on its way gains a note that
+    names the instrument, and propagates: hooks after it are not called. One from a hook that
+    reports a failure becomes a note on that failure, and all hooks are called.
+    Source: MLIR's `PassInstrumentor`.
+    """
+
+    def __init__(self, instruments: Iterable[PassInstrument] = ()) -> None:
+        self.instruments = tuple(instruments)
+
+    # Contexts
+
+    def enter(self) -> None:
+        """Enter all instruments; if one fails, exit those already entered, last first."""
+        entered: list[PassInstrument] = []
+        try:
+            for instrument in self.instruments:
+                instrument.enter_pass_ctx()
+                entered.append(instrument)
+        except BaseException:
+            for instrument in reversed(entered):
+                _exit_and_log(instrument)
+            raise
+
+    def exit(self) -> None:
+        """Exit all instruments in order; if one fails, those after it are not exited."""
+        for instrument in self.instruments:
+            instrument.exit_pass_ctx()
+
+    # Passes
+
+    def find_blockers(self, module: ModuleOp, info: PassInfo) -> str | None:
+        """Return the names of the instruments whose `should_run` refuses the pass, or None.
+
+        All instruments are asked. Errors: TypeError for an answer that is no bool.
+        """
+        blockers: list[str] = []
+        for instrument in self.instruments:
+            answer = instrument.should_run(module, info)
+            if not isinstance(answer, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(
+                    f"{instrument.name}.should_run returned {answer!r} for pass '{info.name}', "
+                    "but has to return True or False"
+                )
+            if not answer:
+                blockers.append(instrument.name)
+        return ", ".join(blockers) or None
+
+    def before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        """Call `run_before_pass` of each instrument."""
+        for instrument in self.instruments:
+            try:
+                instrument.run_before_pass(module, info)
+            except BaseException as error:
+                error.add_note(f"in {instrument.name}.run_before_pass, for pass '{info.text}'")
+                raise
+
+    def after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        """Call `run_after_pass` of each instrument."""
+        for instrument in self.instruments:
+            try:
+                instrument.run_after_pass(module, info)
+            except BaseException as error:
+                error.add_note(f"in {instrument.name}.run_after_pass, for pass '{info.text}'")
+                raise
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        """Call `pass_failed` of each instrument; exceptions from it become notes on `error`."""
+        self._call_and_note("pass_failed", error, module, info, error)
+
+    def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
+        """Call `pass_skipped` of each instrument."""
+        for instrument in self.instruments:
+            instrument.pass_skipped(module, info, reason)
+
+    @cached_property
+    def deciders(self) -> tuple[PassInstrument, ...]:
+        """The instruments that override `should_execute`."""
+        default = PassInstrument.should_execute
+        return tuple(i for i in self.instruments if type(i).should_execute is not default)
+
+    # Analyses
+
+    def before_analysis(self, op: Operation, analysis: type) -> None:
+        """Call `run_before_analysis` of each instrument."""
+        self._call("run_before_analysis", op, analysis)
+
+    def after_analysis(self, op: Operation, analysis: type) -> None:
+        """Call `run_after_analysis` of each instrument."""
+        self._call("run_after_analysis", op, analysis)
+
+    def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
+        """Call `analysis_failed` of each instrument; exceptions from it become notes on `error`."""
+        self._call_and_note("analysis_failed", error, op, analysis, error)
+
+    def analysis_invalidated(
+        self, op: Operation, analysis: type, error: BaseException | None = None
+    ) -> None:
+        """Call `analysis_invalidated` of each instrument; `error` is the exception that caused it,
+        if one did.
+        """
+        if error is None:
+            self._call("analysis_invalidated", op, analysis)
+        else:
+            self._call_and_note("analysis_invalidated", error, op, analysis)
+
+    def _call(self, hook: str, op: Operation, analysis: type) -> None:
+        """Call a hook about an analysis."""
+        for instrument in self.instruments:
+            call: Callable[[Operation, type], None] = getattr(instrument, hook)
+            try:
+                call(op, analysis)
+            except BaseException as error:
+                error.add_note(f"in {instrument.name}.{hook}, for analysis {analysis.__name__}")
+                raise
+
+    def _call_and_note(self, hook: str, error: BaseException, *arguments: object) -> None:
+        """Call a hook while `error` is on its way: exceptions from it become notes on `error`."""
+        for instrument in self.instruments:
+            call: Callable[..., None] = getattr(instrument, hook)
+            try:
+                call(*arguments)
+            except Exception as second:
+                error.add_note(f"and {instrument.name}.{hook} raised {second!r}")
+
+
+def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
+    """Return the instruments in `instruments`, none if it is None; TypeError for anything else."""
+    if instruments is None:
+        return ()
+    if isinstance(instruments, PassInstrument) or not isinstance(instruments, Iterable):
+        raise TypeError(f"instruments is a list of instruments, not {instruments!r}")
+    checked: list[PassInstrument] = []
+    for instrument in cast(Iterable[object], instruments):
+        if not isinstance(instrument, PassInstrument):
+            raise TypeError(
+                f"{instrument!r} is not an instrument: derive its class from PassInstrument, "
+                "or decorate it with "
+                "@pass_instrument, and pass an instance"
+            )
+        checked.append(instrument)
+    return tuple(checked)
+
+
+def _exit_and_log(instrument: PassInstrument) -> None:
+    """Exit an instrument while an exception is on its way: a second exception is logged only."""
+    try:
+        instrument.exit_pass_ctx()
+    except Exception:
+        _log.exception(
+            "%s.exit_pass_ctx failed while the context was being unwound", instrument.name
+        )

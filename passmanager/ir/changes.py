@@ -1,0 +1,204 @@
+"""The comparison of two records of a module: ops, blocks and values that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import compress, count
+from typing import TypeAlias, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import SymbolOpInterface
+
+from .record import Record, State, node_kind
+
+__all__ = ["Changes", "compare"]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The differences between two states of a module; locations and name hints do not count.
+
+    Everything but `removed` is attached to the module. An op comes before the ops nested in it.
+    """
+
+    ops: tuple[Operation, ...] = ()
+    """Ops that are new, differ, hold other blocks or moved to another op, and all ops nested in
+    moved ones. The module, if its list of ops differs."""
+    blocks: tuple[Block, ...] = ()
+    """Blocks that are new, or whose ops, arguments or argument types differ."""
+    retyped: tuple[SSAValue, ...] = ()
+    """Results and block arguments whose type differs."""
+    top_level: frozenset[Operation] = frozenset()
+    """Ops directly in the module that are new, or in which anything differs."""
+    removed: tuple[Operation, ...] = ()
+    """Ops that are no longer directly in the module."""
+    symbols_changed: bool = False
+    """Whether a symbol op, at any depth, was added, removed, moved or changed."""
+
+    def __bool__(self) -> bool:
+        return bool(self.ops or self.blocks or self.retyped or self.top_level or self.removed)
+
+
+def compare(module: ModuleOp, old: Record, new: Record) -> Changes:
+    """Return the changes from `old` to `new`, two different records of `module`.
+
+    Only the contents of top-level ops that differ are looked into.
+    """
+    bodies = [op for op in old.bodies | new.bodies if old.bodies.get(op) != new.bodies.get(op)]
+    found = _Comparison(_Index(old, bodies), _Index(new, bodies))
+    old_top, new_top = old.top_level(), new.top_level()
+    kept = frozenset(new_top)
+    symbols_changed = found.symbols_differ()
+    if old_top != new_top:
+        found.ops = {module: None} | found.ops
+    return Changes(
+        ops=tuple(found.ops),
+        blocks=tuple(found.blocks),
+        retyped=tuple(found.retyped),
+        top_level=kept & (found.ops.keys() | set(bodies)),
+        removed=tuple(op for op in old_top if op not in kept),
+        symbols_changed=symbols_changed,
+    )
+
+
+Node: TypeAlias = Operation | Block | Region
+
+
+class _Index:
+    """An index of a record, or part of it: the position of each entry, the blocks of each region
+    and the ops of each block.
+    """
+
+    def __init__(self, record: Record, bodies: Iterable[Operation]) -> None:
+        self.items = record.top.copy()
+        for op in bodies:
+            self.items += record.bodies.get(op, ())
+        heads = map(node_kind.__getitem__, map(type, self.items))
+        self.starts = [*compress(count(), heads), len(self.items)]
+        self.nodes = [cast(Node, self.items[start]) for start in self.starts[:-1]]
+        self.numbers = {node: number for number, node in enumerate(self.nodes)}
+        self.blocks: dict[Region, list[Block]] = {}
+        self.ops: dict[Block, list[Operation]] = {}
+        self._collect_children()
+
+    def _collect_children(self) -> None:
+        """Fill `blocks` and `ops`: children follow their parent, up to the next one of its kind."""
+        ops: list[Operation] = []  # of the last block; before the first one, of the module itself
+        blocks: list[Block] = []
+        for node in self.nodes:
+            kind = node_kind[type(node)]
+            if kind is Operation:
+                ops.append(cast(Operation, node))
+            elif kind is Block:
+                blocks.append(block := cast(Block, node))
+                ops = self.ops[block] = []
+            else:
+                blocks = self.blocks[cast(Region, node)] = []
+
+    def entry(self, node: Node) -> State | None:
+        """Return the entry of `node`, or None if it has none."""
+        return self.run(node, 1) if node in self.numbers else None
+
+    def run(self, node: Node, length: int) -> State:
+        """Return the entries of `node` and its successors in the record, at most `length`."""
+        number = self.numbers[node]
+        end = min(number + length, len(self.nodes))
+        return self.items[self.starts[number] : self.starts[end]]
+
+    def regions(self, op: Operation) -> tuple[Region, ...]:
+        """Return the regions of `op`: the last item of its entry, unless that is the successors."""
+        last = (self.entry(op) or (None,))[-1]
+        regions = cast(tuple[object, ...], last) if type(last) is tuple else ()
+        return tuple(region for region in regions if isinstance(region, Region))
+
+
+_RUN = 64
+"""The number of successive ops compared at once: nearly all ops of a module are unchanged."""
+
+
+class _Comparison:
+    """The differences between two indexed records, collected in the order of the newer one.
+
+    An op is moved if it was in another block, or if the op around it is moved: it has to be
+    verified again although its own entry is the same.
+    """
+
+    def __init__(self, before: _Index, after: _Index) -> None:
+        self.before, self.after = before, after
+        self.moved: set[Operation] = set()
+        self.ops: dict[Operation, None] = {}
+        self.blocks: list[Block] = []
+        self.retyped: list[SSAValue] = []
+        self._compare_op(cast(Operation, after.nodes[0]))
+        for region, blocks in after.blocks.items():
+            self._compare_region(region, blocks)
+
+    def _compare_region(self, region: Region, blocks: list[Block]) -> None:
+        """Compare a region; the op that holds it was compared before."""
+        owner = region.parent
+        assert owner is not None
+        moved = owner in self.moved
+        if owner in self.ops:
+            moved = moved or region not in self.before.regions(owner)
+        if blocks != (old_blocks := self.before.blocks.get(region, [])):
+            self.ops[owner] = None
+        stayed = frozenset(() if moved else old_blocks)
+        for block in blocks:
+            self._compare_block(block, self.after.ops[block], block not in stayed)
+
+    def _compare_block(self, block: Block, ops: list[Operation], moved: bool) -> None:
+        entry, old_entry = self.after.entry(block), self.before.entry(block)
+        old_ops = self.before.ops.get(block, [])
+        if ops != old_ops or entry != old_entry:
+            self.blocks.append(block)
+            self._note_retyped(entry, old_entry, 1)
+        if ops != old_ops or moved:
+            self.moved |= set(ops).difference(() if moved else old_ops)
+        for start in range(0, len(ops), _RUN):
+            if not self._is_same_run(run := ops[start : start + _RUN]):
+                for op in run:
+                    self._compare_op(op)
+
+    def _is_same_run(self, ops: list[Operation]) -> bool:
+        """Return whether successive ops of a block are unchanged, with no op between them removed.
+
+        A run that starts with a moved op is compared op by op; so is one with a moved op inside, as
+        its entries then differ from those that followed the first op before.
+        """
+        if ops[0] in self.moved or ops[0] not in self.before.numbers:
+            return False
+        return self.after.run(ops[0], len(ops)) == self.before.run(ops[0], len(ops))
+
+    def _compare_op(self, op: Operation) -> None:
+        entry, old_entry = self.after.entry(op), self.before.entry(op)
+        if entry != old_entry:
+            self.ops[op] = None
+            self._note_retyped(entry, old_entry, 2)
+        elif op in self.moved:
+            self.ops[op] = None
+
+    def _note_retyped(self, entry: State | None, old_entry: State | None, at: int) -> None:
+        """Note the values whose type differs; an entry has the values at index `at`, followed by
+        their types.
+        """
+        if entry is not None and old_entry is not None:
+            old_types = dict(_types(old_entry, at))
+            self.retyped += [v for v, type in _types(entry, at) if old_types.get(v, type) != type]
+
+    def symbols_differ(self) -> bool:
+        """Return whether a symbol op was added, removed, moved or changed."""
+        nodes = (*self.before.nodes, *self.after.nodes)
+        kinds = {cls for cls in set(map(type, nodes)) if _is_symbol(cls)}
+        symbols = (cast(Operation, node) for node in nodes if type(node) in kinds)
+        return any(op in self.ops or op not in self.after.numbers for op in symbols)
+
+
+def _types(entry: State, at: int) -> Iterator[tuple[SSAValue, Attribute]]:
+    values = cast(tuple[SSAValue, ...], entry[at])
+    return zip(values, cast(list[Attribute], entry[at + 1 :]))
+
+
+def _is_symbol(cls: type) -> bool:
+    return issubclass(cls, Operation) and cls.get_trait(SymbolOpInterface) is not None

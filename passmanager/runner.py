@@ -1,0 +1,195 @@
+"""The runner of passes: hooks of instruments, diagnostics, verification and invalidation around a
+pass.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import ClassVar
+
+from typing_extensions import TypeIs
+from xdsl import passes as xdsl_passes
+from xdsl.dialects.builtin import ModuleOp
+
+from .context import PassContext
+from .info import PassInfo, did_you_mean, name_key
+from .instrumentor import PassInstrumentor
+from .ir.per_class import PerClass
+from .ir.verifier import verify_changes
+from .options import pass_text
+from .preservation import check_preserved
+from .registry import installed
+from .run import Frame, Run
+
+__all__ = [
+    "AbstractPass",
+    "current_instrumentor",
+    "info_of",
+    "is_own",
+    "nested_passes",
+    "replace_contents",
+    "run_pass",
+]
+
+
+class AbstractPass(xdsl_passes.ModulePass):
+    """The part of a Passline pass that the runner uses; derive from ModulePass or FunctionPass."""
+
+    opt_level: ClassVar[int] = 0
+    required: ClassVar[Sequence[str]] = ()
+    preserves: ClassVar[Sequence[str | type]] = ()
+
+    @cached_property
+    @abstractmethod
+    def info(self) -> PassInfo:
+        """Name, level, requirements, and the pass with its options as text."""
+
+    @property
+    def children(self) -> tuple[xdsl_passes.ModulePass, ...]:
+        """The passes that a composite runs; empty for others."""
+        return ()
+
+    @abstractmethod
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        """Transform `module` in place: the body of the pass, without instruments and checks."""
+
+
+# `issubclass` of an abstract class takes far longer than a look-up.
+_is_own_class = PerClass[xdsl_passes.ModulePass, bool](lambda cls: issubclass(cls, AbstractPass))
+
+
+def is_own(pass_: xdsl_passes.ModulePass) -> TypeIs[AbstractPass]:
+    """Return whether a pass derives from Passline's classes, and not from xDSL's alone."""
+    return _is_own_class[type(pass_)]
+
+
+def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
+    """Return the PassInfo of any pass; a pass of xDSL or another project has level 0 and requires
+    nothing.
+    """
+    return pass_.info if is_own(pass_) else PassInfo(pass_.name, text=pass_text(pass_))
+
+
+def nested_passes(
+    pass_: xdsl_passes.ModulePass, ctx: PassContext | None = None
+) -> Iterator[xdsl_passes.ModulePass]:
+    """Yield `pass_` and the passes nested in it, at any depth, in order; with `ctx` only the
+    children that it enables.
+    """
+    yield pass_
+    for child in pass_.children if is_own(pass_) else ():
+        if ctx is None or ctx.pass_enabled(info_of(child)):
+            yield from nested_passes(child, ctx)
+
+
+def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: str = "") -> bool:
+    """Run one pass on the module of `run` under `ctx`, the current context; return False if an
+    instrument blocked it.
+
+    The order is: should_run, run_before_pass, the body, diagnostics, verification, run_after_pass.
+    `place` is the position of the pass in its pipeline, as ` (3 of 7)`. An exception keeps its type
+    and gains one note a level.
+    """
+    if not ctx.config.empty:
+        pass_ = ctx.config.apply(pass_, pass_.name)
+    info = info_of(pass_)
+    module = run.module
+    if ctx.instruments and not ctx.is_required(info):
+        if (blockers := ctx.instrumentor.find_blockers(module, info)) is not None:
+            ctx.instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
+            return False
+    run.frames.append(frame := Frame(info, place))
+    if len(run.frames) == 1:
+        _warn_about_names(ctx, pass_, run)
+    # The pass may override the instruments: its failure is reported to those told of its start.
+    instrumentor = ctx.instrumentor
+    try:
+        instrumentor.before_pass(module, info)
+        try:
+            _transform(pass_, frame, run, ctx)
+        except BaseException as error:
+            frame.fail(error, ctx.renderer)
+            instrumentor.pass_failed(module, info, error)
+            raise
+        ctx.instrumentor.after_pass(module, info)
+    finally:
+        run.frames.pop()
+    return True
+
+
+def current_instrumentor() -> PassInstrumentor:
+    """Return the instrumentor of the current context."""
+    return PassContext.current().instrumentor
+
+
+def _transform(pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext) -> None:
+    """Run the body of a pass, render its diagnostics, and check its changes."""
+    composite = frame.info.composite
+    # The children of a composite are verified and rolled back one by one.
+    if (ctx.verify_each or ctx.verify_preserves) and not composite:
+        run.watch()
+    backup = run.module.clone() if ctx.rollback and not composite else None
+    try:
+        if is_own(pass_):
+            pass_.transform(run.module, ctx)  # `apply` calls `run_pass`
+        else:
+            pass_.apply(run.ir_context, run.module)
+        if frame.reported is not None:
+            frame.flush(ctx.renderer)
+        if run.watching:
+            _process_changes(pass_, frame, run, ctx)
+    except BaseException as error:
+        if backup is not None:
+            replace_contents(run.module, backup)
+            run.forget(error)
+        raise
+
+
+def _process_changes(
+    pass_: xdsl_passes.ModulePass, frame: Frame, run: Run, ctx: PassContext
+) -> None:
+    """Verify the changes of a leaf pass and its `preserves`, and update the preserved results.
+
+    A composite has no changes of its own: its children were processed one by one.
+    """
+    preserves = pass_.preserves if is_own(pass_) else ()
+    changes = None
+    if not frame.info.composite:
+        began = perf_counter()
+        try:
+            changes = run.changes()
+            if changes and ctx.verify_each:
+                verify_changes(run.module, changes)
+        finally:  # also if verification fails, so that timing instruments see it
+            frame.verify_time = perf_counter() - began
+        if changes and ctx.verify_preserves:
+            check_preserved(frame.info, preserves, changes, run)
+    run.update_preserved(frame.info, preserves, changes)
+
+
+def _warn_about_names(ctx: PassContext, pass_: xdsl_passes.ModulePass, run: Run) -> None:
+    """Warn, once a context, about names in `required_pass` and `disabled_pass` that are neither in
+    the pipeline nor installed.
+    """
+    if ctx.names_checked or not (ctx.required_pass or ctx.disabled_pass):
+        return
+    ctx.names_checked = True
+    pipeline = {info_of(p).name for p in nested_passes(pass_)}
+    known = {name_key(name) for name in pipeline}.union(installed().names)
+    for setting in ("required_pass", "disabled_pass"):
+        names: Sequence[str] = getattr(ctx, setting)
+        for name in names:
+            if name_key(name) not in known:
+                hint = did_you_mean(name, [*pipeline, *installed().passes])
+                message = f"{setting} names '{name}', which is not a pass{hint}"
+                run.diagnostics.warning(None, message)
+
+
+def replace_contents(module: ModuleOp, new: ModuleOp) -> None:
+    """Move the body and attributes of `new` into `module`, which keeps its identity."""
+    module.detach_region(0)
+    module.add_region(new.detach_region(0))
+    module.attributes, module.properties = new.attributes, new.properties
