@@ -70,6 +70,9 @@ class Actions:
         diagnostic = make(Severity.ERROR, where, message)
         raise DiagnosticError(str(diagnostic), [diagnostic])
 
+    def warning(self, where: Where, message: str) -> None:
+        """Report input that is valid but suspicious."""
+
     def count(self, name: str, n: int = 1) -> None:
         """Add `n` to the counter `name`."""
 
@@ -126,6 +129,9 @@ class PassActions(Actions):
     def error(self, where: Where, message: str) -> Diagnostic:
         return self._frame.diagnostics.error(where, message)
 
+    def warning(self, where: Where, message: str) -> None:
+        self._frame.diagnostics.warning(where, message)
+
     def count(self, name: str, n: int = 1) -> None:
         self._counters[name] += n
 
@@ -146,7 +152,8 @@ class PassActions(Actions):
 class Recorder(Actions):
     """Keeps what an algorithm reports: for tests, and for callers outside of a pass.
 
-    `counts` has the counters, `remarks` pairs of a kind and a name, `errors` the diagnostics.
+    `counts` has the counters, `remarks` pairs of a kind and a name, `errors` and `warnings` the
+    diagnostics.
     """
 
     wants_remarks = True
@@ -155,6 +162,7 @@ class Recorder(Actions):
         self.counts: Counter[str] = Counter()
         self.remarks: list[tuple[RemarkKind, str]] = []
         self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
 
     def passed(
         self,
@@ -179,6 +187,9 @@ class Recorder(Actions):
     def error(self, where: Where, message: str) -> Diagnostic:
         self.errors.append(diagnostic := make(Severity.ERROR, where, message))
         return diagnostic
+
+    def warning(self, where: Where, message: str) -> None:
+        self.warnings.append(make(Severity.WARNING, where, message))
 
     def count(self, name: str, n: int = 1) -> None:
         self.counts[name] += n
