@@ -22,7 +22,7 @@ tir.prim_func @explicit(%a : memref<8x8xf32>, %n : index) {
 
 // -----
 
-// A min that is no constant; nested loops from the inside out.
+// A min that is not a constant; nested loops from the inside out.
 // CHECK-LABEL: @nested(
 tir.prim_func @nested(%a : memref<8x8xf32>, %n : index, %x : f32) {
   // CHECK-DAG: [[C1:%.*]] = arith.constant 1 : index

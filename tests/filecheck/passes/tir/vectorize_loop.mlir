@@ -16,7 +16,7 @@ tir.prim_func @store(%a : memref<4xf32>) {
 
 // -----
 
-// What is the same for all lanes is computed once; a min that is no constant; properties are kept.
+// What is the same for all lanes is computed once; a min that is not a constant; properties are kept.
 // CHECK-LABEL: @saxpy(
 tir.prim_func @saxpy(%a : memref<?xf32>, %b : memref<8x8xf32>, %x : memref<f32>, %n : index) {
   // CHECK: [[X:%.*]] = memref.load %x[] : memref<f32>
