@@ -377,6 +377,29 @@ class FlattenBuffer(PrimFuncPass):
     """Turn buffers of several dimensions into buffers of one dimension, in row-major order.
 
     Source: `tir.FlattenBuffer`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8x4xf32>, %i: index, %j: index) {
+          %0 = memref.alloc() : memref<8x4xf32>
+          %1 = memref.load %x[%i, %j] : memref<8x4xf32>
+          memref.store %1, %0[%j, %i] : memref<8x4xf32>
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8x4xf32>, %i: index, %j: index) {
+          %x_1 = memref.collapse_shape %x [[0 : i64, 1 : i64]] : memref<8x4xf32> into memref<32xf32>
+          %0 = memref.alloc() : memref<32xf32>
+          %1 = arith.constant 4 : index
+          %2 = arith.muli %i, %1 : index
+          %3 = arith.addi %2, %j : index
+          %4 = memref.load %x_1[%3] : memref<32xf32>
+          %5 = arith.constant 4 : index
+          %6 = arith.muli %j, %5 : index
+          %7 = arith.addi %i, %6 : index
+          memref.store %4, %0[%7] : memref<32xf32>
+        }
     """
 
     name = "tir-flatten-buffer"

@@ -246,6 +246,47 @@ class InjectDoubleBuffer(PrimFuncPass):
 
     Each iteration fills one half while it reads the other, which the last iteration filled.
     Source: `tir.InjectDoubleBuffer`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for %i = %c0 extent %c8 {
+            %b = memref.alloc() {double_buffer_scope} : memref<f32>
+            %0 = memref.load %x[%i] : memref<8xf32>
+            memref.store %0, %b[] : memref<f32>
+            %1 = memref.load %b[] : memref<f32>
+            memref.store %1, %y[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          %b = memref.alloc() : memref<2xf32>
+          %0 = arith.constant 0 : index
+          %1 = memref.load %x[%0] : memref<8xf32>
+          memref.store %1, %b[%0] : memref<2xf32>
+          %2 = arith.constant 7 : index
+          tir.for %i = %0 extent %2 {
+            %3 = arith.constant 1 : index
+            %4 = arith.addi %i, %3 : index
+            %5 = arith.constant 2 : index
+            %6 = arith.remsi %4, %5 : index
+            %7 = arith.addi %i, %3 : index
+            %8 = memref.load %x[%7] : memref<8xf32>
+            memref.store %8, %b[%6] : memref<2xf32>
+            %9 = arith.remsi %i, %5 : index
+            %10 = memref.load %b[%9] : memref<2xf32>
+            memref.store %10, %y[%i] : memref<8xf32>
+          }
+          %11 = arith.constant 1 : index
+          %12 = memref.load %b[%11] : memref<2xf32>
+          memref.store %12, %y[%2] : memref<8xf32>
+        }
     """
 
     name = "tir-inject-double-buffer"

@@ -176,6 +176,28 @@ class LowerTIR(ModulePass):
     All loops but parallel ones become serial. Storage scopes are removed: buffers in scopes other
     than "global" are on the stack. Errors: a loop that is bound to a thread, and a
     `memref.dealloc`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for %i = %c0 extent %c8 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        func.func @f(%x: memref<8xf32> {llvm.noalias}, %y: f32) {
+          %0 = arith.constant 1 : index
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          scf.for %i = %c0 to %c8 step %0 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+          func.return
+        }
     """
 
     name = "lower-tir"

@@ -197,6 +197,27 @@ class StorageRewrite(PrimFuncPass):
     """Let allocations that are not live at one time share memory, and hoist them out of loops.
 
     Unused allocations are removed. Errors: a vectorized loop. Source: `tir.StorageRewrite`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+          %a = memref.alloc() : memref<8xf32>
+          "memref.copy"(%x, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+          "memref.copy"(%a, %x) : (memref<8xf32>, memref<8xf32>) -> ()
+          %b = memref.alloc() : memref<8xf32>
+          "memref.copy"(%y, %b) : (memref<8xf32>, memref<8xf32>) -> ()
+          "memref.copy"(%b, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: memref<8xf32>) {
+          %a = memref.alloc() : memref<8xf32>
+          "memref.copy"(%x, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+          "memref.copy"(%a, %x) : (memref<8xf32>, memref<8xf32>) -> ()
+          "memref.copy"(%y, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+          "memref.copy"(%a, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+        }
     """
 
     name = "tir-storage-rewrite"

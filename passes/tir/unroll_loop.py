@@ -232,6 +232,26 @@ class UnrollLoop(PrimFuncPass):
     An `unrolled` loop must have a constant extent. The attributes `pragma_auto_unroll_max_step` and
     `pragma_unroll_explicit` of an operation override the options within it, and are removed.
     Source: `tir.UnrollLoop`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<4xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c2 = arith.constant 2 : index
+          tir.for unrolled %i = %c0 extent %c2 {
+            %0 = arith.addi %i, %c2 : index
+            memref.store %y, %x[%0] : memref<4xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<4xf32>, %y: f32) {
+          %c2 = arith.constant 2 : index
+          %0 = arith.constant 3 : index
+          memref.store %y, %x[%c2] : memref<4xf32>
+          memref.store %y, %x[%0] : memref<4xf32>
+        }
     """
 
     name = "tir-unroll-loop"

@@ -86,6 +86,29 @@ class VectorizeLoop(PrimFuncPass):
     Operations that have no vector form run in serial loops over the lanes. The iterations of the
     loop must not depend on each other; a loop in which two iterations may store to the same
     element becomes serial. Source: `tir.VectorizeLoop`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for vectorized %i = %c0 extent %c8 {
+            %0 = memref.load %x[%i] : memref<8xf32>
+            %1 = arith.mulf %0, %y : f32
+            memref.store %1, %x[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          %0 = vector.broadcast %y : f32 to vector<8xf32>
+          %1 = vector.load %x[%c0] : memref<8xf32>, vector<8xf32>
+          %2 = arith.mulf %1, %0 : vector<8xf32>
+          vector.store %2, %x[%c0] : memref<8xf32>, vector<8xf32>
+        }
     """
 
     name = "tir-vectorize-loop"
