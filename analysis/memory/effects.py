@@ -52,11 +52,11 @@ class Effects(NamedTuple):
     reads: frozenset[Root] = frozenset()
     writes: frozenset[Root] = frozenset()
     is_opaque: bool = False
-    """Whether all memory that is not private may be read and written."""
+    """True if all memory that is not private may be read and written."""
 
     @property
     def has_effects(self) -> bool:
-        """Whether memory may be written, so that other operations can observe the effect."""
+        """True if memory may be written, so that other operations can observe the effect."""
         return self.is_opaque or bool(self.writes)
 
 

@@ -117,7 +117,7 @@ class PrimFuncOp(IRDLOperation):
 
     @property
     def is_declaration(self) -> bool:
-        """Whether the function has no body."""
+        """True for a function without a body."""
         return not self.body.blocks
 
     def verify_(self) -> None:

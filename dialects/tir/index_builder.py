@@ -223,7 +223,7 @@ class IndexBuilder:
         return conditions
 
     def all(self, conditions: Sequence[SSAValue]) -> SSAValue:
-        """Return the conjunction of `conditions`; true if there are none."""
+        """Return the conjunction of `conditions`; the empty one is true."""
         if not conditions:
             return self.number(True, i1)
         value, *rest = conditions

@@ -50,7 +50,7 @@ def is_vectorized(op: Operation) -> TypeIs[ForOp]:
 
 
 def can_vectorize(loop: ForOp, actions: Actions) -> bool:
-    """Report an error for each `scf.while` in `loop`; return whether there is none.
+    """Report an error for each `scf.while` in `loop`; return False if there was one.
 
     Vectorized loops nested in `loop` become serial, with a warning.
     """

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
 
-// An allocation of several sizes, and of several types.
+// An allocation that is shared by buffers of several sizes and types.
 // CHECK-LABEL: @sizes
 tir.prim_func @sizes(%x: memref<100xf32>, %y: memref<60xf32>, %z: memref<50xi16>) {
   // CHECK-NEXT: [[M:%.*]] = memref.alloc() : memref<100xf32>
@@ -33,7 +33,7 @@ tir.prim_func @sizes(%x: memref<100xf32>, %y: memref<60xf32>, %z: memref<50xi16>
 
 // -----
 
-// More than 16 times larger: not shared. Buffers of several dimensions are shared with their like.
+// More than 16 times larger: not shared. Buffers of several dimensions share with the same type.
 // CHECK-LABEL: @unlike
 tir.prim_func @unlike(%x: memref<100xf32>, %y: memref<4xf32>, %z: memref<4x4xf32>, %w: memref<5x5xf32>) {
   // CHECK: memref.alloc() : memref<100xf32>
@@ -61,7 +61,7 @@ tir.prim_func @unlike(%x: memref<100xf32>, %y: memref<4xf32>, %z: memref<4x4xf32
 
 // -----
 
-// The branches of a condition share.
+// The two branches of a condition share.
 // CHECK-LABEL: @branches
 tir.prim_func @branches(%x: memref<8xf32>, %c: i1) {
   // CHECK-NEXT: memref.alloc() : memref<8xf32>
@@ -79,7 +79,7 @@ tir.prim_func @branches(%x: memref<8xf32>, %c: i1) {
 
 // -----
 
-// In use for the whole of a loop that it is made outside of.
+// A buffer allocated outside of a loop is live for the whole loop.
 // CHECK-LABEL: @carried
 tir.prim_func @carried(%x: memref<8xf32>) {
   // CHECK-COUNT-2: memref.alloc() : memref<8xf32>
@@ -97,8 +97,8 @@ tir.prim_func @carried(%x: memref<8xf32>) {
 
 // -----
 
-// An access through a view of a view is an access; a view that says which part it is does not need
-// the one between.
+// An access through a view of a view is an access. A reinterpret_cast of a view becomes one of the
+// allocation.
 // CHECK-LABEL: @aliases
 tir.prim_func @aliases(%x: memref<8xf32>, %y: memref<4xf32>) {
   // CHECK-NEXT: [[A:%.*]] = memref.alloc() : memref<8xf32>
@@ -118,7 +118,7 @@ tir.prim_func @aliases(%x: memref<8xf32>, %y: memref<4xf32>) {
 
 // -----
 
-// What nothing reads or writes is removed, with its views.
+// Allocations without accesses are removed, with their views.
 // CHECK-LABEL: @unused
 tir.prim_func @unused() {
   // CHECK-NOT: memref.{{alloc|subview}}
@@ -129,7 +129,7 @@ tir.prim_func @unused() {
 
 // -----
 
-// An operation that is not known, and a call, use what they are given.
+// An unknown operation and a call access their operands.
 // CHECK-LABEL: @opaque
 tir.prim_func private @callee(memref<8xf32>)
 tir.prim_func @opaque(%x: memref<8xf32>, %y: memref<8xf32>) {
@@ -154,7 +154,7 @@ tir.prim_func @opaque(%x: memref<8xf32>, %y: memref<8xf32>) {
 
 // -----
 
-// What is handed on, freed, or of which the address is taken, stays where it is.
+// Allocations that are passed on or freed, or whose address is taken, stay where they are.
 // CHECK-LABEL: @escapes
 tir.prim_func @escapes(%x: memref<8xf32>, %c: i1) {
   // CHECK: tir.for

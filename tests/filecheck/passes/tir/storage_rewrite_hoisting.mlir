@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
 
-// Within the body of the parallel loop, but outside of the serial one in it; likewise below a
-// pragma, and in the innermost of the loops that are run by threads.
+// Hoisted within the parallel loop, but out of the serial loop in it; likewise within a loop with a
+// pragma, and within the innermost thread-bound loop.
 // CHECK-LABEL: @parallel
 tir.prim_func @parallel(%x: memref<100xf32>) {
   // CHECK: tir.for parallel
@@ -40,7 +40,7 @@ tir.prim_func @parallel(%x: memref<100xf32>) {
 
 // -----
 
-// Out of a loop with a condition, to the parallel loop or the function; not past its size.
+// Hoisted out of scf.while, to the parallel loop or the function; not above the definition of a size.
 // CHECK-LABEL: @while
 tir.prim_func @while(%x: memref<8xf32>, %p: memref<1xi1>) {
   // CHECK: tir.for parallel

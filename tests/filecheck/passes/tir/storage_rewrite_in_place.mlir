@@ -1,8 +1,8 @@
 // RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'tir-storage-rewrite{merge-static-smem}' --split-input-file | filecheck %s --check-prefix=KEEP
 
-// A chain in which each buffer is computed of the one before, element by element: one allocation,
-// outside of the loop. The second stage does the same in place.
+// A chain of element-wise stages: one allocation outside of the loop. The second stage is done in
+// place.
 // CHECK-LABEL: @chain
 // KEEP-LABEL: @chain
 tir.prim_func @chain(%in: memref<20xf32>, %out: memref<20xf32>) {
@@ -42,7 +42,7 @@ tir.prim_func @chain(%in: memref<20xf32>, %out: memref<20xf32>) {
 
 // -----
 
-// The chain with sizes that are not known; and stages that follow each other share as well.
+// The chain with dynamic sizes; stages that are not in place share memory as well.
 // CHECK-LABEL: @symbolic
 tir.prim_func @symbolic(%in: memref<?xf32>, %n: index, %out: memref<?xf32>) {
   // CHECK-COUNT-1: memref.alloc(%n) : memref<?xf32>
@@ -67,7 +67,7 @@ tir.prim_func @symbolic(%in: memref<?xf32>, %n: index, %out: memref<?xf32>) {
 
 // -----
 
-// Read at another index as well: not in place. The third uses the memory of the first.
+// Not in place: read at another index too. The third buffer uses the memory of the first.
 // CHECK-LABEL: @other_index
 tir.prim_func @other_index(%in: memref<8xf32>, %out: memref<8xf32>) {
   // CHECK: [[B:%.*]] = memref.alloc() : memref<8xf32>
@@ -107,7 +107,7 @@ tir.prim_func @other_index(%in: memref<8xf32>, %out: memref<8xf32>) {
 
 // -----
 
-// Each element is written more than once, of the one that it would replace: not in place.
+// Not in place: each element of the new buffer is written more than once.
 // CHECK-LABEL: @written_twice
 tir.prim_func @written_twice(%in: memref<8xf32>, %out: memref<8xf32>) {
   // CHECK-COUNT-2: memref.alloc() : memref<8xf32>
@@ -129,7 +129,7 @@ tir.prim_func @written_twice(%in: memref<8xf32>, %out: memref<8xf32>) {
 
 // -----
 
-// The result is read where it is made, and an index is read from the buffer: not in place.
+// Not in place: the new buffer is read in the same loop; an index is read from the old buffer.
 // CHECK-LABEL: @read_and_index
 tir.prim_func @read_and_index(%in: memref<8xi32>, %out: memref<8xi32>) {
   // CHECK-COUNT-3: memref.alloc() : memref<8xi32>
@@ -152,7 +152,7 @@ tir.prim_func @read_and_index(%in: memref<8xi32>, %out: memref<8xi32>) {
 
 // -----
 
-// In two dimensions, and in the order of a flat buffer; of vectors.
+// In place: in two dimensions, in the row-major order of a flat buffer, and for vectors.
 // CHECK-LABEL: @in_place_indices
 tir.prim_func @in_place_indices(%in: memref<4x8xf32>, %flat: memref<32xf32>) {
   // CHECK-COUNT-1: memref.alloc() : memref<4x8xf32>
@@ -196,7 +196,7 @@ tir.prim_func @in_place_indices(%in: memref<4x8xf32>, %flat: memref<32xf32>) {
 
 // -----
 
-// Vectors that overlap, and sums that coincide: not in place.
+// Not in place: vectors that overlap, and indices that coincide.
 // CHECK-LABEL: @overlapping
 tir.prim_func @overlapping(%flat: memref<32xf32>) {
   // CHECK-COUNT-2: memref.alloc() : memref<32xf32>

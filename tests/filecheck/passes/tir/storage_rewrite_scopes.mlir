@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p tir-storage-rewrite --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'tir-storage-rewrite{merge-static-smem}' --split-input-file | filecheck %s --check-prefix=KEEP
 
-// One allocation for the memory with a tag, its parts at aligned offsets.
+// Tagged memory becomes one allocation, with its parts at aligned offsets.
 // CHECK-LABEL: @tagged
 // KEEP-LABEL: @tagged
 tir.prim_func @tagged(%x: memref<200xf32>, %y: memref<100xi16>) {
@@ -24,7 +24,7 @@ tir.prim_func @tagged(%x: memref<200xf32>, %y: memref<100xi16>) {
 
 // -----
 
-// Two that are never in use at once are one allocation of that type, in a loop as well.
+// Two buffers whose live ranges do not overlap are one allocation of their type, also in a loop.
 // CHECK-LABEL: @tagged_one
 tir.prim_func @tagged_one(%x: memref<200xf32>) {
   // CHECK: [[M:%.*]] = memref.alloc() : memref<200xf32, "local.L0A">
@@ -44,8 +44,8 @@ tir.prim_func @tagged_one(%x: memref<200xf32>) {
 
 // -----
 
-// Registers, and what is a few bytes, are not shared; they leave the loop. "shared.dyn" is no tag
-// of memory that is one allocation.
+// Registers and buffers of a few bytes are not shared, but hoisted. "shared.dyn" is an ordinary
+// scope: its allocations are not merged.
 // CHECK-LABEL: @small
 tir.prim_func @small(%x: memref<8xf32>, %y: memref<1xf32>) {
   // CHECK-COUNT-2: memref.alloc() : memref<8xf32, "local">

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s
 
-// A store at neighboring places; constants are dense ones.
+// A store to neighboring elements, of a constant.
 // CHECK-LABEL: @store(
 tir.prim_func @store(%a : memref<4xf32>) {
   // CHECK: [[ONE:%.*]] = arith.constant dense<1.000000e+00> : vector<4xf32>
@@ -16,7 +16,7 @@ tir.prim_func @store(%a : memref<4xf32>) {
 
 // -----
 
-// What is the same for all lanes is computed once; a min that is not a constant; properties are kept.
+// Uniform values are computed once; min is not a constant; properties are kept.
 // CHECK-LABEL: @saxpy(
 tir.prim_func @saxpy(%a : memref<?xf32>, %b : memref<8x8xf32>, %x : memref<f32>, %n : index) {
   // CHECK: [[X:%.*]] = memref.load %x[] : memref<f32>
@@ -60,7 +60,7 @@ tir.prim_func @short(%a : memref<4xf32>, %x : f32) {
 
 // -----
 
-// A value that is used twice is one vector.
+// A value with two uses becomes one vector.
 // CHECK-LABEL: @let(
 tir.prim_func @let(%a : memref<4xf32>) {
   // CHECK: [[L:%.*]] = vector.load %a[%c0]
@@ -81,7 +81,7 @@ tir.prim_func @let(%a : memref<4xf32>) {
 
 // -----
 
-// The variable as a number: a ramp, which arithmetic keeps as long as it can.
+// The loop variable as a value: a ramp, also after arithmetic with uniform values.
 // CHECK-LABEL: @ramp(
 tir.prim_func @ramp(%a : memref<8xindex>, %b : memref<4xindex>, %n : index) {
   // CHECK: [[STEPS:%.*]] = arith.constant dense<[0, 2, 4, 6]> : vector<4xindex>
@@ -107,7 +107,7 @@ tir.prim_func @ramp(%a : memref<8xindex>, %b : memref<4xindex>, %n : index) {
 
 // -----
 
-// Functions and arithmetic of all kinds, and a choice by a condition for all lanes.
+// Functions and arithmetic of all kinds, and a select by a uniform condition.
 // CHECK-LABEL: @lanewise(
 tir.prim_func @lanewise(%a : memref<4xf32>, %i : memref<4xi32>, %c : i1) {
   // CHECK: math.sqrt {{.*}} : vector<4xf32>
@@ -137,8 +137,8 @@ tir.prim_func @lanewise(%a : memref<4xf32>, %i : memref<4xi32>, %c : i1) {
 
 // -----
 
-// Comparisons and conversions, which xDSL has for numbers only, lane by lane; and elements that are
-// no neighbors.
+// Comparisons and conversions, which take scalars only in xDSL, are repeated for each lane, as are
+// loads that are not contiguous.
 // CHECK-LABEL: @by_hand(
 tir.prim_func @by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi32>) {
   // CHECK: [[L:%.*]] = vector.load %a[%c0] : memref<4xf32>, vector<2xf32>
@@ -176,7 +176,7 @@ tir.prim_func @by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi
 
 // -----
 
-// By hand are only some lanes done; then it is a loop.
+// With many lanes, operations without a vector form run in a loop.
 // CHECK-LABEL: @many(
 tir.prim_func @many(%a : memref<64xf32>, %i : memref<64xi32>) {
   // CHECK: [[L:%.*]] = vector.load %a[%c0] : memref<64xf32>, vector<64xf32>

@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s
 
-// A branch whose condition is the same for all lanes stays one; what depends on the lane in the
-// other part is a loop, and nothing else.
+// A branch with a uniform condition stays a branch; only the part that depends on the lane becomes a
+// loop.
 // CHECK-LABEL: @branches(
 tir.prim_func @branches(%a : memref<4xf32>, %x : index, %n : index) {
   // CHECK: [[C:%.*]] = arith.cmpi slt, %x, %n
@@ -70,7 +70,7 @@ tir.prim_func @conditions(%a : memref<4xf32>, %b : memref<4xf32>, %n : index) {
 
 // -----
 
-// A branch that gives values: vectors if all lanes take it together.
+// A branch with results: they are vectors if the condition is uniform.
 // CHECK-LABEL: @if_then_else(
 tir.prim_func @if_then_else(%a : memref<4xf32>, %b : memref<4xf32>, %i : index) {
   // CHECK: [[R:%.*]], [[S:%.*]] = scf.if %d -> (vector<4xf32>, index) {
@@ -97,7 +97,7 @@ tir.prim_func @if_then_else(%a : memref<4xf32>, %b : memref<4xf32>, %i : index) 
 
 // -----
 
-// Else what follows is a loop, as it uses them: a let and its body.
+// Otherwise the rest of the block uses them, and is in the loop too.
 // CHECK-LABEL: @if_then_else_of_lanes(
 tir.prim_func @if_then_else_of_lanes(%a : memref<4xf32>, %b : memref<4xf32>) {
   // CHECK: [[L:%.*]] = vector.load %a[%c0]
@@ -127,7 +127,7 @@ tir.prim_func @if_then_else_of_lanes(%a : memref<4xf32>, %b : memref<4xf32>) {
 
 // -----
 
-// A branch that gives a value, and has in it what is done lane after lane: all of it.
+// A branch with a result that contains a call: all of it runs in a loop.
 // CHECK-LABEL: @branch_with_call(
 func.func private @number(f32) -> f32
 tir.prim_func @branch_with_call(%a : memref<4xf32>, %b : memref<4xf32>, %c : i1) {

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s
 
-// A serial loop inside stays one, around vectors; a buffer of each lane has a dimension more.
+// A serial loop stays one, around vectors; a buffer of each lane gets a last dimension.
 // CHECK-LABEL: @accumulate(
 tir.prim_func @accumulate(%a : memref<3xf32>, %b : memref<3x4xf32>, %c : memref<4xf32>) {
   // CHECK: [[ACC:%.*]] = memref.alloca() : memref<2x4xf32, "local">
@@ -38,7 +38,7 @@ tir.prim_func @accumulate(%a : memref<3xf32>, %b : memref<3x4xf32>, %c : memref<
 
 // -----
 
-// A loop whose bounds depend on the lane is done lane after lane.
+// A loop whose bounds depend on the lane runs in a loop over the lanes.
 // CHECK-LABEL: @triangle(
 tir.prim_func @triangle(%a : memref<4x4xf32>, %x : f32) {
   // CHECK: tir.for %v = %c0 extent %c4 {
@@ -55,7 +55,7 @@ tir.prim_func @triangle(%a : memref<4x4xf32>, %x : f32) {
 
 // -----
 
-// Elements that are no neighbors are written in a loop: strides, other dimensions, layouts, bits.
+// Stores that are not contiguous run in a loop: strides, other dimensions, layouts, bits.
 // CHECK-LABEL: @scattered(
 tir.prim_func @scattered(%a : memref<8xf32>, %b : memref<4x4xf32>, %c : memref<4xf32, strided<[2], offset: 0>>, %d : memref<4xi1>, %e : memref<4xf32, strided<[1], offset: 4>>, %x : memref<4xf32>, %t : i1) {
   // CHECK: [[X:%.*]] = vector.load %x[%c0]
@@ -88,7 +88,7 @@ tir.prim_func @scattered(%a : memref<8xf32>, %b : memref<4x4xf32>, %c : memref<4
 
 // -----
 
-// Calls are made for each lane; what they give is used in the same loop.
+// Calls are made for each lane; their results are used in the same loop.
 // CHECK-LABEL: @calls(
 tir.prim_func private @callee(%a : memref<4xf32>, %i : index, %x : f32) {
   memref.store %x, %a[%i] : memref<4xf32>
@@ -118,7 +118,7 @@ tir.prim_func @calls(%a : memref<4xf32>, %b : memref<4xf32>) {
 
 // -----
 
-// A buffer that a call gets is one for each lane, in a loop.
+// A buffer that is passed to a call stays as it is, in a loop over the lanes.
 // CHECK-LABEL: @seen(
 tir.prim_func private @fill(%a : memref<1xf32>) {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-"""How buffers are placed: never two in one place at one time, and near the least memory."""
+"""Memory plans: buffers that are live at once never overlap, and the arena is near the bound."""
 
 import random
 from itertools import combinations
