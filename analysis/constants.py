@@ -1,4 +1,4 @@
-"""Integer constants among SSA values."""
+"""Integer constants among SSA values, and loop extents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
-__all__ = ["integer_attribute", "integer_constant"]
+from ..dialects.tir.ops import ForOp
+
+__all__ = ["constant_extent", "integer_attribute", "integer_constant"]
 
 
 def integer_constant(value: SSAValue) -> int | None:
@@ -21,3 +23,9 @@ def integer_attribute(value: SSAValue) -> IntegerAttr | None:
     if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value
     return None
+
+
+def constant_extent(loop: ForOp) -> int | None:
+    """Return the number of iterations of `loop` if it is a constant below 2^31, else None."""
+    extent = integer_constant(loop.extent)
+    return None if extent is None or extent >= 1 << 31 else max(extent, 0)

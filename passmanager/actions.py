@@ -75,6 +75,9 @@ class Actions:
         diagnostic = make(Severity.ERROR, where, message)
         raise DiagnosticError(str(diagnostic), [diagnostic])
 
+    def warning(self, where: Where, message: str) -> None:
+        """Report input that is valid but suspicious."""
+
     def count(self, name: str, n: int = 1) -> None:
         """Add `n` to the counter `name`."""
 
@@ -134,6 +137,9 @@ class PassActions(Actions):
     def error(self, where: Where, message: str) -> Diagnostic:
         return self._frame.diagnostics.error(where, message)
 
+    def warning(self, where: Where, message: str) -> None:
+        self._frame.diagnostics.warning(where, message)
+
     def count(self, name: str, n: int = 1) -> None:
         self._counters[name] += n
 
@@ -154,7 +160,8 @@ class PassActions(Actions):
 class Recorder(Actions):
     """Actions that keep the reports: for tests, and for callers outside of a pass.
 
-    `counts` has the counters, `remarks` pairs of a kind and a name, `errors` the diagnostics.
+    `counts` has the counters, `remarks` pairs of a kind and a name, `errors` and `warnings` the
+    diagnostics.
     """
 
     wants_remarks = True
@@ -163,6 +170,7 @@ class Recorder(Actions):
         self.counts: Counter[str] = Counter()
         self.remarks: list[tuple[RemarkKind, str]] = []
         self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
 
     def passed(
         self,
@@ -187,6 +195,9 @@ class Recorder(Actions):
     def error(self, where: Where, message: str) -> Diagnostic:
         self.errors.append(diagnostic := make(Severity.ERROR, where, message))
         return diagnostic
+
+    def warning(self, where: Where, message: str) -> None:
+        self.warnings.append(make(Severity.WARNING, where, message))
 
     def count(self, name: str, n: int = 1) -> None:
         self.counts[name] += n

@@ -1,4 +1,4 @@
-"""What passes ask of buffers: where they come from, how large they are, who uses them."""
+"""Facts about buffers: their types, sizes, storage scopes, views and uses."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects import arith, memref, vector
+from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     FixedBitwidthType,
     IndexType,
-    IntegerAttr,
     MemRefType,
     NoneAttr,
     StringAttr,
@@ -28,7 +27,6 @@ __all__ = [
     "View",
     "buffer_type",
     "byte_size",
-    "constant_of",
     "element_bytes",
     "is_flat",
     "is_static",
@@ -38,9 +36,10 @@ __all__ = [
 ]
 
 DOUBLE_BUFFER = "double_buffer_scope"
-"""The attribute of an allocation of which there are to be two."""
+"""The attribute of an allocation that `tir-inject-double-buffer` doubles."""
 
 Allocation: TypeAlias = memref.AllocOp | memref.AllocaOp
+"""An operation that allocates a buffer."""
 
 View: TypeAlias = (
     memref.AssumeAlignmentOp
@@ -52,7 +51,7 @@ View: TypeAlias = (
     | memref.SubviewOp
     | memref.ViewOp
 )
-"""An operation whose result is the memory of its first operand, or part of it."""
+"""An operation whose result aliases its first operand, or a part of it."""
 
 Access: TypeAlias = (
     memref.AtomicRMWOp
@@ -63,28 +62,29 @@ Access: TypeAlias = (
     | vector.MaskedStoreOp
     | vector.StoreOp
 )
-"""An operation on elements of a buffer; their indices follow the buffer."""
+"""An operation that reads or writes elements of a buffer; the indices follow the buffer operand."""
 
 Buffer: TypeAlias = MemRefType[Attribute]
+"""The type of a buffer."""
 
 
 def buffer_type(value: SSAValue) -> Buffer:
-    """The type of a value that is a buffer."""
+    """Return the type of `value`, which is a buffer."""
     return cast(Buffer, value.type)
 
 
 def is_static(type: Buffer) -> bool:
-    """Whether all sizes are known."""
+    """Return whether all dimensions of `type` have a static size."""
     return all(size >= 0 for size in type.get_shape())
 
 
 def is_flat(type: Buffer) -> bool:
-    """Whether it has one dimension, its elements one after the other from the first on."""
+    """Return whether `type` has one dimension and the identity layout."""
     return type.get_num_dims() == 1 and isinstance(type.layout, NoneAttr)
 
 
 def scope_of(type: Buffer) -> str:
-    """The storage scope: the memory space, `global` if there is none."""
+    """Return the storage scope of `type`: its memory space, or "global" without one."""
     space = type.memory_space
     if isinstance(space, NoneAttr):
         return "global"
@@ -92,14 +92,14 @@ def scope_of(type: Buffer) -> str:
 
 
 def element_bytes(type: Attribute) -> int | None:
-    """How far apart two elements of a buffer are; None if that is not known."""
+    """Return the distance in bytes of neighboring elements of a buffer, or None if unknown."""
     match type:
         case IndexType():
             return 8
         case VectorType():
             lanes = prod(type.get_shape())
             element = element_bytes(type.element_type)
-            # A vector of another number of lanes is padded.
+            # LLVM pads vectors to a power of 2; how is up to the target.
             return lanes * element if element and lanes & (lanes - 1) == 0 else None
         case FixedBitwidthType() if type.bitwidth in (1, 8, 16, 32, 64):
             return -(-type.bitwidth // 8)
@@ -108,7 +108,7 @@ def element_bytes(type: Attribute) -> int | None:
 
 
 def byte_size(type: Buffer) -> int | None:
-    """How many bytes a buffer without layout takes; None if that is not known."""
+    """Return the bytes that a contiguous buffer of `type` takes, or None if unknown."""
     element = element_bytes(type.element_type)
     if element is None or not is_static(type) or not isinstance(type.layout, NoneAttr):
         return None
@@ -116,19 +116,12 @@ def byte_size(type: Buffer) -> int | None:
 
 
 def mixed_shape(type: Buffer, dynamic: Sequence[SSAValue]) -> list[SSAValue | int]:
-    """The sizes of a buffer, those left open from values."""
+    """Return the sizes of a buffer of `type`; the dynamic ones are taken from `dynamic`."""
     return get_dynamic_index_list(type.get_shape(), dynamic, DYNAMIC_INDEX)
 
 
-def constant_of(value: SSAValue) -> int | None:
-    """The integer that a value is; None if that is not known."""
-    if isinstance(value.owner, arith.ConstantOp) and isinstance(value.owner.value, IntegerAttr):
-        return value.owner.value.value.data
-    return None
-
-
 def uses_of(buffer: SSAValue) -> Iterator[Use]:
-    """The uses of a buffer and of its views, the views among them."""
+    """Yield the uses of `buffer` and of all views of it; a view is a use of its source."""
     pending = [buffer]
     while pending:
         for use in pending.pop().uses:

@@ -1,4 +1,4 @@
-"""Which buffers can be filled for the next iteration of a loop while this one reads the last."""
+"""Double buffering: buffers that can be filled for the next iteration while this one reads them."""
 
 from __future__ import annotations
 
@@ -13,144 +13,169 @@ from xdsl.traits import IsTerminator, is_side_effect_free
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.ir.walk import walk
 from .buffers import DOUBLE_BUFFER, Access, Allocation, View, buffer_type
-from .live_ranges import Numbers, Stored, number, step_of, stored
+from .effects import Memory, Root
+from .live_ranges import AllocationUses, OpNumbers, find_uses, number_ops
 
-__all__ = ["DoubleBuffered", "candidates"]
+__all__ = ["DoubleBuffer", "find_double_buffers"]
 
 
 @dataclass(frozen=True)
-class DoubleBuffered:
-    """An allocation in the body of a loop, what fills it, and what that needs of the body."""
+class DoubleBuffer:
+    """An allocation in the body of a loop that can be doubled.
+
+    `fill` is the one statement of the body that writes it, and `inputs` are the operations of the
+    body that compute what `fill` needs, in order.
+    """
 
     allocation: Allocation
     fill: Operation
-    needed: list[Operation]
+    inputs: list[Operation]
 
 
-class NotDoubled(Exception):
-    """Why an allocation is not doubled."""
+class Refusal(Exception):
+    """The reason why an allocation cannot be doubled."""
 
 
-def candidates(loop: ForOp) -> tuple[list[DoubleBuffered], dict[Operation, str]]:
-    """The allocations in the body of a loop that have the mark, and why others that have it are
-    left as they are.
+def find_double_buffers(
+    func: PrimFuncOp, loop: ForOp
+) -> tuple[list[DoubleBuffer], dict[Operation, str]]:
+    """Return the marked allocations in the body of `loop` that can be doubled.
+
+    The second result has the other marked allocations, with the reason for each.
     """
-    numbers = number(loop)
-    found: list[DoubleBuffered] = []
+    numbers, memory = number_ops(loop), Memory(func)
+    found: list[DoubleBuffer] = []
     refused: dict[Operation, str] = {}
     for op in loop.body.block.ops:
         if isinstance(op, Allocation) and DOUBLE_BUFFER in op.attributes:
             try:
-                found.append(double_buffered(op, loop, numbers))
-            except NotDoubled as reason:
+                found.append(check_allocation(op, loop, numbers, memory))
+            except Refusal as reason:
                 refused[op] = str(reason)
     return found, refused
 
 
-def double_buffered(op: Allocation, loop: ForOp, numbers: Numbers) -> DoubleBuffered:
-    """How an allocation in the body of a loop is filled; NotDoubled if that cannot be done while
-    the rest of the body reads it.
+def check_allocation(
+    op: Allocation, loop: ForOp, numbers: OpNumbers, memory: Memory
+) -> DoubleBuffer:
+    """Return how the allocation `op` in the body of `loop` is filled.
+
+    Raises Refusal unless it is filled by one statement that can run an iteration ahead of the rest
+    of the body.
     """
     if loop.for_kind not in (ForKind.SERIAL, ForKind.UNROLLED):
-        raise NotDoubled(f"the iterations of a {loop.for_kind} loop have no order")
+        raise Refusal(f"the iterations of a {loop.for_kind} loop have no order")
     body = loop.body.block
     if not isinstance(buffer_type(op.memref).layout, NoneAttr):
-        raise NotDoubled("it has a layout")
+        raise Refusal("it has a layout")
     if any(is_defined_in(size, body) for size in op.operands):
-        raise NotDoubled("its size is computed in the loop")
-    allocation = stored(op, numbers)
-    check_uses(allocation)
-    if not writes(allocation.touches[0], op.memref):
-        raise NotDoubled("it is read before it is written")
-    fill = allocation.steps[0]
-    for touch, step in zip(allocation.touches, allocation.steps, strict=True):
-        if step is not fill and writes(touch, op.memref):
-            raise NotDoubled("it is written by more than one statement of the loop")
-    if any(step_of(use.operation, body) is not fill for r in fill.results for use in r.uses):
-        raise NotDoubled("what fills it computes a value that is used later")
-    needed = slice_of(fill, body)
-    check_order(op, fill, needed, body)
-    return DoubleBuffered(op, fill, needed)
+        raise Refusal("its size is computed in the loop")
+    uses = find_uses(op, numbers)
+    check_uses(uses)
+    if not is_written_by(uses.accesses[0], op.memref):
+        raise Refusal("it is read before it is written")
+    fill = uses.statements[0]
+    for access, statement in zip(uses.accesses, uses.statements, strict=True):
+        if statement is not fill and is_written_by(access, op.memref):
+            raise Refusal("it is written by more than one statement of the loop")
+    users = (use.operation for result in fill.results for use in result.uses)
+    if any(body.find_ancestor_op_in_block(user) is not fill for user in users):
+        raise Refusal("the statement that fills it computes a value that is used later")
+    inputs = backward_slice(fill, body)
+    check_order(op, fill, inputs, body, memory)
+    return DoubleBuffer(op, fill, inputs)
 
 
-def check_uses(allocation: Stored) -> None:
-    """NotDoubled unless all uses of an allocation are accesses to its elements or copies."""
-    if allocation.escape:
-        raise NotDoubled(allocation.escape)
-    others = [*allocation.views, *allocation.shapes]
-    others += [op for op in allocation.touches if not isinstance(op, Access | memref.CopyOp)]
+def check_uses(uses: AllocationUses) -> None:
+    """Raise Refusal unless all uses of an allocation are accesses to its elements or copies."""
+    if uses.escape:
+        raise Refusal(uses.escape)
+    others = [*uses.views, *uses.shape_queries]
+    others += [op for op in uses.accesses if not isinstance(op, Access | memref.CopyOp)]
     if others:
-        raise NotDoubled(f"it is used by '{others[0].name}'")
-    if not allocation.touches:
-        raise NotDoubled("it is not used")
+        raise Refusal(f"it is used by '{others[0].name}'")
+    if not uses.accesses:
+        raise Refusal("it is not used")
 
 
-def writes(op: Operation, buffer: SSAValue) -> bool:
-    """Whether an access, or a copy, writes the buffer."""
+def is_written_by(op: Operation, buffer: SSAValue) -> bool:
+    """Return whether `op`, an access to `buffer` or a copy, writes it."""
     if isinstance(op, memref.CopyOp):
         return op.destination is buffer
     return not isinstance(op, memref.LoadOp | vector.LoadOp | vector.MaskedLoadOp)
 
 
 def is_defined_in(value: SSAValue, block: Block) -> bool:
-    """Whether a value is an argument of the block or is computed in it."""
+    """Return whether `value` is an argument of `block` or is computed in it."""
     if isinstance(value.owner, Block):
         return value.owner is block
-    return step_of(value.owner, block) is not None
+    return block.find_ancestor_op_in_block(value.owner) is not None
 
 
-def slice_of(op: Operation, body: Block) -> list[Operation]:
-    """What `op`, in the body, needs of it, in order; NotDoubled for what cannot be done twice."""
-    needed: set[Operation] = set()
+def backward_slice(op: Operation, body: Block) -> list[Operation]:
+    """Return the operations of `body` that compute the operands of `op`, in order.
+
+    Raises Refusal for an operation with an effect, since the slice is copied.
+    """
+    found: set[Operation] = set()
     pending = [op]
     while pending:
         for inner in walk(pending.pop()):
             for operand in inner.operands:
-                made = operand.owner
-                if isinstance(made, Operation) and made.parent is body and made not in needed:
-                    if isinstance(made, Allocation):
+                owner = operand.owner
+                if isinstance(owner, Operation) and owner.parent is body and owner not in found:
+                    if isinstance(owner, Allocation):
                         continue
-                    if not is_side_effect_free(made) and not isinstance(made, memref.LoadOp):
-                        raise NotDoubled(f"what fills it needs the result of '{made.name}'")
-                    needed.add(made)
-                    pending.append(made)
-    needed.discard(op)
-    return [op for op in body.ops if op in needed]
+                    if not is_side_effect_free(owner) and not isinstance(owner, memref.LoadOp):
+                        raise Refusal(
+                            f"the statement that fills it needs the result of '{owner.name}'"
+                        )
+                    found.add(owner)
+                    pending.append(owner)
+    found.discard(op)
+    return [op for op in body.ops if op in found]
 
 
-@dataclass(frozen=True)
-class Effects:
-    """The buffers that operations read, and that they write; None for one that is not known."""
-
-    reads: set[object]
-    writes: set[object]
-
-
-def check_order(op: Allocation, fill: Operation, needed: Sequence[Operation], body: Block) -> None:
-    """NotDoubled unless what fills an allocation may run before the rest of the body."""
+def check_order(
+    op: Allocation, fill: Operation, inputs: Sequence[Operation], body: Block, memory: Memory
+) -> None:
+    """Raise Refusal unless `fill` may run before the rest of the body of the last iteration."""
     for inner in walk(fill):
-        if not may_move(inner):
-            raise NotDoubled(f"'{inner.name}' fills it")
-    ours = effects_of([*needed, fill])
-    others = effects_of(other for other in body.ops if other is not fill)
-    made = {inner.memref for inner in walk(fill) if isinstance(inner, Allocation)}
-    if None in ours.reads or ours.reads & others.writes or (ours.reads and None in others.writes):
-        raise NotDoubled("what fills it reads a buffer that the loop writes")
-    if ours.writes - {op.memref} - made:
-        raise NotDoubled("what fills it writes another buffer")
+        if not has_known_effects(inner):
+            raise Refusal(f"'{inner.name}' fills it")
+    ahead = find_effects([*inputs, fill], memory)
+    rest = find_effects((other for other in body.ops if other is not fill), memory)
+    local = {inner.memref for inner in walk(fill) if isinstance(inner, Allocation)}
+    may_conflict = None in ahead.reads or (ahead.reads and None in rest.writes)
+    if may_conflict or ahead.reads & rest.writes:
+        raise Refusal("the statement that fills it reads a buffer that the loop writes")
+    if ahead.writes - {op.memref} - local:
+        raise Refusal("the statement that fills it writes another buffer")
 
 
-def may_move(op: Operation) -> bool:
-    """Whether it is known what an operation does: it computes, or accesses its operands."""
+def has_known_effects(op: Operation) -> bool:
+    """Return whether `op` is pure, or only accesses its operands and runs its regions."""
     known = isinstance(
         op, Access | Allocation | View | memref.CopyOp | ForOp | scf.ForOp | scf.IfOp
     )
     return known or op.has_trait(IsTerminator) or is_side_effect_free(op)
 
 
-def effects_of(ops: Iterable[Operation]) -> Effects:
-    """What operations do to buffers; one that is not known reads and writes its operands."""
-    effects = Effects(set(), set())
+@dataclass(frozen=True)
+class OperandEffects:
+    """The memory that operations read and write through their operands; None if unknown."""
+
+    reads: set[Root | None]
+    writes: set[Root | None]
+
+
+def find_effects(ops: Iterable[Operation], memory: Memory) -> OperandEffects:
+    """Return the effects of `ops`; an unknown operation reads and writes its operands.
+
+    In contrast to `Memory.of`, an unknown operation has no effect on memory that it is not given:
+    the mark on the allocation vouches for that.
+    """
+    effects = OperandEffects(set(), set())
     for root in ops:
         for op in walk(root):
             if isinstance(op, View | memref.DimOp | memref.RankOp):
@@ -159,24 +184,9 @@ def effects_of(ops: Iterable[Operation]) -> Effects:
                 if not isinstance(buffer.type, MemRefType):
                     continue
                 known = isinstance(op, Access | memref.CopyOp)
-                writing = not known or writes(op, buffer)
-                if writing:
-                    effects.writes.add(base_of(buffer))
-                if not writing or not known or isinstance(op, memref.AtomicRMWOp):
-                    effects.reads.add(base_of(buffer))
+                writes = not known or is_written_by(op, buffer)
+                if writes:
+                    effects.writes.add(memory.root(buffer))
+                if not writes or not known or isinstance(op, memref.AtomicRMWOp):
+                    effects.reads.add(memory.root(buffer))
     return effects
-
-
-def base_of(buffer: SSAValue) -> object:
-    """What a buffer is a part of: different things do not overlap. None if it is not known."""
-    while isinstance(buffer.owner, View):
-        buffer = buffer.owner.operands[0]
-    match buffer.owner:
-        case memref.AllocOp() | memref.AllocaOp():
-            return buffer
-        case memref.GetGlobalOp():
-            return buffer.owner.name_
-        case Block() if isinstance(func := buffer.owner.parent_op(), PrimFuncOp):
-            return func if "tir.alias" in func.attributes else buffer
-        case _:
-            return None

@@ -1,4 +1,4 @@
-"""Which memory the operations of a function read and write."""
+"""The memory that the operations of a function read and write."""
 
 from __future__ import annotations
 
@@ -23,68 +23,72 @@ from ...dialects.tir.ops import PrimFuncOp
 from ..arith.linear_form import Scoped
 from .buffers import Allocation, View, uses_of
 
-__all__ = ["PURE", "Access", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
+__all__ = ["PURE", "Effects", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
 
 Root: TypeAlias = SSAValue | SymbolRefAttr
-"""Memory that does not overlap any other: an allocation, a parameter, a global."""
+"""Memory that overlaps no other root: an allocation, a parameter of the function, or a global."""
 Stamp: TypeAlias = tuple[int, int]
+"""A version of the memory of a root; differs after each effect on it."""
 
 READ: dict[type[Operation], int] = {
     memref.LoadOp: 0,
     vector.LoadOp: 0,
     vector.MaskedLoadOp: 0,
 }
-"""Which operand an operation reads, and nothing else."""
+"""The operations whose only effect is to read one operand, with the number of that operand."""
 WRITTEN: dict[type[Operation], int] = {
     memref.StoreOp: 1,
     vector.StoreOp: 1,
     vector.MaskedStoreOp: 0,
 }
-"""Which operand an operation writes, and nothing else."""
+"""The operations whose only effect is to write one operand, with the number of that operand."""
 PURE = vector.BitcastOp | vector.CreateMaskOp | vector.ReductionOp
-"""What has no effects, though xDSL does not say so."""
+"""Operations without effects that lack the trait in xDSL."""
 
 
-class Access(NamedTuple):
-    """What an operation, or several, may do to memory."""
+class Effects(NamedTuple):
+    """The possible effects of one or several operations on memory."""
 
     reads: frozenset[Root] = frozenset()
     writes: frozenset[Root] = frozenset()
     is_opaque: bool = False
-    """Whether it may do anything to all memory that is not private."""
+    """True if all memory that is not private may be read and written."""
 
     @property
     def has_effects(self) -> bool:
-        """Whether another operation could see that it ran."""
+        """True if memory may be written, so that other operations can observe the effect."""
         return self.is_opaque or bool(self.writes)
 
 
-NOTHING, OPAQUE = Access(), Access(is_opaque=True)
+NOTHING, OPAQUE = Effects(), Effects(is_opaque=True)
 
 
-def merged(accesses: Iterable[Access]) -> Access:
-    """What several operations do together."""
-    found = [access for access in accesses if access is not NOTHING]
+def union(effects: Iterable[Effects]) -> Effects:
+    """Return the effects of several operations together."""
+    found = [each for each in effects if each is not NOTHING]
     if len(found) <= 1:
         return found[0] if found else NOTHING
-    return Access(
-        frozenset().union(*(access.reads for access in found)),
-        frozenset().union(*(access.writes for access in found)),
-        any(access.is_opaque for access in found),
+    return Effects(
+        frozenset().union(*(each.reads for each in found)),
+        frozenset().union(*(each.writes for each in found)),
+        any(each.is_opaque for each in found),
     )
 
 
 class Memory:
-    """The memory of a function; what it says is kept, and is of the function as it was."""
+    """The alias and effect analysis of a function.
+
+    Answers are cached: they are about the function as it was when they were first asked for.
+    """
 
     def __init__(self, func: PrimFuncOp) -> None:
         self.func = func
         self._roots: dict[SSAValue, Root | None] = {}
         self._private: dict[Root, bool] = {}
-        self._nested: dict[Operation, Access] = {}
+        self._nested: dict[Operation, Effects] = {}
 
     def root(self, buffer: SSAValue) -> Root | None:
-        """What a buffer is a part of; None if that is not known."""
+        """Return the memory that `buffer` is a part of, or None if unknown."""
         path = [buffer]
         while path[-1] not in self._roots and isinstance(view := path[-1].owner, View):
             path.append(view.operands[0])
@@ -94,52 +98,54 @@ class Memory:
         return root
 
     def _origin(self, buffer: SSAValue) -> Root | None:
-        """The memory of a buffer that is no view."""
+        """Return the root of a buffer that is not the result of a view."""
         match buffer.owner:
             case memref.AllocOp() | memref.AllocaOp():
                 return buffer
             case memref.GetGlobalOp() as op:
                 return op.name_
             case block if isinstance(buffer, BlockArgument) and block is self.func.body.block:
+                # Parameters that may overlap are one root.
                 return self.func.args[0] if "tir.alias" in self.func.attributes else buffer
             case _:
                 return None
 
     def is_private(self, root: Root) -> bool:
-        """Whether it is an allocation that only known operations see."""
+        """Return whether `root` is an allocation that never escapes to an unknown operation."""
         if (known := self._private.get(root)) is None:
             self._private[root] = known = (
                 isinstance(root, SSAValue)
                 and isinstance(root.owner, Allocation)
-                and all(_is_known(use.operation, use.index) for use in uses_of(root))
+                and all(_has_known_effects(use.operation, use.index) for use in uses_of(root))
             )
         return known
 
-    def of(self, op: Operation) -> Access:
-        """What an operation does, with all that is in it."""
+    def of(self, op: Operation) -> Effects:
+        """Return the effects of `op` and all operations nested in it."""
         if not op.regions:
             return self._own(op)
         if (known := self._nested.get(op)) is None:
             known = OPAQUE
             if has_nested_effects(op):
                 blocks = [block for region in op.regions for block in region.blocks]
-                known = merged(self.of(inner) for block in blocks for inner in block.ops)
+                known = union(self.of(inner) for block in blocks for inner in block.ops)
             self._nested[op] = known
         return known
 
-    def _own(self, op: Operation) -> Access:
+    def _own(self, op: Operation) -> Effects:
+        """Return the effects of `op`, which has no regions."""
         cls = type(op)
         if (index := READ.get(cls)) is not None:
             root = self.root(op.operands[index])
-            return OPAQUE if root is None else Access(reads=frozenset([root]))
+            return OPAQUE if root is None else Effects(reads=frozenset([root]))
         if (index := WRITTEN.get(cls)) is not None:
             root = self.root(op.operands[index])
-            return OPAQUE if root is None else Access(writes=frozenset([root]))
+            return OPAQUE if root is None else Effects(writes=frozenset([root]))
         if isinstance(op, memref.CopyOp):
             source, target = self.root(op.source), self.root(op.destination)
             if source is None or target is None:
                 return OPAQUE
-            return Access(frozenset([source]), frozenset([target]))
+            return Effects(frozenset([source]), frozenset([target]))
         if isinstance(op, PURE) or op.has_trait(IsTerminator, value_if_unregistered=False):
             return NOTHING
         kinds = op.get_traits_of_type(MemoryEffect)
@@ -153,16 +159,16 @@ class Memory:
         if not all(isinstance(kind, static) for kind in kinds) or not roots or None in roots:
             return OPAQUE
         writes = any(isinstance(kind, MemoryWriteEffect) for kind in kinds)
-        return Access(known, known if writes else frozenset())
+        return Effects(known, known if writes else frozenset())
 
 
 def has_nested_effects(op: Operation) -> bool:
-    """Whether the effects of an operation are those of the operations in it."""
+    """Return whether the effects of `op` are those of the operations nested in it."""
     return op.has_trait(RecursiveMemoryEffect, value_if_unregistered=False)
 
 
-def _is_known(op: Operation, index: int) -> bool:
-    """Whether it is known what an operation does to the memory of an operand."""
+def _has_known_effects(op: Operation, index: int) -> bool:
+    """Return whether the effects of `op` on the memory of operand `index` are known."""
     match op:
         case memref.DimOp() | memref.RankOp() | memref.CopyOp():
             return True
@@ -173,21 +179,26 @@ def _is_known(op: Operation, index: int) -> bool:
 
 
 class Epochs:
-    """Marks of the memory of a function, which change when something happens to it."""
+    """Versions of the memory of a function, along a walk over its operations.
+
+    A value that was loaded at one stamp of a root is still in memory if the stamp is the same now
+    (compare LLVM's MemorySSA). Effects within a `scope` are undone at its end, as a walk needs it
+    that leaves a branch.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._marks: Scoped[Root | None, int] = Scoped()
-        """For each memory, and for all that is not private under None."""
+        """The epoch of the last effect on each root; None stands for all that are not private."""
         self._last = 0
 
     def stamp(self, root: Root) -> Stamp:
-        """What is another one after something happened to the memory."""
+        """Return the version of the memory of `root`; it differs after each effect on it."""
         shared = 0 if self.memory.is_private(root) else self._marks.get(None, 0)
         return self._marks.get(root, 0), shared
 
     def change(self, roots: Iterable[Root], is_opaque: bool) -> None:
-        """Something happens to these, and if `is_opaque` to all that is not private."""
+        """Record an effect on `roots`, and if `is_opaque` on all roots that are not private."""
         self._last += 1
         for root in roots:
             self._marks.put(root, self._last)
@@ -196,7 +207,7 @@ class Epochs:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """What happens within is taken back at the end."""
+        """Undo the effects recorded within the `with` statement at its end."""
         mark = self._marks.mark()
         try:
             yield

@@ -1,55 +1,68 @@
-"""Buffers whose elements are computed one by one of those of another, which is not used after."""
+"""In-place updates: buffers computed element by element from another that is dead afterwards."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.tir.ops import ForOp
-from .buffers import constant_of
-from .live_ranges import Numbers, Stored
+from ..constants import integer_constant
+from .live_ranges import AllocationUses, OpNumbers
 
-__all__ = ["join_in_place"]
+__all__ = ["find_in_place_updates"]
 
 MAX_DEPTH = 50
-"""So deep an index is looked into."""
+"""Recursion limit for the expression of an index."""
 
-Access = tuple[Operation, Block | None, tuple[SSAValue, ...], Attribute]
-"""A step, the block in it that reads or writes elements, which ones, and the type of the value."""
+ElementAccess: TypeAlias = tuple[Operation, Block | None, tuple[SSAValue, ...], Attribute]
+"""A load or store: its statement, its block, its indices, and the type of its value."""
 
 
-def join_in_place(
-    allocations: Sequence[Stored], kinds: Sequence[Hashable], numbers: Numbers
+def find_in_place_updates(
+    allocations: Sequence[AllocationUses], kinds: Sequence[Hashable], numbers: OpNumbers
 ) -> list[int]:
-    """For each allocation the first of those that are computed of each other in place.
+    """Return for each allocation the index of the one whose memory it can take over, or its own.
 
-    Two of one kind are, if the last step that uses the one is the first that uses the other, and
-    does no more to them than `new[i] = f(old[i])`, once for each `i`. Source: TVM's
-    `InplaceOpVerifier`, which does not ask whether an element is written twice.
+    `new` can take the memory of `old`, of the same kind, if the last statement that uses `old` is
+    the first that uses `new` and computes `new[i] = f(old[i])` once for each `i`:
+
+        tir.for %i = %c0 extent %c64 {
+          %0 = memref.load %old[%i] : memref<64xf32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %new[%i] : memref<64xf32>
+        }
+
+    In a chain of updates all allocations get the index of the first.
+    Source: TVM's `InplaceOpVerifier`, which does not check that no element is written twice.
     """
     first = list(range(len(allocations)))
+    # Allocations whose last statement reads one element, by kind and that access.
     ending: dict[Hashable, list[int]] = defaultdict(list)
-    for new in sorted(first, key=lambda index: numbers[allocations[index].steps[0]]):
-        store = allocations[new].touches[0]
-        key = kinds[new], _written_first(allocations[new], numbers)
+    for new in sorted(first, key=lambda index: numbers[allocations[index].statements[0]]):
+        store = allocations[new].accesses[0]
+        key = kinds[new], _first_write(allocations[new], numbers)
         for old in ending[key] if key[1] is not None else ():
-            if numbers[allocations[old].touches[-1]] < numbers[store]:
+            if numbers[allocations[old].accesses[-1]] < numbers[store]:
                 ending[key].remove(old)
                 first[new] = first[old]
                 break
-        if (access := _read_last(allocations[new])) is not None:
+        if (access := _last_read(allocations[new])) is not None:
             ending[kinds[new], access].append(new)
     return first
 
 
-def _written_first(stored: Stored, numbers: Numbers) -> Access | None:
-    """What the first step stores, each element once; None if it does anything else."""
-    step, store = stored.steps[0], stored.touches[0]
-    if len(stored.steps) > 1 and stored.steps[1] is step:
+def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | None:
+    """Return the store of the first statement; None unless it writes each element at most once.
+
+    None also if the statement accesses the buffer in another way.
+    """
+    statement, store = uses.statements[0], uses.accesses[0]
+    if len(uses.statements) > 1 and uses.statements[1] is statement:
         return None
     match store:
         case memref.StoreOp():
@@ -59,91 +72,103 @@ def _written_first(stored: Stored, numbers: Numbers) -> Access | None:
         case _:
             return None
     indices = tuple(store.indices)
-    if buffer is not stored.op.memref or not _is_once(step, store, indices, value.type, numbers):
+    if buffer is not uses.op.memref:
         return None
-    return step, store.parent, indices, value.type
+    if not _is_injective_access(statement, store, indices, value.type, numbers):
+        return None
+    return statement, store.parent, indices, value.type
 
 
-def _read_last(stored: Stored) -> Access | None:
-    """What the last step loads, if it is one element; None if it does anything else."""
-    accesses: set[Access] = set()
-    step = stored.steps[-1]
-    for touch, at in zip(reversed(stored.touches), reversed(stored.steps), strict=True):
-        if at is not step:
+def _last_read(uses: AllocationUses) -> ElementAccess | None:
+    """Return the load of the last statement; None if it accesses the buffer in another way."""
+    accesses: set[ElementAccess] = set()
+    last = uses.statements[-1]
+    for access, statement in zip(reversed(uses.accesses), reversed(uses.statements), strict=True):
+        if statement is not last:
             break
-        match touch:
-            case memref.LoadOp() if touch.memref is stored.op.memref:
-                value = touch.res
-            case vector.LoadOp() if touch.base is stored.op.memref:
-                value = touch.result
+        match access:
+            case memref.LoadOp() if access.memref is uses.op.memref:
+                value = access.res
+            case vector.LoadOp() if access.base is uses.op.memref:
+                value = access.result
             case _:
                 return None
-        accesses.add((step, touch.parent, tuple(touch.indices), value.type))
+        accesses.add((last, access.parent, tuple(access.indices), value.type))
     return accesses.pop() if len(accesses) == 1 else None
 
 
-def _is_once(
-    step: Operation,
+def _is_injective_access(
+    statement: Operation,
     op: Operation,
     indices: Sequence[SSAValue],
     type: Attribute,
-    numbers: Numbers,
+    numbers: OpNumbers,
 ) -> bool:
-    """Whether `op`, in `step`, is at other indices each time."""
+    """Return whether `op`, nested in `statement`, accesses other elements in each iteration.
+
+    `type` is that of the value: the last index of a vector access runs over the lanes too.
+    """
     extents: dict[SSAValue, int | None] = {}
-    at: Operation | None = op
-    while at is not step:
-        at = at.parent_op()
-        if isinstance(at, ForOp):
-            extents[at.variable] = constant_of(at.extent)
-        elif not isinstance(at, scf.IfOp):
+    ancestor: Operation | None = op
+    while ancestor is not statement:
+        ancestor = ancestor.parent_op()
+        if isinstance(ancestor, ForOp):
+            extents[ancestor.variable] = integer_constant(ancestor.extent)
+        elif not isinstance(ancestor, scf.IfOp):
             return False
-    factors = _Factors(extents, numbers[step], numbers)
-    left = dict(extents)
+    coefficients = _Coefficients(extents, numbers[statement], numbers)
+    unused = dict(extents)
     for index in indices:
-        found = factors.of(index)
+        found = coefficients.of(index)
         if found is None:
             return False
-        steps = [(abs(factor), left.pop(variable, None)) for variable, factor in found.items()]
+        terms = [(abs(factor), unused.pop(variable, None)) for variable, factor in found.items()]
         if isinstance(type, VectorType) and index is indices[-1]:
             if type.get_num_dims() != 1:
                 return False
-            steps.append((1, type.get_shape()[-1]))
-        if not _is_injective(steps):
+            terms.append((1, type.get_shape()[-1]))
+        if not _is_injective_sum(terms):
             return False
-    return all(extent is not None and extent <= 1 for extent in left.values())
+    # A loop whose variable is in no index writes the same elements in each iteration.
+    return all(extent is not None and extent <= 1 for extent in unused.values())
 
 
-def _is_injective(steps: Iterable[tuple[int, int | None]]) -> bool:
-    """Whether a sum of multiples of the factors, each multiple below the extent beside it, is
-    another sum for other multiples.
+def _is_injective_sum(terms: Iterable[tuple[int, int | None]]) -> bool:
+    """Return whether `sum(factor * n)`, with `0 <= n < extent`, determines each `n`.
+
+    `terms` are pairs of a factor and an extent, None if unknown. Like digits of a number, each
+    factor has to exceed the largest sum of the smaller ones: `8*i + j` with `j < 8`.
     """
-    reach: int | None = 0
-    for factor, extent in sorted(steps, key=lambda step: step[0]):
-        if reach is None or factor <= reach:
+    largest: int | None = 0
+    for factor, extent in sorted(terms, key=lambda term: term[0]):
+        if largest is None or factor <= largest:
             return False
-        reach = None if extent is None else reach + factor * (extent - 1)
+        largest = None if extent is None else largest + factor * (extent - 1)
     return True
 
 
-class _Factors:
-    """How often variables are in sums; `start` is the number of the operation that has them all in
-    it, so that what is numbered before does not depend on them.
+class _Coefficients:
+    """The coefficients of loop variables in indices that are linear in them.
+
+    `start` is the number of the operation in which all `variables` are defined: values computed
+    before it are loop-invariant.
     """
 
-    def __init__(self, variables: dict[SSAValue, int | None], start: int, numbers: Numbers) -> None:
+    def __init__(
+        self, variables: dict[SSAValue, int | None], start: int, numbers: OpNumbers
+    ) -> None:
         self._variables = variables
         self._start = start
         self._numbers = numbers
         self._found: dict[SSAValue, dict[SSAValue, int] | None] = {}
 
     def of(self, value: SSAValue, depth: int = 0) -> dict[SSAValue, int] | None:
-        """The factor of each variable that is in the sum; None if it is not known to be one."""
+        """Return the coefficient of each variable in `value`; None if it is not linear."""
         if value not in self._found:
-            self._found[value] = self._factors(value, depth) if depth < MAX_DEPTH else None
+            self._found[value] = self._compute(value, depth) if depth < MAX_DEPTH else None
         return self._found[value]
 
-    def _factors(self, value: SSAValue, depth: int) -> dict[SSAValue, int] | None:
+    def _compute(self, value: SSAValue, depth: int) -> dict[SSAValue, int] | None:
         if value in self._variables:
             return {value: 1}
         owner = value.owner
@@ -174,7 +199,7 @@ class _Factors:
         return {variable: factor for variable, factor in total.items() if factor}
 
     def _product(self, lhs: SSAValue, rhs: SSAValue, depth: int) -> dict[SSAValue, int] | None:
-        for value, scale in ((lhs, constant_of(rhs)), (rhs, constant_of(lhs))):
+        for value, scale in ((lhs, integer_constant(rhs)), (rhs, integer_constant(lhs))):
             if scale:
                 factors = self.of(value, depth + 1)
                 return factors and {variable: n * scale for variable, n in factors.items()}

@@ -1,8 +1,13 @@
-"""When allocations are used, and where they may be made instead."""
+"""Uses of allocations: their live ranges, and the blocks to which they can be hoisted.
+
+Live ranges are counted in statements. A statement is an operation in the block of the allocation; a
+loop with all that is nested in it is one statement, since its iterations repeat.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import AnyFloatConstr, IndexType, IntegerType, VectorType
@@ -12,35 +17,43 @@ from xdsl.traits import IsTerminator
 from ...dialects.tir.ops import ForKind, ForOp
 from ...passmanager.ir.walk import walk
 from .buffers import Allocation, Buffer, View, buffer_type, byte_size, uses_of
-from .storage_plan import Lifetime, peak
+from .storage_plan import LiveRange, peak_size
 
-__all__ = ["Numbers", "Stored", "lifetime", "number", "peak_bytes", "stored"]
+__all__ = [
+    "AllocationUses",
+    "OpNumbers",
+    "find_uses",
+    "live_range",
+    "number_ops",
+    "peak_bytes",
+]
 
-Numbers = dict[Operation, int]
-"""The operations of a function, numbered in order, each before those nested in it."""
+OpNumbers: TypeAlias = dict[Operation, int]
+"""The operations of a function, numbered in pre-order: each before those nested in it."""
 
 
 @dataclass(eq=False)
-class Stored:
-    """An allocation and its uses, in order."""
+class AllocationUses:
+    """An allocation and its uses, also through views, in program order."""
 
     op: Allocation
-    home: Block
-    """The outermost block in which it may be made."""
 
-    touches: list[Operation] = field(default_factory=list[Operation])
-    """The operations that may read or write it."""
+    outermost_block: Block
+    """The outermost block to which the allocation can be hoisted."""
 
-    steps: list[Operation] = field(default_factory=list[Operation])
-    """For each touch the operation, in the block of the allocation, that it is or is in."""
+    accesses: list[Operation] = field(default_factory=list[Operation])
+    """The operations that may read or write the buffer."""
 
-    shapes: list[Operation] = field(default_factory=list[Operation])
-    """The operations that ask for its shape."""
+    statements: list[Operation] = field(default_factory=list[Operation])
+    """For each access its ancestor in the block of the allocation, or the access itself."""
+
+    shape_queries: list[Operation] = field(default_factory=list[Operation])
+    """The operations that read the shape of the buffer only."""
 
     views: list[View] = field(default_factory=list[View])
 
     escape: str = ""
-    """Why it is not known when it is used; empty if it is."""
+    """The reason why there may be unknown uses; empty if all uses are known."""
 
     @property
     def type(self) -> Buffer:
@@ -48,45 +61,40 @@ class Stored:
         return buffer_type(self.op.memref)
 
 
-def number(root: Operation) -> Numbers:
-    """Number `root` and the operations in it."""
+def number_ops(root: Operation) -> OpNumbers:
+    """Number `root` and the operations nested in it in pre-order, from 0."""
     return {op: index for index, op in enumerate(walk(root))}
 
 
-def stored(op: Allocation, numbers: Numbers) -> Stored:
-    """An allocation and its uses, through views as well."""
+def find_uses(op: Allocation, numbers: OpNumbers) -> AllocationUses:
+    """Collect the uses of the allocation `op`; `numbers` are those of its function."""
     block = op.parent
     assert block is not None
-    result = Stored(op, home_of(op))
+    result = AllocationUses(op, find_outermost_block(op))
     found: list[tuple[int, Operation, Operation]] = []
     for use in uses_of(op.memref):
         user = use.operation
         if isinstance(user, View) and use.index == 0:
             result.views.append(user)
         elif isinstance(user, memref.DimOp | memref.RankOp):
-            result.shapes.append(user)
-        elif (step := step_of(user, block)) is None:
-            result.escape = "it is used in another block than it is made in"
-        elif reason := escape_of(user, use.index):
+            result.shape_queries.append(user)
+        elif (statement := block.find_ancestor_op_in_block(user)) is None:
+            result.escape = "it is used outside of its block"
+        elif reason := escape_reason(user, use.index):
             result.escape = reason
         else:
-            found.append((numbers[user], user, step))
-    for _, user, step in sorted(found, key=lambda touch: touch[0]):
-        result.touches.append(user)
-        result.steps.append(step)
+            found.append((numbers[user], user, statement))
+    for _, user, statement in sorted(found, key=lambda access: access[0]):
+        result.accesses.append(user)
+        result.statements.append(statement)
     return result
 
 
-def step_of(op: Operation, block: Block) -> Operation | None:
-    """The operation of the block that `op` is or is in, None if it is in another."""
-    at: Operation | None = op
-    while at is not None and at.parent is not block:
-        at = at.parent_op()
-    return at
+def escape_reason(op: Operation, index: int) -> str:
+    """Return why the buffer that is operand `index` of `op` escapes, or "" if it does not.
 
-
-def escape_of(op: Operation, index: int) -> str:
-    """Why the memory of an operand may be used through something else, later; empty if not."""
+    It escapes if its memory may be used through another value, or after `op`.
+    """
     match op:
         case memref.LoadOp() | vector.LoadOp() | memref.CopyOp():
             return ""
@@ -97,39 +105,43 @@ def escape_of(op: Operation, index: int) -> str:
         case memref.ExtractAlignedPointerAsIndexOp():
             return "its address is taken"
         case _ if op.has_trait(IsTerminator):
-            return f"'{op.name}' hands it on"
+            return f"'{op.name}' passes it on"
         case _:
+            # An unknown operation can pass on a buffer only by a result, or an argument of a
+            # region, that is not a number.
             blocks = (block for region in op.regions for block in region.blocks)
             arguments = (type for block in blocks for type in block.arg_types)
             if all(map(_is_number, (*op.result_types, *arguments))):
                 return ""
-            return f"'{op.name}' hands it on"
+            return f"'{op.name}' passes it on"
 
 
 def _is_number(type: Attribute) -> bool:
     return isinstance(type, IntegerType | IndexType | VectorType) or AnyFloatConstr.verifies(type)
 
 
-def home_of(op: Allocation) -> Block:
-    """The outermost block in which an allocation may be made: in the loop whose iterations run at
-    once or that has a pragma, and where its sizes are known.
+def find_outermost_block(op: Allocation) -> Block:
+    """Return the outermost block to which the allocation `op` can be hoisted.
+
+    It stays where its sizes are defined, and within a parallel loop, a loop over threads, and a
+    loop with a pragma.
     """
     block = op.parent
     assert block is not None
-    known = {
+    defining_blocks = {
         value.owner if isinstance(value.owner, Block) else value.owner.parent
         for value in op.operands
     }
-    while block not in known:
+    while block not in defining_blocks:
         parent = block.parent_op()
-        if parent is None or parent.parent is None or not runs_in_order(parent):
+        if parent is None or parent.parent is None or not runs_sequentially(parent):
             break
         block = parent.parent
     return block
 
 
-def runs_in_order(op: Operation) -> bool:
-    """Whether the operations in `op` run one after the other, on memory from outside as well."""
+def runs_sequentially(op: Operation) -> bool:
+    """Return whether the regions of `op` run one at a time, so that they can share a buffer."""
     if isinstance(op, ForOp):
         return op.for_kind not in (ForKind.PARALLEL, ForKind.THREAD_BINDING) and not any(
             name.startswith("pragma_") for name in op.attributes
@@ -137,30 +149,36 @@ def runs_in_order(op: Operation) -> bool:
     return isinstance(op, scf.ForOp | scf.IfOp | scf.IndexSwitchOp | scf.WhileOp)
 
 
-def lifetime(stored: Stored, numbers: Numbers) -> Lifetime:
-    """From the first step that touches an allocation, to the last; a loop is one step."""
-    size = byte_size(stored.type)
-    first, last = numbers[stored.steps[0]], end_of(stored.steps[-1], numbers)
-    return Lifetime(first, last, 1 if size is None else size)
+def live_range(uses: AllocationUses, numbers: OpNumbers) -> LiveRange:
+    """Return the range from the first statement that accesses an allocation to the last.
+
+    The size is in bytes, or 1 if it is not known.
+    """
+    size = byte_size(uses.type)
+    first, last = numbers[uses.statements[0]], last_number_in(uses.statements[-1], numbers)
+    return LiveRange(first, last, 1 if size is None else size)
 
 
-def end_of(op: Operation, numbers: Numbers) -> int:
-    """The number of the last operation in `op`."""
-    at: Operation | None = op
-    while at is not None:
-        after = at.next_op
-        if after is not None and after in numbers:
-            return numbers[after] - 1
-        at = at.parent_op()
+def last_number_in(op: Operation, numbers: OpNumbers) -> int:
+    """Return the number of the last operation nested in `op`."""
+    ancestor: Operation | None = op
+    while ancestor is not None:
+        following = ancestor.next_op
+        if following is not None and following in numbers:
+            return numbers[following] - 1
+        ancestor = ancestor.parent_op()
     return len(numbers)
 
 
-def peak_bytes(numbers: Numbers) -> int:
-    """The most bytes that are allocated at once; each allocation lives until its block ends."""
-    lifetimes: list[Lifetime] = []
-    for op, made in numbers.items():
+def peak_bytes(numbers: OpNumbers) -> int:
+    """Return the most bytes that are allocated at once.
+
+    Each allocation lives until its block ends; those of unknown size count as empty.
+    """
+    ranges: list[LiveRange] = []
+    for op, first in numbers.items():
         if isinstance(op, Allocation) and (size := byte_size(buffer_type(op.memref))):
             parent = op.parent_op()
             assert parent is not None
-            lifetimes.append(Lifetime(made, end_of(parent, numbers), size))
-    return peak(lifetimes, alignment=1)
+            ranges.append(LiveRange(first, last_number_in(parent, numbers), size))
+    return peak_size(ranges, alignment=1)

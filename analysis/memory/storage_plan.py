@@ -1,27 +1,39 @@
-"""Where buffers may share memory: from when to when they are in use -> where they lie."""
+"""Memory planning: live ranges and sizes of buffers -> offsets in one arena, or shared allocations.
+
+Placing buffers of given live ranges in the smallest arena is dynamic storage allocation, which is
+NP-hard; both planners here are greedy.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-__all__ = ["ALIGNMENT", "Lifetime", "Plan", "aligned", "peak", "plan", "share"]
+__all__ = [
+    "ALIGNMENT",
+    "LiveRange",
+    "StoragePlan",
+    "align_up",
+    "peak_size",
+    "plan_storage",
+    "share_storage",
+]
 
 ALIGNMENT = 64
-"""Bytes: a line of cache, and the widest vector."""
+"""Bytes: one cache line, and the widest vector."""
 
 MAX_PAIRS = 1 << 20
-"""The most pairs of buffers in use at once for which the better, slower way is tried."""
+"""The most pairs of overlapping live ranges for which buffers are also placed by size."""
 
 MAX_RATIO = 16
-"""How many times larger or smaller the memory is that a buffer is given; TVM's number."""
+"""The largest ratio between the size of a buffer and of the allocation it shares, as in TVM."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lifetime:
-    """A buffer of `size` bytes that is in use from the time `first` to `last`, both included."""
+class LiveRange:
+    """The time from `first` to `last`, both included, in which a buffer of `size` bytes is used."""
 
     first: int
     last: int
@@ -29,183 +41,197 @@ class Lifetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Where each buffer begins in one piece of memory, and the size of that."""
+class StoragePlan:
+    """The offset of each buffer in an arena, and the size of the arena, in bytes."""
 
     offsets: list[int]
     total: int
 
 
-def aligned(size: int, alignment: int = ALIGNMENT) -> int:
-    """The least multiple of `alignment` that is not below `size`."""
+def align_up(size: int, alignment: int = ALIGNMENT) -> int:
+    """Round `size` up to a multiple of `alignment`."""
     return -(-size // alignment) * alignment
 
 
-def peak(lifetimes: Sequence[Lifetime], alignment: int = ALIGNMENT) -> int:
-    """The most bytes in use at once, below which no plan can go."""
-    changes = [(life.first, aligned(life.size, alignment)) for life in lifetimes]
-    changes += [(life.last + 1, -aligned(life.size, alignment)) for life in lifetimes]
-    most = now = 0
+def peak_size(ranges: Sequence[LiveRange], alignment: int = ALIGNMENT) -> int:
+    """Return the most bytes that are live at once: a lower bound for every plan."""
+    changes = [(live.first, align_up(live.size, alignment)) for live in ranges]
+    changes += [(live.last + 1, -align_up(live.size, alignment)) for live in ranges]
+    peak = now = 0
+    # At equal times the negative changes sort first: what ends frees its bytes before the next.
     for _, change in sorted(changes):
         now += change
-        most = max(most, now)
-    return most
+        peak = max(peak, now)
+    return peak
 
 
-def plan(lifetimes: Sequence[Lifetime], alignment: int = ALIGNMENT) -> Plan:
-    """Place buffers in one piece of memory so that those in use at one time do not overlap.
+# Offsets in an arena
 
-    Every offset is a multiple of `alignment`. In the order of time, which costs n log n; where that
-    does not reach the peak, the largest first as well, and the better of the two is taken.
+
+def plan_storage(ranges: Sequence[LiveRange], alignment: int = ALIGNMENT) -> StoragePlan:
+    """Place buffers in one arena so that those live at one time do not overlap.
+
+    All offsets are multiples of `alignment`. Buffers are placed by time, best fit, in O(n log n);
+    if that exceeds the lower bound, also greedily by size, and the smaller arena is taken.
+    Source: Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020
+    ("greedy by size for offset calculation"); TFLite and TVM's USMP do the same.
     """
-    sizes = [aligned(life.size, alignment) for life in lifetimes]
-    by_time = _place_by_time(lifetimes, sizes)
-    if by_time.total == peak(lifetimes, alignment):
+    sizes = [align_up(live.size, alignment) for live in ranges]
+    by_time = _place_by_time(ranges, sizes)
+    if by_time.total == peak_size(ranges, alignment):
         return by_time
-    neighbours = _neighbours(lifetimes)
-    if neighbours is None:
+    overlaps = _find_overlaps(ranges)
+    if overlaps is None:
         return by_time
-    return min(by_time, _place_by_size(neighbours, sizes), key=lambda plan: plan.total)
+    return min(by_time, _place_by_size(overlaps, sizes), key=lambda plan: plan.total)
 
 
-def share(lifetimes: Sequence[Lifetime], kinds: Sequence[object]) -> list[int]:
-    """Give each buffer a number, the same to those that are to lie in one allocation.
+def _place_by_time(ranges: Sequence[LiveRange], sizes: Sequence[int]) -> StoragePlan:
+    """Place buffers in the order of their first use, each in the smallest gap that holds it."""
+    offsets = [0] * len(ranges)
+    free_list = _FreeList()
+    live: list[tuple[int, int]] = []
+    for index in sorted(range(len(ranges)), key=lambda index: ranges[index].first):
+        if sizes[index] == 0:
+            continue
+        current = ranges[index]
+        while live and live[0][0] < current.first:
+            _, ended = heappop(live)
+            free_list.free(offsets[ended], offsets[ended] + sizes[ended])
+        offsets[index] = free_list.allocate(sizes[index])
+        heappush(live, (current.last, index))
+    return StoragePlan(offsets, free_list.total)
 
-    Buffers share only with their like in `kinds`. The smallest free allocation that is large enough
-    is taken, else the largest free one, which grows; none that is more than 16 times larger or
-    smaller. Source: TVM's `StoragePlanRewriter.FindAlloc`.
+
+class _FreeList:
+    """A best-fit allocator on an arena that grows: the gaps between allocations, coalesced.
+
+    Invariant: no two gaps touch each other. `gaps` is sorted by size, then offset.
     """
-    numbers = [0] * len(lifetimes)
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._end_of: dict[int, int] = {}
+        self._begin_of: dict[int, int] = {}
+        self._gaps: list[tuple[int, int]] = []
+
+    def allocate(self, size: int) -> int:
+        """Return the offset of the smallest gap of at least `size` bytes, or of the end.
+
+        A gap at the end is extended.
+        """
+        at = bisect_left(self._gaps, (size, -1))
+        if at < len(self._gaps):
+            begin = self._gaps[at][1]
+            end = self._remove_gap(begin)
+            if begin + size < end:
+                self._add_gap(begin + size, end)
+            return begin
+        begin = self.total
+        if begin in self._begin_of:
+            begin = self._begin_of[begin]
+            self._remove_gap(begin)
+        self.total = begin + size
+        return begin
+
+    def free(self, begin: int, end: int) -> None:
+        """Free the bytes from `begin` to `end`, and join the gap with those on both sides."""
+        if end in self._end_of:
+            end = self._remove_gap(end)
+        if begin in self._begin_of:
+            begin = self._begin_of[begin]
+            self._remove_gap(begin)
+        self._add_gap(begin, end)
+
+    def _add_gap(self, begin: int, end: int) -> None:
+        self._end_of[begin] = end
+        self._begin_of[end] = begin
+        insort(self._gaps, (end - begin, begin))
+
+    def _remove_gap(self, begin: int) -> int:
+        end = self._end_of.pop(begin)
+        del self._begin_of[end]
+        del self._gaps[bisect_left(self._gaps, (end - begin, begin))]
+        return end
+
+
+def _find_overlaps(ranges: Sequence[LiveRange]) -> list[list[int]] | None:
+    """Return for each live range those that overlap it; None for more than MAX_PAIRS pairs."""
+    overlaps: list[list[int]] = [[] for _ in ranges]
+    live: list[int] = []
+    pairs = 0
+    for index in sorted(range(len(ranges)), key=lambda index: ranges[index].first):
+        first = ranges[index].first
+        live = [other for other in live if ranges[other].last >= first]
+        pairs += len(live)
+        if pairs > MAX_PAIRS:
+            return None
+        for other in live:
+            overlaps[index].append(other)
+            overlaps[other].append(index)
+        live.append(index)
+    return overlaps
+
+
+def _place_by_size(overlaps: Sequence[Sequence[int]], sizes: Sequence[int]) -> StoragePlan:
+    """Place buffers largest first, each at the lowest offset free of those it overlaps in time."""
+    offsets = [0] * len(sizes)
+    placed = [False] * len(sizes)
+    total = 0
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        taken = ((offsets[other], sizes[other]) for other in overlaps[index] if placed[other])
+        offsets[index] = _lowest_offset(taken, sizes[index])
+        placed[index] = True
+        total = max(total, offsets[index] + sizes[index])
+    return StoragePlan(offsets, total)
+
+
+def _lowest_offset(taken: Iterator[tuple[int, int]], size: int) -> int:
+    """Return the lowest offset of `size` bytes outside of `taken`, pairs of offset and size."""
+    lowest = 0
+    for begin, length in sorted(taken):
+        if lowest + size <= begin:
+            break
+        lowest = max(lowest, begin + length)
+    return lowest
+
+
+# Shared allocations
+
+
+def share_storage(ranges: Sequence[LiveRange], kinds: Sequence[Hashable]) -> list[int]:
+    """Return for each buffer the number of the allocation it is put in, from 0.
+
+    Buffers of equal `kinds` whose live ranges do not overlap may share an allocation. The smallest
+    free allocation that is large enough is taken, else the largest free one, which grows; never
+    one that is more than MAX_RATIO times larger or smaller.
+    Source: TVM's `StoragePlanRewriter.FindAlloc`.
+    """
+    numbers = [0] * len(ranges)
     sizes: list[int] = []
-    free: dict[object, list[tuple[int, int]]] = {}
-    used: list[tuple[int, int]] = []
-    for index in sorted(range(len(lifetimes)), key=lambda index: lifetimes[index].first):
-        life = lifetimes[index]
-        while used and used[0][0] < life.first:
-            _, ended = heappop(used)
+    free: dict[Hashable, list[tuple[int, int]]] = {}
+    live: list[tuple[int, int]] = []
+    for index in sorted(range(len(ranges)), key=lambda index: ranges[index].first):
+        current = ranges[index]
+        while live and live[0][0] < current.first:
+            _, ended = heappop(live)
             number = numbers[ended]
             insort(free.setdefault(kinds[ended], []), (sizes[number], number))
-        number = _take(free.get(kinds[index], []), life.size)
+        number = _take_best_fit(free.get(kinds[index], []), current.size)
         if number is None:
             number = len(sizes)
-            sizes.append(life.size)
-        sizes[number] = max(sizes[number], life.size)
+            sizes.append(current.size)
+        sizes[number] = max(sizes[number], current.size)
         numbers[index] = number
-        heappush(used, (life.last, index))
+        heappush(live, (current.last, index))
     return numbers
 
 
-def _take(free: list[tuple[int, int]], size: int) -> int | None:
-    """Remove the allocation that fits best from those that are free."""
+def _take_best_fit(free: list[tuple[int, int]], size: int) -> int | None:
+    """Remove from `free`, pairs of size and number, the allocation that fits `size` best."""
     at = bisect_left(free, (size, -1))
     if at < len(free) and free[at][0] <= size * MAX_RATIO:
         return free.pop(at)[1]
     if at > 0 and free[at - 1][0] * MAX_RATIO >= size:
         return free.pop(at - 1)[1]
     return None
-
-
-# Placing
-
-
-class _Memory:
-    """What is free in a piece of memory that grows."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self.ends: dict[int, int] = {}
-        self.begins: dict[int, int] = {}
-        self.gaps: list[tuple[int, int]] = []
-
-    def take(self, size: int) -> int:
-        """The offset of the smallest gap that is large enough, else the end, which moves."""
-        at = bisect_left(self.gaps, (size, -1))
-        if at < len(self.gaps):
-            begin = self.gaps[at][1]
-            end = self._fill(begin)
-            if begin + size < end:
-                self._open(begin + size, end)
-            return begin
-        begin = self.total
-        if begin in self.begins:
-            begin = self.begins[begin]
-            self._fill(begin)
-        self.total = begin + size
-        return begin
-
-    def free(self, begin: int, end: int) -> None:
-        """Give a place back; it joins the gaps beside it."""
-        if end in self.ends:
-            end = self._fill(end)
-        if begin in self.begins:
-            begin = self.begins[begin]
-            self._fill(begin)
-        self._open(begin, end)
-
-    def _open(self, begin: int, end: int) -> None:
-        self.ends[begin] = end
-        self.begins[end] = begin
-        insort(self.gaps, (end - begin, begin))
-
-    def _fill(self, begin: int) -> int:
-        end = self.ends.pop(begin)
-        del self.begins[end]
-        del self.gaps[bisect_left(self.gaps, (end - begin, begin))]
-        return end
-
-
-def _place_by_time(lifetimes: Sequence[Lifetime], sizes: Sequence[int]) -> Plan:
-    """Give each buffer, when it comes into use, the smallest place that is free."""
-    offsets = [0] * len(lifetimes)
-    memory = _Memory()
-    used: list[tuple[int, int]] = []
-    for index in sorted(range(len(lifetimes)), key=lambda index: lifetimes[index].first):
-        if sizes[index] == 0:
-            continue
-        life = lifetimes[index]
-        while used and used[0][0] < life.first:
-            _, ended = heappop(used)
-            memory.free(offsets[ended], offsets[ended] + sizes[ended])
-        offsets[index] = memory.take(sizes[index])
-        heappush(used, (life.last, index))
-    return Plan(offsets, memory.total)
-
-
-def _neighbours(lifetimes: Sequence[Lifetime]) -> list[list[int]] | None:
-    """For each buffer those in use at the same time as it; None if that is too many."""
-    neighbours: list[list[int]] = [[] for _ in lifetimes]
-    used: list[int] = []
-    pairs = 0
-    for index in sorted(range(len(lifetimes)), key=lambda index: lifetimes[index].first):
-        first = lifetimes[index].first
-        used = [other for other in used if lifetimes[other].last >= first]
-        pairs += len(used)
-        if pairs > MAX_PAIRS:
-            return None
-        for other in used:
-            neighbours[index].append(other)
-            neighbours[other].append(index)
-        used.append(index)
-    return neighbours
-
-
-def _place_by_size(neighbours: Sequence[Sequence[int]], sizes: Sequence[int]) -> Plan:
-    """Give each buffer, the largest first, the lowest place that its neighbours leave."""
-    offsets = [0] * len(sizes)
-    placed = [False] * len(sizes)
-    total = 0
-    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
-        taken = ((offsets[other], sizes[other]) for other in neighbours[index] if placed[other])
-        offsets[index] = _lowest_place(taken, sizes[index])
-        placed[index] = True
-        total = max(total, offsets[index] + sizes[index])
-    return Plan(offsets, total)
-
-
-def _lowest_place(taken: Iterator[tuple[int, int]], size: int) -> int:
-    place = 0
-    for begin, length in sorted(taken):
-        if place + size <= begin:
-            break
-        place = max(place, begin + length)
-    return place

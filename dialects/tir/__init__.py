@@ -1,4 +1,4 @@
-"""tir: loops over buffers and their functions; buffers are `memref`, numbers `arith` and `math`."""
+"""tir: functions on buffers, and loops; buffers are `memref`, scalars `arith` and `math`."""
 
 from __future__ import annotations
 

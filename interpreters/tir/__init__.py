@@ -1,8 +1,8 @@
-"""What functions on buffers compute: numpy, as functions of xDSL's interpreter.
+"""The semantics of functions on buffers, on numpy arrays, for xDSL's interpreter.
 
-A buffer is an array, which operations change; a view of it is numpy's view. Numbers are numpy's of
-the element type, rounded and wrapped after each operation; indices are Python's; vectors are
-arrays, which nothing changes.
+A buffer is an array that operations change in place, and a view of a buffer is a numpy view.
+Scalars are numpy scalars, rounded or wrapped to their type after each operation; indices are
+Python integers; vectors are arrays that are never changed.
 """
 
 from __future__ import annotations
@@ -20,4 +20,4 @@ __all__ = ["TirFunctions"]
 TirFunctions: type[InterpreterFunctions] = register_impls(
     type("TirFunctions", (BufferFunctions,), methods(ARITHMETIC, MEMORY, VECTOR))
 )
-"""The operations of the dialect, and those of arith, math, memref and vector, on numpy arrays."""
+"""The interpreter functions of tir, arith, math, memref and vector."""

@@ -1,4 +1,4 @@
-"""Numbers and vectors of them: the operations of arith and math."""
+"""The semantics of arith and math, on scalars and vectors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .table import Array, Compute, Semantics, element_type
 __all__ = ["ARITHMETIC", "fma"]
 
 
-def plain(function: Callable[..., object]) -> Compute:
-    """A function of the operands alone; it sees i1 as 0 and 1."""
+def elementwise(function: Callable[..., object]) -> Compute:
+    """Return the semantics that applies `function` to the operands, with i1 as 0 and 1."""
 
     def compute(_: Operation, *args: Array) -> object:
         return function(*map(as_number, args))
@@ -34,34 +34,38 @@ def plain(function: Callable[..., object]) -> Compute:
 
 
 def as_number(value: Array) -> Array:
-    """The value, i1 as 0 and 1."""
+    """Return `value`, with i1 as 0 and 1 instead of booleans."""
     array = np.asarray(value)
     return array.view(np.uint8)[()] if array.dtype == np.bool_ else value
 
 
 def unsigned(function: Callable[..., object]) -> Compute:
-    """A function of the operands read as unsigned integers."""
+    """Return the semantics that applies `function` to the operands read as unsigned integers."""
 
     def compute(op: Operation, *args: Array) -> object:
         types = zip(args, op.operand_types, strict=True)
         result = function(*(as_unsigned(arg, _width(type)) for arg, type in types))
         half = 1 << (_width(op.results[0].type) - 1)
-        return (np.asarray(result, dtype=object) ^ half) - half  # with a sign again
+        return (
+            np.asarray(result, dtype=object) ^ half
+        ) - half  # back to signed: wraps around 2^(width - 1)
 
     return compute
 
 
 def as_unsigned(value: Array, width: int) -> Array:
-    """The integer modulo 2 to the width, as an array of Python integers."""
+    """Return `value` modulo `2^width`, as an array of Python integers."""
     return np.asarray(np.asarray(value).astype(object) & ((1 << width) - 1), dtype=object)
 
 
 def _width(type: Attribute) -> int:
+    """Return the bits of an element of `type`; an index has 64."""
     element = element_type(type)
     return 64 if element is None else element.bitwidth
 
 
 def constant(op: arith.ConstantOp) -> object:
+    """Return the value of a constant; InterpretationError for one that numpy cannot hold."""
     match op.value:
         case IntegerAttr() | FloatAttr():
             return op.value.value.data
@@ -73,33 +77,35 @@ def constant(op: arith.ConstantOp) -> object:
             raise InterpretationError(f"constant {value} has no numpy semantics")
 
 
-# Integers. Division by zero has no meaning; here it gives what numpy gives.
+# Integers. Division by zero is undefined behaviour; here the result is that of numpy.
 
 
 def divide(lhs: Array, rhs: Array) -> object:
-    """The quotient rounded towards zero."""
+    """Return the quotient, rounded towards zero."""
     quotient = np.floor_divide(lhs, rhs)
     return quotient + ((np.remainder(lhs, rhs) != 0) & ((np.less(lhs, 0)) != (np.less(rhs, 0))))
 
 
 def divide_up(lhs: Array, rhs: Array) -> object:
+    """Return the quotient, rounded up."""
     return -np.floor_divide(np.negative(lhs), rhs)
 
 
 def compare_integers(op: arith.CmpiOp, lhs: Array, rhs: Array) -> object:
+    """Compare by the predicate of `op`: 0 to 5 are equality and signed, 6 to 9 unsigned."""
     predicate = op.predicate.value.data
     if predicate >= 6:
         width = _width(op.lhs.type)
         lhs, rhs = as_unsigned(lhs, width), as_unsigned(rhs, width)
         predicate -= 4
     elif element_type(op.lhs.type) is not None and np.asarray(lhs).dtype == np.bool_:
-        # As signed numbers of one bit, 1 is -1.
+        # The signed number with the single bit 1 is -1.
         lhs, rhs = -np.asarray(lhs).astype(np.int8), -np.asarray(rhs).astype(np.int8)
     return COMPARE[predicate](lhs, rhs)
 
 
 COMPARE = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
-
+"""The comparisons of `arith.cmpi`, by predicate."""
 
 ORDERED: tuple[Callable[[Array, Array], Array], ...] = (
     np.equal,
@@ -109,10 +115,15 @@ ORDERED: tuple[Callable[[Array, Array], Array], ...] = (
     np.less_equal,
     np.not_equal,
 )
+"""The comparisons of `arith.cmpf`: predicates 1 to 6 ordered, 8 to 13 unordered."""
 
 
 def compare_floats(op: arith.CmpfOp, lhs: Array, rhs: Array) -> object:
-    """The 16 predicates: false, 6 ordered ones, ord, 6 unordered ones, uno, true."""
+    """Compare by the predicate of `op`.
+
+    The 16 predicates are false, 6 ordered ones, ord, 6 unordered ones, uno, true. A comparison
+    with a NaN is false if ordered, true if unordered.
+    """
     predicate = op.predicate.value.data
     unordered = np.isnan(lhs) | np.isnan(rhs)
     match predicate:
@@ -129,6 +140,7 @@ def compare_floats(op: arith.CmpfOp, lhs: Array, rhs: Array) -> object:
 
 
 def select(op: arith.SelectOp, cond: Array, lhs: Array, rhs: Array) -> object:
+    """Select an operand by a scalar condition, or each element by a vector of conditions."""
     if isinstance(op.cond.type, VectorType):
         return np.where(cond, lhs, rhs)
     return lhs if cond else rhs
@@ -138,7 +150,7 @@ def select(op: arith.SelectOp, cond: Array, lhs: Array, rhs: Array) -> object:
 
 
 def to_integer(op: Operation, value: Array) -> object:
-    """Towards zero; what does not fit is the nearest that does."""
+    """Convert a float to an integer: round towards zero, and clamp to the range of the type."""
     element = element_type(op.results[0].type)
     assert element is not None
     low, high = bounds(element)
@@ -146,35 +158,41 @@ def to_integer(op: Operation, value: Array) -> object:
 
 
 def extend_signed(_: Operation, value: Array) -> object:
+    """Return a signed integer as it is; an i1 becomes 0 or -1."""
     array = np.asarray(value)
     return -array.view(np.int8) if array.dtype == np.bool_ else value
 
 
 def extend_unsigned(op: Operation, value: Array) -> object:
+    """Return the operand read as an unsigned integer."""
     return np.asarray(as_unsigned(value, _width(op.operands[0].type))).astype(np.int64)
 
 
 def from_unsigned(op: Operation, value: Array) -> object:
+    """Convert the operand, read as an unsigned integer, to a float."""
     return np.asarray(as_unsigned(value, _width(op.operands[0].type))).astype(np.float64)
 
 
 def bitcast(op: Operation, value: Array) -> object:
+    """Return the bits of `value` as the element type of the result."""
     source, target = element_type(op.operands[0].type), element_type(op.results[0].type)
     if source is None or target is None:
         raise InterpretationError("bits of an index have no numpy semantics")
     return with_bits(np.asarray(value, dtype_of(source)), source, target)
 
 
-def keep(_: Operation, value: Array) -> object:
+def identity(_: Operation, value: Array) -> object:
+    """Return `value`, which is then rounded to the result type."""
     return value
 
 
 def float_power(base: Array, exponent: Array) -> object:
+    """Raise a float to an integer power."""
     return np.power(base, np.asarray(exponent, np.asarray(base).dtype))
 
 
-def of_bits(function: Callable[[int, int], int]) -> Compute:
-    """A function of the bits of each integer, as one that is not negative, and of the width."""
+def bitwise(function: Callable[[int, int], int]) -> Compute:
+    """Return the semantics that applies `function` to the bits of each integer and the width."""
 
     def compute(op: Operation, value: Array) -> object:
         width = _width(op.operands[0].type)
@@ -186,107 +204,110 @@ def of_bits(function: Callable[[int, int], int]) -> Compute:
 
 
 def error_function(value: Array) -> object:
+    """Return the error function of `value`."""
     return erf(np.asarray(value))
 
 
 def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
-    """Rounded once."""
+    """Return `lhs * rhs + acc`, computed in f64 and rounded once."""
     return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
 
 
 def rsqrt(value: Array) -> object:
+    """Return the reciprocal of the square root."""
     return 1 / np.sqrt(value)
 
 
 def round_away(value: Array) -> object:
-    """To the nearest integer, ties away from zero."""
+    """Round to the nearest integer, ties away from zero."""
     return np.copysign(np.floor(np.abs(value) + 0.5), value)
 
 
 ARITHMETIC: Semantics = {
     arith.ConstantOp: constant,
-    arith.AddiOp: plain(np.add),
-    arith.SubiOp: plain(np.subtract),
-    arith.MuliOp: plain(np.multiply),
-    arith.DivSIOp: plain(divide),
+    arith.AddiOp: elementwise(np.add),
+    arith.SubiOp: elementwise(np.subtract),
+    arith.MuliOp: elementwise(np.multiply),
+    arith.DivSIOp: elementwise(divide),
     arith.DivUIOp: unsigned(np.floor_divide),
-    arith.FloorDivSIOp: plain(np.floor_divide),
-    arith.CeilDivSIOp: plain(divide_up),
+    arith.FloorDivSIOp: elementwise(np.floor_divide),
+    arith.CeilDivSIOp: elementwise(divide_up),
     arith.CeilDivUIOp: unsigned(divide_up),
-    arith.RemSIOp: plain(np.fmod),
+    arith.RemSIOp: elementwise(np.fmod),
     arith.RemUIOp: unsigned(np.remainder),
-    arith.MinSIOp: plain(np.minimum),
-    arith.MaxSIOp: plain(np.maximum),
+    arith.MinSIOp: elementwise(np.minimum),
+    arith.MaxSIOp: elementwise(np.maximum),
     arith.MinUIOp: unsigned(np.minimum),
     arith.MaxUIOp: unsigned(np.maximum),
-    arith.AndIOp: plain(np.bitwise_and),
-    arith.OrIOp: plain(np.bitwise_or),
-    arith.XOrIOp: plain(np.bitwise_xor),
-    arith.ShLIOp: plain(np.left_shift),
-    arith.ShRSIOp: plain(np.right_shift),
+    arith.AndIOp: elementwise(np.bitwise_and),
+    arith.OrIOp: elementwise(np.bitwise_or),
+    arith.XOrIOp: elementwise(np.bitwise_xor),
+    arith.ShLIOp: elementwise(np.left_shift),
+    arith.ShRSIOp: elementwise(np.right_shift),
     arith.ShRUIOp: unsigned(np.right_shift),
     arith.CmpiOp: compare_integers,
     arith.CmpfOp: compare_floats,
     arith.SelectOp: select,
-    arith.AddfOp: plain(np.add),
-    arith.SubfOp: plain(np.subtract),
-    arith.MulfOp: plain(np.multiply),
-    arith.DivfOp: plain(np.divide),
-    arith.NegfOp: plain(np.negative),
-    arith.MaximumfOp: plain(np.maximum),
-    arith.MinimumfOp: plain(np.minimum),
-    arith.MaxnumfOp: plain(np.fmax),
-    arith.MinnumfOp: plain(np.fmin),
+    arith.AddfOp: elementwise(np.add),
+    arith.SubfOp: elementwise(np.subtract),
+    arith.MulfOp: elementwise(np.multiply),
+    arith.DivfOp: elementwise(np.divide),
+    arith.NegfOp: elementwise(np.negative),
+    arith.MaximumfOp: elementwise(np.maximum),
+    arith.MinimumfOp: elementwise(np.minimum),
+    arith.MaxnumfOp: elementwise(np.fmax),
+    arith.MinnumfOp: elementwise(np.fmin),
     arith.IndexCastOp: extend_signed,
     arith.FPToSIOp: to_integer,
     arith.FPToUIOp: to_integer,
     arith.SIToFPOp: extend_signed,
     arith.UIToFPOp: from_unsigned,
-    arith.ExtFOp: keep,
-    arith.TruncFOp: keep,
-    arith.TruncIOp: plain(as_number),
+    arith.ExtFOp: identity,
+    arith.TruncFOp: identity,
+    arith.TruncIOp: elementwise(as_number),
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
-    math.AbsFOp: plain(np.abs),
-    math.AbsIOp: plain(np.abs),
-    math.AcosOp: plain(np.arccos),
-    math.AcoshOp: plain(np.arccosh),
-    math.AsinOp: plain(np.arcsin),
-    math.AsinhOp: plain(np.arcsinh),
-    math.AtanOp: plain(np.arctan),
-    math.AtanhOp: plain(np.arctanh),
-    math.Atan2Op: plain(np.arctan2),
-    math.CbrtOp: plain(np.cbrt),
-    math.CeilOp: plain(np.ceil),
-    math.CopySignOp: plain(np.copysign),
-    math.CosOp: plain(np.cos),
-    math.CoshOp: plain(np.cosh),
-    math.CountLeadingZerosOp: of_bits(lambda bits, width: width - bits.bit_length()),
-    math.CountTrailingZerosOp: of_bits(
+    math.AbsFOp: elementwise(np.abs),
+    math.AbsIOp: elementwise(np.abs),
+    math.AcosOp: elementwise(np.arccos),
+    math.AcoshOp: elementwise(np.arccosh),
+    math.AsinOp: elementwise(np.arcsin),
+    math.AsinhOp: elementwise(np.arcsinh),
+    math.AtanOp: elementwise(np.arctan),
+    math.AtanhOp: elementwise(np.arctanh),
+    math.Atan2Op: elementwise(np.arctan2),
+    math.CbrtOp: elementwise(np.cbrt),
+    math.CeilOp: elementwise(np.ceil),
+    math.CopySignOp: elementwise(np.copysign),
+    math.CosOp: elementwise(np.cos),
+    math.CoshOp: elementwise(np.cosh),
+    math.CountLeadingZerosOp: bitwise(lambda bits, width: width - bits.bit_length()),
+    math.CountTrailingZerosOp: bitwise(
         lambda bits, width: (bits & -bits).bit_length() - 1 if bits else width
     ),
-    math.CtPopOp: of_bits(lambda bits, _: bits.bit_count()),
-    math.ErfOp: plain(error_function),
-    math.ExpOp: plain(np.exp),
-    math.Exp2Op: plain(np.exp2),
-    math.ExpM1Op: plain(np.expm1),
-    math.FloorOp: plain(np.floor),
-    math.FmaOp: plain(fma),
-    math.FPowIOp: plain(float_power),
-    math.IPowIOp: plain(np.power),
-    math.LogOp: plain(np.log),
-    math.Log10Op: plain(np.log10),
-    math.Log1pOp: plain(np.log1p),
-    math.Log2Op: plain(np.log2),
-    math.PowFOp: plain(np.power),
-    math.RoundOp: plain(round_away),
-    math.RoundEvenOp: plain(np.rint),
-    math.RsqrtOp: plain(rsqrt),
-    math.SinOp: plain(np.sin),
-    math.SinhOp: plain(np.sinh),
-    math.SqrtOp: plain(np.sqrt),
-    math.TanOp: plain(np.tan),
-    math.TanhOp: plain(np.tanh),
-    math.TruncOp: plain(np.trunc),
+    math.CtPopOp: bitwise(lambda bits, _: bits.bit_count()),
+    math.ErfOp: elementwise(error_function),
+    math.ExpOp: elementwise(np.exp),
+    math.Exp2Op: elementwise(np.exp2),
+    math.ExpM1Op: elementwise(np.expm1),
+    math.FloorOp: elementwise(np.floor),
+    math.FmaOp: elementwise(fma),
+    math.FPowIOp: elementwise(float_power),
+    math.IPowIOp: elementwise(np.power),
+    math.LogOp: elementwise(np.log),
+    math.Log10Op: elementwise(np.log10),
+    math.Log1pOp: elementwise(np.log1p),
+    math.Log2Op: elementwise(np.log2),
+    math.PowFOp: elementwise(np.power),
+    math.RoundOp: elementwise(round_away),
+    math.RoundEvenOp: elementwise(np.rint),
+    math.RsqrtOp: elementwise(rsqrt),
+    math.SinOp: elementwise(np.sin),
+    math.SinhOp: elementwise(np.sinh),
+    math.SqrtOp: elementwise(np.sqrt),
+    math.TanOp: elementwise(np.tan),
+    math.TanhOp: elementwise(np.tanh),
+    math.TruncOp: elementwise(np.trunc),
 }
+"""The semantics of each operation."""

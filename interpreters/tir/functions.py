@@ -1,4 +1,4 @@
-"""Functions on buffers, their loops and calls."""
+"""The semantics of functions on buffers, loops and calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["BufferFunctions"]
 
 @register_impls
 class BufferFunctions(InterpreterFunctions):
-    """Loops run in order, whatever their kind."""
+    """The control flow of tir, and parallel loops of scf; all loops run sequentially."""
 
     @impl_callable(ops.PrimFuncOp)
     def call_prim_func(

@@ -1,4 +1,4 @@
-"""Buffers as numpy arrays: the operations of memref."""
+"""The semantics of memref: buffers are numpy arrays, and views of buffers numpy views."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from xdsl.utils.exceptions import InterpretationError
 from ..arrays import array_of
 from .table import Array, Semantics, buffer_dtype
 
-__all__ = ["MEMORY", "allocate", "at", "mixed"]
+__all__ = ["MEMORY", "allocate", "check_indices", "merge_dynamic"]
 
 
 def allocate(type: MemRefType[Attribute], sizes: Sequence[int] = ()) -> Array:
-    """A buffer of zeros, `sizes` for the dimensions that the type leaves open."""
-    left = iter(sizes)
-    shape = [next(left) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
+    """Return a buffer of zeros; `sizes` are those of the dynamic dimensions of `type`."""
+    dynamic = iter(sizes)
+    shape = [next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
     element = type.element_type
     lanes = element.get_shape() if isinstance(element, VectorType) else ()
     return np.zeros((*shape, *lanes), buffer_dtype(type))
 
 
-def at(buffer: Array, indices: Sequence[int]) -> tuple[int, ...]:
-    """The indices, which numpy would count from the end if they were negative;
-    InterpretationError if one is out of bounds."""
+def check_indices(buffer: Array, indices: Sequence[int]) -> tuple[int, ...]:
+    """Return `indices`; raise InterpretationError if one is out of bounds.
+
+    Numpy would count negative indices from the end.
+    """
     for index, size in zip(indices, buffer.shape):
         if not 0 <= index < size:
             raise InterpretationError(
@@ -46,66 +48,76 @@ def at(buffer: Array, indices: Sequence[int]) -> tuple[int, ...]:
 
 
 def alloc(op: memref.AllocOp | memref.AllocaOp, *sizes: int) -> Array:
+    """Allocate a buffer; it is zeroed, so that results do not depend on old memory."""
     type = op.memref.type
     assert isinstance(type, MemRefType)
     return allocate(type, sizes[: len(op.dynamic_sizes)])
 
 
 def load(_: memref.LoadOp, buffer: Array, *indices: int) -> object:
-    value: Array = np.asarray(buffer[at(buffer, indices)])
-    return value.copy()  # what is stored later does not change it
+    """Return a copy of an element, which later stores do not change."""
+    value: Array = np.asarray(buffer[check_indices(buffer, indices)])
+    return value.copy()
 
 
 def store(_: memref.StoreOp, value: object, buffer: Array, *indices: int) -> None:
-    buffer[at(buffer, indices)] = value
+    """Store an element."""
+    buffer[check_indices(buffer, indices)] = value
 
 
 def copy(_: memref.CopyOp, source: Array, target: Array) -> None:
+    """Copy all elements."""
     target[...] = source
 
 
 def global_of(op: memref.GetGlobalOp) -> Array:
-    """The value of a global: a view of its bytes, which nothing may change."""
+    """Return the value of a global: a read-only view of its bytes."""
     target = SymbolTable.lookup_symbol(op, op.name_)
     if not isinstance(target, memref.GlobalOp):
-        raise InterpretationError(f"{op.name_} is no global of the module")
+        raise InterpretationError(f"{op.name_} is not a global of the module")
     if not isinstance(target.initial_value, DenseIntOrFPElementsAttr):
         raise InterpretationError(f"global {op.name_} has no value that numpy can hold")
     return array_of(target.initial_value)
 
 
 def dim(_: memref.DimOp, buffer: Array, axis: int) -> int:
+    """Return the size of one dimension."""
     return buffer.shape[axis]
 
 
-def mixed(static: Sequence[int], dynamic: Sequence[int]) -> list[int]:
-    """Static numbers, those left open from `dynamic`."""
-    left = iter(dynamic)
-    return [next(left) if number == DYNAMIC_INDEX else number for number in static]
+def merge_dynamic(static: Sequence[int], dynamic: Sequence[int]) -> list[int]:
+    """Return `static` with the dynamic numbers taken from `dynamic` in order."""
+    values = iter(dynamic)
+    return [next(values) if number == DYNAMIC_INDEX else number for number in static]
 
 
-def split(
+def subview_parameters(
     op: memref.SubviewOp | memref.ReinterpretCastOp, numbers: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Offsets, sizes and strides, out of the operands after the buffer."""
+    """Return the offsets, sizes and strides of `op`, given its operands after the buffer."""
     offsets, sizes = len(op.offsets), len(op.offsets) + len(op.sizes)
     return (
-        mixed(op.static_offsets.get_values(), numbers[:offsets]),
-        mixed(op.static_sizes.get_values(), numbers[offsets:sizes]),
-        mixed(op.static_strides.get_values(), numbers[sizes:]),
+        merge_dynamic(op.static_offsets.get_values(), numbers[:offsets]),
+        merge_dynamic(op.static_sizes.get_values(), numbers[offsets:sizes]),
+        merge_dynamic(op.static_strides.get_values(), numbers[sizes:]),
     )
 
 
 def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
+    """Return a part of a buffer; dimensions of size 1 that the result type drops are removed."""
     slices: list[slice] = []
-    for offset, size, stride, extent in zip(*split(op, numbers), buffer.shape, strict=True):
+    for offset, size, stride, extent in zip(
+        *subview_parameters(op, numbers), buffer.shape, strict=True
+    ):
         if size and not (0 <= offset and offset + (size - 1) * stride < extent):
-            raise InterpretationError(f"a view of {size} from {offset} on is not within {extent}")
+            raise InterpretationError(
+                f"a view of {size} elements from {offset} exceeds a dimension of {extent}"
+            )
         slices.append(slice(offset, offset + (size - 1) * stride + 1 if size else offset, stride))
     view = buffer[tuple(slices)]
     type = op.result.type
     assert isinstance(type, MemRefType)
-    kept = iter(type.get_shape())  # dimensions of one may be dropped
+    kept = iter(type.get_shape())
     wanted, axes = next(kept, None), list[int]()
     for axis, size in enumerate(view.shape):
         if wanted is not None and wanted in (size, DYNAMIC_INDEX):
@@ -115,8 +127,8 @@ def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
     return view.squeeze(tuple(axes)) if len(axes) + type.get_num_dims() == view.ndim else view
 
 
-def whole(buffer: Array) -> Array:
-    """The elements of the allocation that a buffer is part of, in order."""
+def allocation_of(buffer: Array) -> Array:
+    """Return all elements of the allocation that `buffer` is a part of, as one dimension."""
     base = buffer
     while isinstance(base.base, np.ndarray):
         base = base.base
@@ -124,21 +136,25 @@ def whole(buffer: Array) -> Array:
 
 
 def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> Array:
-    """The elements at an offset from where the buffer begins, before its own offset, as MLIR
-    says."""
-    (offset,), sizes, strides = split(op, numbers)
+    """Return a view with any offset, sizes and strides.
+
+    As in MLIR, the offset counts from the start of the allocation, not from that of `buffer`.
+    """
+    (offset,), sizes, strides = subview_parameters(op, numbers)
     type = op.source.type
     assert isinstance(type, MemRefType)
-    flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else whole(buffer)
+    flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else allocation_of(buffer)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
     if all(sizes) and not (0 <= offset and last < flat.size):
-        raise InterpretationError(f"a view up to element {last} of a buffer of {flat.size}")
+        raise InterpretationError(
+            f"a view up to element {last} exceeds a buffer of {flat.size} elements"
+        )
     steps = [stride * buffer.itemsize for stride in strides]
     return as_strided(flat[offset:], sizes, steps)
 
 
 def reshaped(op: memref.CollapseShapeOp | memref.ExpandShapeOp, buffer: Array) -> Array:
-    """The same elements in another shape."""
+    """Return the same elements in another shape, as a view."""
     type = op.result.type
     assert isinstance(type, MemRefType)
     shape = list(type.get_shape())
@@ -152,38 +168,42 @@ def reshaped(op: memref.CollapseShapeOp | memref.ExpandShapeOp, buffer: Array) -
 
 
 def view(op: memref.ViewOp, buffer: Array, shift: int, *sizes: int) -> Array:
-    """Bytes of a buffer as elements of another type."""
+    """Return bytes of a buffer, from `shift` on, as elements of another type."""
     type = op.result.type
     assert isinstance(type, MemRefType)
-    left = iter(sizes)
-    shape = [next(left) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
+    dynamic = iter(sizes)
+    shape = [next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
     dtype = buffer_dtype(type)
     length = int(np.prod(shape)) * dtype.itemsize
     if not 0 <= shift <= shift + length <= buffer.size:
-        raise InterpretationError(f"a view of {length} bytes from {shift} on of {buffer.size}")
+        raise InterpretationError(
+            f"a view of {length} bytes from {shift} exceeds a buffer of {buffer.size} bytes"
+        )
     return buffer[shift : shift + length].view(dtype).reshape(shape)
 
 
 def cast(_: memref.CastOp | memref.MemorySpaceCastOp, buffer: Array) -> Array:
+    """Return the buffer: types and memory spaces do not matter to numpy."""
     return buffer
 
 
-def nothing(_: memref.DeallocOp, buffer: Array) -> None:
-    pass
+def ignore(_: memref.DeallocOp, buffer: Array) -> None:
+    """Do nothing: Python frees the buffer."""
 
 
-def aligned(_: memref.AssumeAlignmentOp, buffer: Array) -> Array:
+def assume_alignment(_: memref.AssumeAlignmentOp, buffer: Array) -> Array:
+    """Return the buffer, whatever its alignment."""
     return buffer
 
 
 MEMORY: Semantics = {
     memref.AllocOp: alloc,
     memref.AllocaOp: alloc,
-    memref.AssumeAlignmentOp: aligned,
+    memref.AssumeAlignmentOp: assume_alignment,
     memref.CastOp: cast,
     memref.CollapseShapeOp: reshaped,
     memref.CopyOp: copy,
-    memref.DeallocOp: nothing,
+    memref.DeallocOp: ignore,
     memref.DimOp: dim,
     memref.ExpandShapeOp: reshaped,
     memref.GetGlobalOp: global_of,
@@ -194,3 +214,4 @@ MEMORY: Semantics = {
     memref.SubviewOp: subview,
     memref.ViewOp: view,
 }
+"""The semantics of each operation."""

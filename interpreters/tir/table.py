@@ -1,4 +1,4 @@
-"""How a table of functions on numbers and arrays becomes functions of xDSL's interpreter."""
+"""Tables of semantics, and their conversion to functions of xDSL's interpreter."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ __all__ = ["Array", "Compute", "Semantics", "buffer_dtype", "element_type", "met
 Array: TypeAlias = NDArray[Any]
 
 Compute: TypeAlias = Callable[..., object]
-"""A function of an operation and its operands: the result, a tuple of them, or None."""
+"""A function from an operation and its operands to the result, a tuple of results, or None."""
 
 Semantics: TypeAlias = Mapping[type[Operation], Compute]
+"""The semantics of operation classes."""
 
 
 def methods(*tables: Semantics) -> dict[str, object]:
-    """The functions of the tables as methods of a class of interpreter functions."""
+    """Return the methods of a class of interpreter functions for the operations in `tables`."""
     return {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
 
 
@@ -45,7 +46,7 @@ def _method(cls: type[Operation], compute: Compute) -> object:
 
 
 def number(value: object, type: Attribute) -> object:
-    """The value as one of that type: a number rounded or wrapped around; a buffer as it is."""
+    """Return `value` as one of `type`: a scalar is rounded or wrapped, a buffer is unchanged."""
     match type:
         case MemRefType():
             return value
@@ -62,8 +63,7 @@ def number(value: object, type: Attribute) -> object:
 
 
 def element_type(type: Attribute) -> Element | None:
-    """The type of the elements of a vector or buffer, or the type of a number; None for an
-    index."""
+    """Return the element type of a vector or buffer, or a scalar type itself; None for index."""
     if isinstance(type, ContainerType):
         return element_type(cast(ContainerType[Attribute], type).get_element_type())
     if isinstance(type, IndexType):
@@ -74,6 +74,6 @@ def element_type(type: Attribute) -> Element | None:
 
 
 def buffer_dtype(type: Attribute) -> np.dtype[Any]:
-    """The dtype of the elements of a buffer or vector, or of a number."""
+    """Return the dtype of the elements of a buffer or vector, or of a scalar; int64 for index."""
     element = element_type(type)
     return np.dtype(np.int64) if element is None else dtype_of(element)

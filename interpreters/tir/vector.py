@@ -1,4 +1,4 @@
-"""Vectors as numpy arrays: the operations of vector."""
+"""The semantics of vector: vectors are numpy arrays that are never changed."""
 
 from __future__ import annotations
 
@@ -12,64 +12,73 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
-from .arithmetic import fma, plain
-from .memory import at, mixed
+from .arithmetic import elementwise, fma
+from .memory import check_indices, merge_dynamic
 from .table import Array, Semantics, buffer_dtype
 
 __all__ = ["VECTOR"]
 
 
 def shape_of(type: Attribute) -> tuple[int, ...]:
-    """The shape of a vector type."""
+    """Return the shape of a vector type."""
     assert isinstance(type, VectorType)
     return type.get_shape()
 
 
 def window(buffer: Array, indices: Sequence[int], shape: Sequence[int]) -> Array:
-    """The part of a buffer from an element on, the vector's dimensions being the last;
-    InterpretationError if it is not within the buffer."""
-    at(buffer, indices)
+    """Return a view of `shape`, in the last dimensions, of the elements from `indices` on.
+
+    Raises InterpretationError if it exceeds the buffer.
+    """
+    check_indices(buffer, indices)
     leading = len(indices) - len(shape)
-    if leading < 0:  # a vector of vectors, elements of a buffer of vectors
+    if leading < 0:  # one element of a buffer of vectors
         return buffer[tuple(indices)]
-    at(buffer, [*indices[:leading], *(i + n - 1 for i, n in zip(indices[leading:], shape))])
+    check_indices(
+        buffer, [*indices[:leading], *(i + n - 1 for i, n in zip(indices[leading:], shape))]
+    )
     slices = [slice(i, i + n) for i, n in zip(indices[leading:], shape, strict=True)]
     return buffer[(*indices[:leading], *slices)]
 
 
 def load(op: vector.LoadOp, buffer: Array, *indices: int) -> Array:
+    """Load neighboring elements."""
     return window(buffer, indices, shape_of(op.result.type)).copy()
 
 
 def store(_: vector.StoreOp, value: Array, buffer: Array, *indices: int) -> None:
+    """Store neighboring elements."""
     window(buffer, indices, value.shape)[...] = value
 
 
-def lanes(buffer: Array, indices: Sequence[int], mask: Array) -> tuple[Array, Array]:
-    """Which lanes are active, and the indices of their elements in the last dimension."""
+def active_lanes(buffer: Array, indices: Sequence[int], mask: Array) -> tuple[Array, Array]:
+    """Return the lanes whose mask is on, and the last index of the element of each."""
     active = np.flatnonzero(mask)
     last = indices[-1] + active
     if active.size:
-        at(buffer, [*indices[:-1], int(last[0])])
-        at(buffer, [*indices[:-1], int(last[-1])])
+        check_indices(buffer, [*indices[:-1], int(last[0])])
+        check_indices(buffer, [*indices[:-1], int(last[-1])])
     return active, last
 
 
 def masked_load(op: vector.MaskedLoadOp, buffer: Array, *args: Any) -> Array:
+    """Load the elements of active lanes; others get the pass-through value."""
     *indices, mask, default = args
     value = np.array(default)
-    active, last = lanes(buffer, indices, mask)
+    active, last = active_lanes(buffer, indices, mask)
     value[active] = buffer[(*indices[:-1], last)]
     return value
 
 
 def masked_store(_: vector.MaskedStoreOp, buffer: Array, *args: Any) -> None:
+    """Store the elements of active lanes."""
     *indices, mask, value = args
-    active, last = lanes(buffer, indices, mask)
+    active, last = active_lanes(buffer, indices, mask)
     buffer[(*indices[:-1], last)] = value[active]
 
 
 def create_mask(op: vector.CreateMaskOp, *sizes: int) -> Array:
+    """Return a mask that is on below `sizes` in all dimensions."""
     shape = shape_of(op.mask_vector.type)
     ranges = np.ogrid[tuple(slice(n) for n in shape)]
     return np.broadcast_to(
@@ -78,29 +87,34 @@ def create_mask(op: vector.CreateMaskOp, *sizes: int) -> Array:
 
 
 def broadcast(op: vector.BroadcastOp, value: Array) -> Array:
+    """Return `value` in all lanes."""
     return np.broadcast_to(value, shape_of(op.vector.type))
 
 
 def position(op: vector.ExtractOp | vector.InsertOp, dynamic: Sequence[int]) -> tuple[int, ...]:
-    """Where an operation reads or writes a vector."""
-    return tuple(mixed(op.static_position.get_values(), dynamic))
+    """Return the position in a vector that `op` reads or writes."""
+    return tuple(merge_dynamic(op.static_position.get_values(), dynamic))
 
 
 def extract(op: vector.ExtractOp, value: Array, *dynamic: int) -> object:
-    return value[at(value, position(op, dynamic))]
+    """Return an element or a part of a vector."""
+    return value[check_indices(value, position(op, dynamic))]
 
 
 def insert(op: vector.InsertOp, value: object, target: Array, *dynamic: int) -> Array:
+    """Return a copy of `target` with an element or a part replaced."""
     result = np.array(target)
-    result[at(target, position(op, dynamic))] = value
+    result[check_indices(target, position(op, dynamic))] = value
     return result
 
 
 def shuffle(op: vector.ShuffleOp, lhs: Array, rhs: Array) -> Array:
+    """Return lanes of two vectors, selected by the mask."""
     return np.concatenate([lhs, rhs])[list(op.mask.get_values())]
 
 
 def bitcast(op: vector.BitcastOp, value: Array) -> Array:
+    """Return the bits of `value` as another element type."""
     return np.ascontiguousarray(value).view(buffer_dtype(op.result.type))
 
 
@@ -117,10 +131,11 @@ COMBINE: dict[str, Callable[..., object]] = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+"""The operation of each kind of reduction."""
 
 
 def reduction(op: vector.ReductionOp, value: Array, *acc: object) -> object:
-    """The lanes in order, from the accumulator on."""
+    """Reduce the lanes in order, starting with the accumulator if there is one."""
     kind = op.kind.data.value
     if kind not in COMBINE:
         raise InterpretationError(f"reduction {kind} has no numpy semantics")
@@ -132,7 +147,7 @@ VECTOR: Semantics = {
     vector.BroadcastOp: broadcast,
     vector.CreateMaskOp: create_mask,
     vector.ExtractOp: extract,
-    vector.FMAOp: plain(fma),
+    vector.FMAOp: elementwise(fma),
     vector.InsertOp: insert,
     vector.LoadOp: load,
     vector.MaskedLoadOp: masked_load,
@@ -141,3 +156,4 @@ VECTOR: Semantics = {
     vector.ShuffleOp: shuffle,
     vector.StoreOp: store,
 }
+"""The semantics of each operation."""

@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
-from ...analysis.memory.storage_plan import ALIGNMENT, Lifetime, Plan, plan
+from ...analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
 from ...analysis.traversal import in_order
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.control import GraphOp
@@ -129,7 +129,7 @@ class Conversion:
         self.computed: list[Storage] = []
         self.casts: dict[Buffer, UnrealizedConversionCastOp] = {}
         self.copies = 0
-        self.arena = Plan([], 0)
+        self.arena = StoragePlan([], 0)
 
     def run(self) -> tir.PrimFuncOp:
         """Convert the function; gives the new one."""
@@ -421,7 +421,7 @@ class Conversion:
     def place(self, block: Block) -> None:
         """Give each buffer its place, and put that in the place of the casts."""
         stored = self.in_arena()
-        self.arena = plan([Lifetime(s.first, s.last, s.size) for s in stored])
+        self.arena = plan_storage([LiveRange(s.first, s.last, s.size) for s in stored])
         offsets = dict(zip(stored, self.arena.offsets, strict=True))
         arena = memref.AllocOp.get(i8, ALIGNMENT, [self.arena.total])
         arena.memref.name_hint = "arena"

@@ -1,4 +1,4 @@
-"""Conditions that are known to hold, or not to: what is left of what depends on them."""
+"""Replacement of conditions whose value is known, and of the branches that depend on them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.tir.ops import LikelyOp
+from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["replace_conditions"]
 
 
 def replace_conditions(known: Iterable[tuple[OpResult, bool]]) -> None:
-    """Replace results, of type i1, by what they are known to be, and erase what computed them.
+    """Replace results of type i1 by their known values, and erase the operations that compute them.
 
-    What is made of them is known too: of an `scf.if` or an `arith.select` the part that is chosen
-    stays, of a conjunction the other side.
+    The values are propagated to users: an `scf.if` is replaced by the branch that is taken, an
+    `arith.select` by an operand, and `%known and %x` by `%x` or false.
     """
     pending = list(known)
     replaced: list[tuple[OpResult, bool]] = []
@@ -40,13 +41,14 @@ def replace_conditions(known: Iterable[tuple[OpResult, bool]]) -> None:
                     _replace_by_branch(user, truth)
                 case _:
                     pass
-    for value, truth in reversed(replaced):  # what uses a value before what computes it
+    # Users are replaced after the values they use, so they are erased first.
+    for value, truth in reversed(replaced):
         if value.owner.parent is not None:
             _erase(value, truth)
 
 
 def _replace_by_branch(op: scf.IfOp, truth: bool) -> None:
-    """Put the operations of a branch where the `scf.if` is."""
+    """Replace an `scf.if` by the branch that is taken if its condition is `truth`."""
     region = op.true_region if truth else op.false_region
     results: list[SSAValue] = []
     if region.blocks:
@@ -55,23 +57,24 @@ def _replace_by_branch(op: scf.IfOp, truth: bool) -> None:
         assert end is not None
         results = list(end.operands)
         Rewriter.inline_block(block, InsertPoint.before(op))
-        Rewriter.erase_op(end)
+        erase(end)
     Rewriter.replace_op(op, [], results)
 
 
 def _erase(value: OpResult, truth: bool) -> None:
-    """Erase the operation that computes a value, and in its block what only that needed; other
-    uses get a constant.
+    """Erase the operation that computes `value`, and those of its block that only it used.
+
+    Remaining uses get the constant `truth`.
     """
     if value.first_use is not None:
         constant = arith.ConstantOp.from_int_and_width(int(truth), 1)
-        Rewriter.insert_op(constant, InsertPoint.before(value.op))
+        insert_before(value.op, constant)
         value.replace_all_uses_with(constant.result)
     block, pending = value.op.parent, [value.op]
     while pending:
         op = pending.pop()
         owners = {operand.owner for operand in op.operands}
-        Rewriter.erase_op(op)
+        erase(op)
         for owner in owners:
             if isinstance(owner, Operation) and owner.parent is block and _is_dead(owner):
                 pending.append(owner)

@@ -1,4 +1,4 @@
-"""Passes that see one function on buffers at a time."""
+"""Passes that visit one function on buffers at a time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ PrimFuncFunction = Callable[[PrimFuncOp, ModuleOp, PassContext], PrimFuncOp | No
 
 
 class PrimFuncPass(FunctionPass[PrimFuncOp], ABC):
-    """A pass that sees one `tir.prim_func` at a time; source: `tvm.tir.transform.prim_func_pass`.
+    """A pass that visits one `tir.prim_func` at a time.
 
-    As FunctionPass: it may not add, delete or rename functions.
+    As a FunctionPass it may not add, delete or rename functions.
+    Source: `tvm.tir.transform.prim_func_pass`.
     """
 
 
@@ -54,7 +55,9 @@ def prim_func_pass(
     name: str | None = None,
     required: Sequence[str] | None = None,
 ) -> object:
-    """Make a pass on each `tir.prim_func` of a function `(func, module, ctx)`, or of a class that
-    has `transform_function`: `function_pass` with that anchor.
+    """Make a `PrimFuncPass` from a function `(func, module, ctx)`, or from a class.
+
+    The class has a method `transform_function`. `opt_level`, `name` and `required` are as for
+    `function_pass`.
     """
     return function_pass(pass_func, opt_level, name, required, PrimFuncOp)  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownVariableType]

@@ -1,12 +1,11 @@
-"""Turn buffers of several dimensions into buffers of one, their elements in the same order."""
+"""FlattenBuffer: buffers of several dimensions become buffers of one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
@@ -14,9 +13,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     ModuleOp,
     NoneAttr,
-    ShapedType,
     StridedLayoutAttr,
-    VectorType,
     i64,
 )
 from xdsl.ir import Block, Operation, SSAValue
@@ -27,103 +24,108 @@ from ...analysis.arith.analyzer import Analyzer
 from ...analysis.arith.canonical import ONE, ZERO
 from ...analysis.arith.linear_form import Linear, Range
 from ...analysis.arith.materialize import Builder
-from ...analysis.memory.buffers import (
-    Access,
-    Allocation,
-    Buffer,
-    View,
-    buffer_type,
-    is_static,
-    mixed_shape,
+from ...analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
+from ...analysis.memory.flat_accesses import (
+    can_flatten,
+    can_flatten_allocation,
+    is_contiguous_access,
+    is_flat_view,
+    is_in_bounds_transfer,
+    is_whole_buffer,
+    rank_of,
 )
-from ...analysis.memory.flat_views import (
-    Flat,
+from ...analysis.memory.flat_layout import (
+    FlatLayout,
     flat_type,
-    flat_view,
-    row_major,
+    layout_of_view,
+    one_group,
+    row_major_strides,
     static_strides,
-    whole_dimension,
 )
 from ...dialects.tir.ops import ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.remarks import Remarks
+from ...passmanager.ir.edit import erase, insert_before
+from ..rewriting.flat_index import build_flat_index
 from .base import PrimFuncPass
 
-__all__ = ["FlattenBuffer", "Flattening"]
-
-Reshaping: TypeAlias = (
-    memref.CastOp
-    | memref.CollapseShapeOp
-    | memref.ExpandShapeOp
-    | memref.ReinterpretCastOp
-    | memref.SubviewOp
-)
-"""A view whose elements are known to be ones of what it is a view of."""
+__all__ = ["FlattenBuffer", "flatten_buffers"]
 
 INDEX = IndexType()
 
 
-class Flattening:
-    """The accesses of a function to buffers of several dimensions, made ones to flat buffers.
+def flatten_buffers(func: PrimFuncOp, *, actions: Actions = SILENT) -> None:
+    """Turn the accesses of `func` to buffers of several dimensions into accesses to flat buffers.
 
-    What else uses such a buffer is left as it is; if the buffer is allocated in the function, on a
-    view of the flat one. `buffers` and `accesses` count what was flattened.
+    Other uses of such a buffer keep its shape: a parameter stays as it is, and an allocation gets a
+    view of the flat allocation.
+    """
+    BufferFlattener(actions).run(func)
+
+
+class BufferFlattener:
+    """A flattener of the buffers of one function, in program order.
+
+    For each buffer and view it keeps a layout in a flat buffer. An access is then rewritten alone.
+    The old views, allocations and index operations are erased at the end if they have no uses left.
     """
 
-    def __init__(self, remarks: Remarks) -> None:
-        self.remarks = remarks
-        self.buffers = 0
-        self.accesses = 0
+    def __init__(self, actions: Actions) -> None:
+        self.actions = actions
         self.analyzer = Analyzer()
-        self._flats: dict[SSAValue, Flat] = {}
-        self._made: list[View] = []
-        self._views: list[View] = []
-        self._allocations: list[tuple[Allocation, Sequence[SSAValue | int]]] = []
+        self._layouts: dict[SSAValue, FlatLayout] = {}
+        self._flat_views: list[View] = []
+        self._old_views: list[View] = []
+        self._old_allocations: list[tuple[Allocation, Sequence[SSAValue | int]]] = []
         self._old_indices: list[SSAValue] = []
 
     def run(self, func: PrimFuncOp) -> None:
-        """Flatten the buffers of a function."""
+        """Flatten the buffers of `func`."""
         self._visit(func.body.block)
-        for view in (*reversed(self._views), *self._made):
+        for view in (*reversed(self._old_views), *self._flat_views):
             if not view.results[0].uses:
                 self._old_indices += view.operands
-                Rewriter.erase_op(view)
-        for op, shape in self._allocations:
-            expand(op, self._flats[op.memref].buffer, shape)
+                erase(view)
+        for op, shape in self._old_allocations:
+            replace_by_expanded(op, self._layouts[op.memref].buffer, shape)
         erase_unused(self._old_indices)
 
     def _visit(self, block: Block) -> None:
-        ops = list(block.ops)  # not what is inserted
+        ops = list(block.ops)  # without those that are inserted
         start = InsertPoint.at_start(block)
         for argument in block.args:
-            if is_wanted(argument):
-                self._add_view(argument, start)
+            if can_flatten(argument):
+                self._add_flat_view(argument, start)
         for op in ops:
-            match op:
-                case memref.AllocOp() | memref.AllocaOp() if is_owned(op.memref):
-                    self._add_allocation(op)
-                case memref.DimOp():
-                    self._replace_dim(op)
-                case memref.CopyOp():
-                    self._flatten_copy(op)
-                case _ if isinstance(op, Access):
-                    self._flatten_access(op)
-                case vector.TransferReadOp() | vector.TransferWriteOp():
-                    if op.source in self._flats and is_plain_transfer(op):
-                        self._flatten_access(as_access(op))
-                case _ if isinstance(op, View) and self._looks_through(op):
-                    self._views.append(op)
-                case memref.ViewOp() if is_owned(op.result):
-                    self._flatten_view(op)
-                case _:
-                    for result in op.results:
-                        if is_wanted(result):
-                            self._add_view(result, InsertPoint.after(op))
-                        elif result.type == INDEX:
-                            self.analyzer.hold(result)
-                    self._visit_regions(op)
+            self._visit_op(op)
+
+    def _visit_op(self, op: Operation) -> None:
+        match op:
+            case memref.AllocOp() | memref.AllocaOp() if can_flatten_allocation(op.memref):
+                self._add_flat_allocation(op)
+            case memref.DimOp():
+                self._replace_dim(op)
+            case memref.CopyOp():
+                self._flatten_copy(op)
+            case _ if isinstance(op, Access):
+                self._flatten_access(op)
+            case vector.TransferReadOp() | vector.TransferWriteOp():
+                if op.source in self._layouts and is_in_bounds_transfer(op):
+                    self._flatten_access(replace_transfer(op))
+            case _ if isinstance(op, View) and self._add_view_layout(op):
+                self._old_views.append(op)
+            case memref.ViewOp() if can_flatten_allocation(op.result):
+                self._add_flat_byte_view(op)
+            case _:
+                for result in op.results:
+                    if can_flatten(result):
+                        self._add_flat_view(result, InsertPoint.after(op))
+                    elif result.type == INDEX:
+                        self.analyzer.hold(result)
+                self._visit_regions(op)
 
     def _visit_regions(self, op: Operation) -> None:
+        """Visit the regions of `op`, with the facts that hold in each."""
         for number, region in enumerate(op.regions):
             for block in region.blocks:
                 if isinstance(op, ForOp):
@@ -135,80 +137,96 @@ class Flattening:
                 with scope:
                     self._visit(block)
 
-    # Buffers
+    # Flat buffers
 
-    def _add_view(self, buffer: SSAValue, at: InsertPoint) -> None:
-        """Make a flat view of a buffer that keeps its dimensions."""
+    def _add_flat_view(self, buffer: SSAValue, at: InsertPoint) -> None:
+        """Insert a flat view of `buffer`, whose definition keeps its shape."""
         type = buffer_type(buffer)
-        rank = type.get_num_dims()
-        builder = Builder(self.analyzer, at)
-        view: View
         if isinstance(type.layout, NoneAttr):
-            sizes = [ZERO] + [self._size(buffer, axis, builder) for axis in range(1, rank)]
-            strides, begin = row_major(sizes, self.analyzer), 0
-            view = memref.CollapseShapeOp.build(
-                operands=[buffer],
-                result_types=[flat_type(type)],
-                properties={"reassociation": whole_dimension(rank)},
-            )
+            self._add_collapsed_view(buffer, at)
+        elif (strides := static_strides(type)) is not None:
+            self._add_strided_view(buffer, strides, at)
         else:
-            known = static_strides(type)
-            if known is None:
-                self._miss_layout(buffer, at)
-                return
-            begin = type.get_offset() or 0
-            span = ONE
-            for axis, stride in enumerate(known):
-                size = self._size(buffer, axis, builder)
-                span = self.analyzer.add(span, size.shifted(-1), stride)
-            strides = [Linear((), stride) for stride in known]
-            length = builder.build(span) if span.terms else span.constant
-            extent = length if isinstance(length, int) else DYNAMIC_INDEX
-            layout = StridedLayoutAttr([1], begin) if begin else NoneAttr()
-            result = MemRefType(type.element_type, [extent], layout, type.memory_space)
-            view = memref.ReinterpretCastOp.from_dynamic(buffer, [begin], [length], [1], result)
-        Rewriter.insert_op(view, at)
-        self._made.append(view)
-        self._add(buffer, view.results[0], strides, begin, builder, owned=False)
+            where = buffer.owner if isinstance(buffer.owner, Operation) else at.block.parent_op()
+            assert where is not None
+            self.actions.missed(
+                where,
+                "Layout",
+                f"accesses to a buffer of type {type} are left as they are: its strides and its "
+                "offset are not all known",
+            )
 
-    def _miss_layout(self, buffer: SSAValue, at: InsertPoint) -> None:
-        where = buffer.owner if isinstance(buffer.owner, Operation) else at.block.parent_op()
-        assert where is not None
-        self.remarks.missed(
-            where,
-            "Layout",
-            f"accesses to a buffer of type {buffer.type} are left as they are: its strides and its "
-            "offset are not all known",
+    def _add_collapsed_view(self, buffer: SSAValue, at: InsertPoint) -> None:
+        type, builder = buffer_type(buffer), Builder(self.analyzer, at)
+        rank = type.get_num_dims()
+        sizes = [ZERO] + [self._size(buffer, axis, builder) for axis in range(1, rank)]
+        strides = row_major_strides(sizes, self.analyzer)
+        view = memref.CollapseShapeOp.build(
+            operands=[buffer],
+            result_types=[flat_type(type)],
+            properties={"reassociation": one_group(rank)},
         )
+        self._insert_flat_view(view, buffer, strides, 0, builder)
 
-    def _add_allocation(self, op: Allocation) -> None:
-        """Make a flat allocation beside one; `expand` makes the old one of it."""
+    def _add_strided_view(self, buffer: SSAValue, strides: Sequence[int], at: InsertPoint) -> None:
+        """Insert a flat view over the span of a buffer with a strided layout.
+
+        The span is `1 + (size - 1) * stride + ...` elements, with those between its own.
+        """
+        type, builder = buffer_type(buffer), Builder(self.analyzer, at)
+        begin = type.get_offset() or 0
+        span = ONE
+        for axis, stride in enumerate(strides):
+            size = self._size(buffer, axis, builder)
+            span = self.analyzer.add(span, size.shifted(-1), stride)
+        length = builder.build(span) if span.terms else span.constant
+        extent = length if isinstance(length, int) else DYNAMIC_INDEX
+        layout = StridedLayoutAttr([1], begin) if begin else NoneAttr()
+        result = MemRefType(type.element_type, [extent], layout, type.memory_space)
+        view = memref.ReinterpretCastOp.from_dynamic(buffer, [begin], [length], [1], result)
+        forms = [Linear((), stride) for stride in strides]
+        self._insert_flat_view(view, buffer, forms, begin, builder)
+
+    def _insert_flat_view(
+        self,
+        view: memref.CollapseShapeOp | memref.ReinterpretCastOp,
+        buffer: SSAValue,
+        strides: Sequence[Linear],
+        begin: int,
+        builder: Builder,
+    ) -> None:
+        Rewriter.insert_op(view, builder.at)
+        self._flat_views.append(view)
+        self._add_layout(buffer, view.result, strides, begin, builder, owned=False)
+
+    def _add_flat_allocation(self, op: Allocation) -> None:
+        """Insert a flat allocation before `op`, which is replaced or erased at the end."""
         type, builder = buffer_type(op.memref), Builder(self.analyzer, InsertPoint.before(op))
         shape = mixed_shape(type, op.dynamic_sizes)
-        strides, length = self._product(shape, builder)
+        strides, length = self._strides_and_length(shape, builder)
         flat = op.build(
             operands=[length, []],
             result_types=[flat_type(type)],
             properties={"alignment": op.alignment},
             attributes=dict(op.attributes),
         )
-        Rewriter.insert_op(flat, InsertPoint.before(op))
-        self._allocations.append((op, shape))
-        self._add(op.memref, flat.results[0], strides, 0, builder, owned=True)
+        insert_before(op, flat)
+        self._old_allocations.append((op, shape))
+        self._add_layout(op.memref, flat.results[0], strides, 0, builder, owned=True)
 
-    def _flatten_view(self, op: memref.ViewOp) -> None:
-        """Make a flat view of bytes beside one of several dimensions."""
+    def _add_flat_byte_view(self, op: memref.ViewOp) -> None:
+        """Insert a flat `memref.view` of the same bytes before `op`."""
         type, builder = buffer_type(op.result), Builder(self.analyzer, InsertPoint.before(op))
-        strides, length = self._product(mixed_shape(type, op.sizes), builder)
+        strides, length = self._strides_and_length(mixed_shape(type, op.sizes), builder)
         flat = memref.ViewOp(op.source, op.byte_shift, length, flat_type(type))
-        Rewriter.insert_op(flat, InsertPoint.before(op))
-        self._views.append(op)
-        self._add(op.result, flat.result, strides, 0, builder, owned=True)
+        insert_before(op, flat)
+        self._old_views.append(op)
+        self._add_layout(op.result, flat.result, strides, 0, builder, owned=True)
 
-    def _product(
+    def _strides_and_length(
         self, shape: Sequence[SSAValue | int], builder: Builder
     ) -> tuple[list[Linear], list[SSAValue]]:
-        """The strides of a buffer of that shape, and its length if that is not known."""
+        """Return the strides of a buffer of `shape`, and its length if that is dynamic."""
         sizes: list[Linear] = []
         for size in shape:
             if isinstance(size, int):
@@ -217,12 +235,13 @@ class Flattening:
                 self.analyzer.hold(size)
                 self.analyzer.facts.learn(self.analyzer.linear(size), Range(0))
                 sizes.append(self.analyzer.linear(size))
-        strides = row_major(sizes, self.analyzer)
+        strides = row_major_strides(sizes, self.analyzer)
         if all(isinstance(size, int) for size in shape):
             return strides, []
         return strides, [builder.build(self.analyzer.multiply(strides[0], sizes[0]))]
 
     def _size(self, buffer: SSAValue, axis: int, builder: Builder) -> Linear:
+        """Return a size of `buffer`; a dynamic one is computed by a `memref.dim`."""
         size = buffer_type(buffer).get_shape()[axis]
         if size != DYNAMIC_INDEX:
             return Linear((), size)
@@ -232,7 +251,7 @@ class Flattening:
         self.analyzer.hold(dim.result)
         return self.analyzer.linear(dim.result)
 
-    def _add(
+    def _add_layout(
         self,
         buffer: SSAValue,
         flat: SSAValue,
@@ -242,37 +261,39 @@ class Flattening:
         *,
         owned: bool,
     ) -> None:
+        """Record the layout of `buffer` in the flat buffer `flat`."""
         if isinstance(flat.owner, Operation) and isinstance(buffer.owner, Operation):
             flat.owner.location = buffer.owner.location
         flat.name_hint = buffer.name_hint
         strides = tuple(strides)
         for stride in strides:
-            if stride.terms:  # computed once, not at each access
+            if stride.terms:  # computed once here, not at each access
                 value = builder.build(stride)
                 self.analyzer.hold(value)
                 self._old_indices.append(value)
-        self._flats[buffer] = Flat(flat, ZERO, strides, begin, owned)
-        self.buffers += 1
+        self._layouts[buffer] = FlatLayout(flat, ZERO, strides, begin, owned)
+        self.actions.count("flattened")
+
+    def _add_view_layout(self, op: View) -> bool:
+        """Record the layout of the result of `op`; return False if it is not known."""
+        source, result = op.operands[0], op.results[0]
+        layout = self._layouts.get(source)
+        if layout is None and rank_of(source) == 1 and rank_of(result) > 1:
+            layout = FlatLayout.of(source)
+        if layout is None or (not layout.owned and is_flat_view(op)):
+            return False
+        found = layout_of_view(op, layout, self.analyzer)
+        if found is None:
+            return False
+        self._layouts[result] = found
+        return True
 
     # Uses
 
-    def _looks_through(self, op: View) -> bool:
-        """Whether the elements of a view are known to be ones of a flat buffer."""
-        source, result = op.operands[0], op.results[0]
-        flat = self._flats.get(source)
-        if flat is None and rank_of(source) == 1 and rank_of(result) > 1:
-            flat = Flat.of(source)
-        if flat is None or (not flat.owned and stays_flat(op)):
-            return False
-        found = flat_view(op, flat, self.analyzer)
-        if found is None:
-            return False
-        self._flats[result] = found
-        return True
-
     def _replace_dim(self, op: memref.DimOp) -> None:
+        """Replace a size of an allocation by the value it was allocated with."""
         form = self.analyzer.linear(op.result)
-        if isinstance(op.source.owner, Allocation) and op.source in self._flats:
+        if isinstance(op.source.owner, Allocation) and op.source in self._layouts:
             value = Builder(self.analyzer, InsertPoint.before(op)).build(form)
             if value is not op.result:
                 op.result.replace_all_uses_with(value)
@@ -281,118 +302,36 @@ class Flattening:
             self.analyzer.hold(op.result)
 
     def _flatten_copy(self, op: memref.CopyOp) -> None:
-        """Copy from flat to flat what is all of both."""
-        flats = [self._flats.get(buffer) for buffer in op.operands]
+        """Copy between the flat buffers if both operands are all of them."""
+        layouts = [self._layouts.get(buffer) for buffer in op.operands]
         if all(
-            flat is not None and is_whole(flat, buffer_type(buffer), self.analyzer)
-            for flat, buffer in zip(flats, op.operands, strict=True)
+            layout is not None and is_whole_buffer(layout, buffer_type(buffer), self.analyzer)
+            for layout, buffer in zip(layouts, op.operands, strict=True)
         ):
-            op.operands = [flat.buffer for flat in flats if flat is not None]
-            self.accesses += 1
+            op.operands = [layout.buffer for layout in layouts if layout is not None]
+            self.actions.count("accesses")
 
     def _flatten_access(self, op: Access) -> None:
         at = 1 if isinstance(op, memref.AtomicRMWOp | memref.StoreOp | vector.StoreOp) else 0
-        flat = self._flats.get(op.operands[at])
-        if flat is None:
+        layout = self._layouts.get(op.operands[at])
+        if layout is None:
             return
-        if not is_in_a_row(op, flat):
-            self.remarks.missed(op, "Vector", "the elements of the vector are not in a row")
+        if not is_contiguous_access(op, layout):
+            self.actions.missed(op, "Vector", "the elements of the vector are not contiguous")
             return
-        end = at + 1 + len(flat.strides)
+        if not self.actions.allowed(op):
+            return
+        end = at + 1 + len(layout.strides)
         indices = list(op.operands[at + 1 : end])
-        index = self._index(flat, indices, Builder(self.analyzer, InsertPoint.before(op)))
-        op.operands = [*op.operands[:at], flat.buffer, index, *op.operands[end:]]
+        builder = Builder(self.analyzer, InsertPoint.before(op))
+        index = build_flat_index(layout, indices, builder)
+        op.operands = [*op.operands[:at], layout.buffer, index, *op.operands[end:]]
         self._old_indices += indices
-        self.accesses += 1
-
-    def _index(self, flat: Flat, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
-        """The index in the flat buffer: simplified, or the plain sum if that costs less."""
-        analyzer = self.analyzer
-        total, parts = flat.offset, [flat.offset] if flat.offset != ZERO else []
-        plain_cost = -1 + (builder.cost(flat.offset) + 1 if parts else 0)
-        for index, stride in zip(indices, flat.strides, strict=True):
-            analyzer.hold(index)
-            form = analyzer.linear(index)
-            if form != ZERO:
-                plain_cost += 1 + (stride != ONE)
-            total = analyzer.add(total, analyzer.multiply(form, stride))
-        if builder.cost(total) <= plain_cost:
-            value = builder.build(total)
-        else:
-            value = self._plain_sum(flat, indices, builder)
-        analyzer.hold(value)
-        return value
-
-    def _plain_sum(self, flat: Flat, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
-        value = builder.build(flat.offset) if flat.offset != ZERO else None
-        for index, stride in zip(indices, flat.strides, strict=True):
-            form = self.analyzer.linear(index)
-            if form == ZERO:
-                continue
-            part = index
-            if stride != ONE:
-                product = arith.MuliOp(index, builder.build(stride))
-                Rewriter.insert_op(product, builder.at)
-                part = product.result
-            if value is not None:
-                total = arith.AddiOp(value, part)
-                Rewriter.insert_op(total, builder.at)
-                part = total.result
-            value = part
-        return builder.build(ZERO) if value is None else value
+        self.actions.count("accesses")
 
 
-# Which buffers and accesses
-
-
-def rank_of(buffer: SSAValue) -> int:
-    """The number of dimensions of a value that is a buffer, 0 for another."""
-    return buffer_type(buffer).get_num_dims() if isinstance(buffer.type, MemRefType) else 0
-
-
-def is_owned(buffer: SSAValue) -> bool:
-    """Whether what makes a buffer may make a flat one: it has no layout, and is accessed."""
-    return isinstance(buffer_type(buffer).layout, NoneAttr) and is_wanted(buffer, owned=True)
-
-
-def is_wanted(buffer: SSAValue, *, owned: bool = False) -> bool:
-    """Whether a buffer has several dimensions, and elements of it or of its views are accessed."""
-    if rank_of(buffer) < 2:
-        return False
-    pending = [buffer]
-    while pending:
-        for use in pending.pop().uses:
-            user = use.operation
-            if isinstance(user, Access) or is_plain_transfer(user):
-                return True
-            if isinstance(user, Reshaping) and use.index == 0 and (owned or not stays_flat(user)):
-                pending.append(user.results[0])
-    return False
-
-
-def stays_flat(op: View) -> bool:
-    """Whether a view of a buffer that keeps its dimensions is the flat buffer that is wanted."""
-    flattening = isinstance(op, memref.CollapseShapeOp | memref.ReinterpretCastOp)
-    return flattening and rank_of(op.results[0]) == 1
-
-
-def is_row(vector: SSAValue) -> bool:
-    """Whether a vector has one dimension."""
-    return isinstance(vector.type, ShapedType) and vector.type.get_num_dims() == 1
-
-
-def is_plain_transfer(op: Operation) -> bool:
-    """Whether a transfer is known to be an access to elements of the last dimension of a buffer."""
-    if not isinstance(op, vector.TransferReadOp | vector.TransferWriteOp):
-        return False
-    plain = op.mask is None and op.permutation_map.data.is_minor_identity()
-    inside = all(dimension.value.data for dimension in op.in_bounds)
-    value = op.result if isinstance(op, vector.TransferReadOp) else op.vector
-    return plain and inside and is_row(value) and rank_of(op.source) > 0
-
-
-def as_access(op: vector.TransferReadOp | vector.TransferWriteOp) -> Access:
-    """Put the access in the place of a transfer that is one."""
+def replace_transfer(op: vector.TransferReadOp | vector.TransferWriteOp) -> Access:
+    """Replace an in-bounds transfer by a vector load or store, and return that."""
     if isinstance(op, vector.TransferReadOp):
         new = vector.LoadOp(op.source, op.indices, op.result.type)
     else:
@@ -402,44 +341,17 @@ def as_access(op: vector.TransferReadOp | vector.TransferWriteOp) -> Access:
     return new
 
 
-def is_in_a_row(op: Access, flat: Flat) -> bool:
-    """Whether the elements that are accessed are next to each other in the flat buffer."""
-    match op:
-        case vector.LoadOp() | vector.MaskedLoadOp():
-            value = op.result
-        case vector.StoreOp():
-            value = op.vector
-        case vector.MaskedStoreOp():
-            value = op.value_to_store
-        case _:
-            return True
-    if isinstance(buffer_type(flat.buffer).element_type, VectorType):
-        return False
-    return is_row(value) and bool(flat.strides) and flat.strides[-1] == ONE
-
-
-def is_whole(flat: Flat, type: Buffer, analyzer: Analyzer) -> bool:
-    """Whether a buffer of the type is all of the flat one, in order."""
-    sizes = [Linear((), size) for size in type.get_shape()]
-    whole = buffer_type(flat.buffer).get_shape() == flat_type(type).get_shape()
-    in_order = list(flat.strides) == row_major(sizes, analyzer)
-    return is_static(type) and whole and in_order and flat.offset == ZERO
-
-
-# Making and erasing
-
-
-def expand(op: Allocation, flat: SSAValue, shape: Sequence[SSAValue | int]) -> None:
-    """Put a view of a flat buffer in the place of an allocation, if that still has uses."""
+def replace_by_expanded(op: Allocation, flat: SSAValue, shape: Sequence[SSAValue | int]) -> None:
+    """Replace the allocation `op` by a view of `flat` in its shape; erase it if it is unused."""
     if not op.memref.uses:
-        Rewriter.erase_op(op)
+        erase(op)
         return
     type = buffer_type(op.memref)
     view = memref.ExpandShapeOp.build(
         operands=[flat, [size for size in shape if not isinstance(size, int)]],
         result_types=[type],
         properties={
-            "reassociation": whole_dimension(type.get_num_dims()),
+            "reassociation": one_group(type.get_num_dims()),
             "static_output_shape": DenseArrayBase.from_list(i64, type.get_shape()),
         },
     )
@@ -448,27 +360,49 @@ def expand(op: Allocation, flat: SSAValue, shape: Sequence[SSAValue | int]) -> N
 
 
 def erase_unused(values: Iterable[SSAValue]) -> None:
-    """Erase the pure operations that give these values, and all that only they use."""
+    """Erase the pure operations that compute `values` if unused, and then their operands'."""
     pending = list(dict.fromkeys(values))
-    erased: set[Operation] = set()
     while pending:
         op = pending.pop().owner
-        if not isinstance(op, Operation) or op in erased or op.regions:
+        # An operation without a block was erased before.
+        if not isinstance(op, Operation) or op.parent is None or op.regions:
             continue
         if is_side_effect_free(op) and not any(result.uses for result in op.results):
             pending += op.operands
-            erased.add(op)
-            Rewriter.erase_op(op)
+            erase(op)
 
 
 @dataclass(frozen=True)
 class FlattenBuffer(PrimFuncPass):
-    """Turn buffers of several dimensions into buffers of one; source: `tir.FlattenBuffer`."""
+    """Turn buffers of several dimensions into buffers of one dimension, in row-major order.
+
+    Source: `tir.FlattenBuffer`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8x4xf32>, %i: index, %j: index) {
+          %0 = memref.alloc() : memref<8x4xf32>
+          %1 = memref.load %x[%i, %j] : memref<8x4xf32>
+          memref.store %1, %0[%j, %i] : memref<8x4xf32>
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8x4xf32>, %i: index, %j: index) {
+          %x_1 = memref.collapse_shape %x [[0 : i64, 1 : i64]] : memref<8x4xf32> into memref<32xf32>
+          %0 = memref.alloc() : memref<32xf32>
+          %1 = arith.constant 4 : index
+          %2 = arith.muli %i, %1 : index
+          %3 = arith.addi %2, %j : index
+          %4 = memref.load %x_1[%3] : memref<32xf32>
+          %5 = arith.constant 4 : index
+          %6 = arith.muli %j, %5 : index
+          %7 = arith.addi %i, %6 : index
+          memref.store %4, %0[%7] : memref<32xf32>
+        }
+    """
 
     name = "tir-flatten-buffer"
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        flattening = Flattening(ctx.remarks)
-        flattening.run(func)
-        ctx.count("flattened", flattening.buffers)
-        ctx.count("accesses", flattening.accesses)
+        flatten_buffers(func, actions=ctx.actions)

@@ -1,209 +1,104 @@
-"""LowerTIR: functions on buffers, and their loops, become those of MLIR's own dialects."""
+"""LowerTIR: functions on buffers, and their loops, become func and scf."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from math import prod
 
-from typing_extensions import TypeIs
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
-    FixedBitwidthType,
-    FunctionType,
     IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     UnitAttr,
-    VectorType,
-    i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import ConstantLike
 
+from ...analysis.constants import integer_constant
 from ...dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.walk import walk
+from ..rewriting.buffer_placement import drop_storage_scopes, place_buffers
 
-__all__ = ["LowerTIR", "drop_scopes", "lower_loop", "lower_prim_func", "place_buffers"]
-
-ALIGNMENT = IntegerAttr(64, i64)
-"""Of buffers: a line of the cache, and the widest vector."""
+__all__ = ["LowerTIR", "lower_functions"]
 
 
-# Storage scopes
+def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SILENT) -> None:
+    """Lower all functions on buffers of `module`, and the calls of them.
+
+    The buffers of one function take at most `stack_bytes` of the stack. Nothing changes if one of
+    the functions has an error: a loop that is bound to a thread, or a `memref.dealloc`.
+    """
+    functions = [op for op in module.ops if isinstance(op, PrimFuncOp)]
+    if not all([can_lower(op, actions) for op in functions]):
+        return
+    for op in functions:
+        place_buffers(op, stack_bytes, actions=actions)
+    drop_storage_scopes(module)
+    for op in functions:
+        lower_prim_func(op)
+        actions.count("lowered-functions")
+    for op in [op for op in walk(module) if isinstance(op, CallOp)]:
+        lower_call(op)
 
 
-def drop_scopes(module: ModuleOp) -> None:
-    """Take the storage scopes, which are strings, out of the types of all values and symbols."""
-    for op in [*walk(module)]:
-        args = (arg for region in op.regions for block in region.blocks for arg in block.args)
-        for value in (*op.results, *args):
-            if (type := _without_scope(value.type)) != value.type:
-                _set_type(value, type)
+def can_lower(func: PrimFuncOp, actions: Actions) -> bool:
+    """Report what cannot be lowered, and loops that become serial; return whether `func` can be."""
+    errors = 0
+    for op in walk(func):
         match op:
-            case func.FuncOp() | PrimFuncOp():
-                inputs, outputs = op.function_type.inputs, op.function_type.outputs
-                op.function_type = FunctionType.from_lists(
-                    [*map(_without_scope, inputs)], [*map(_without_scope, outputs)]
-                )
-            case memref.GlobalOp():
-                op.properties["type"] = _without_scope(op.type)
-            case memref.MemorySpaceCastOp() if op.source.type == op.dest.type:
-                op.dest.replace_all_uses_with(op.source)
-                Rewriter.erase_op(op)
+            case ForOp() if op.for_kind is ForKind.THREAD_BINDING:
+                assert op.thread_tag is not None
+                tag = op.thread_tag.data
+                message = f'is bound to "{tag}", but a CPU has no such threads'
+                actions.error(op, message).help("a parallel loop runs on any target")
+                errors += 1
+            case ForOp() if op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
+                message = f"runs as a serial loop: no pass has {op.for_kind} it"
+                actions.missed(op, "Serial", message, kind=str(op.for_kind))
+            case memref.DeallocOp():
+                actions.error(op, "frees a buffer, which lives until the end of its block")
+                errors += 1
             case _:
                 pass
-
-
-def _without_scope(type: Attribute) -> Attribute:
-    if not _is_buffer(type) or _scope(type) is None:
-        return type
-    return MemRefType(type.element_type, type.shape, type.layout)
-
-
-def _set_type(value: SSAValue, type: Attribute) -> None:
-    new = Rewriter.replace_value_with_new_type(value, type)
-    if isinstance(value, BlockArgument) and isinstance(new, BlockArgument):
-        new.location = value.location
-
-
-def _scope(type: MemRefType[Attribute]) -> str | None:
-    space = type.memory_space
-    return space.data if isinstance(space, StringAttr) else None
-
-
-def _is_buffer(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
-    return isinstance(type, MemRefType)
-
-
-# Allocations
-
-
-def place_buffers(func: PrimFuncOp, stack_bytes: int, on_heap: Callable[[Operation], None]) -> int:
-    """Put what the function allocates for itself alone on the stack, at the start of the function
-    or of the parallel loop around it, and free the rest at the end of its block; how many are on
-    the stack.
-
-    `on_heap` is told of those that would be on the stack if their size were known and all fitted
-    into `stack_bytes`.
-    """
-    placed = 0
-    for op in [op for op in walk(func) if isinstance(op, memref.AllocOp | memref.AllocaOp)]:
-        type = op.memref.type
-        assert _is_buffer(type)
-        size = _byte_size(type)
-        if isinstance(op, memref.AllocOp) and _scope(type) in (None, "global"):
-            _free_at_end(op)
-        elif size is None or size > stack_bytes:
-            on_heap(op)
-            _free_at_end(op)
-        else:
-            stack_bytes -= size
-            placed += 1
-            _move_to_stack(op)
-    return placed
-
-
-def _byte_size(type: MemRefType[Attribute]) -> int | None:
-    """The bytes of a buffer, None if they are not known."""
-    element, shape = type.element_type, type.get_shape()
-    if _is_vector(element):
-        element, shape = element.element_type, (*shape, *element.get_shape())
-    if DYNAMIC_INDEX in shape:
-        return None
-    match element:
-        case IndexType():
-            return 8 * prod(shape)
-        case FixedBitwidthType():
-            return -(-element.bitwidth // 8) * prod(shape)
-        case _:
-            return None
-
-
-def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
-    return isinstance(type, VectorType)
-
-
-def _move_to_stack(op: memref.AllocOp | memref.AllocaOp) -> None:
-    """Allocate once at the start of the function, as the stack would grow with each iteration of a
-    serial loop; iterations of a parallel one each have their own."""
-    scope = op.parent_op()
-    while scope is not None and not _allocates_anew(scope):
-        scope = scope.parent_op()
-    assert scope is not None
-    op = _become(op, memref.AllocaOp)
-    op.detach()
-    Rewriter.insert_op(op, InsertPoint.at_start(scope.regions[0].block))
-
-
-def _allocates_anew(op: Operation) -> bool:
-    """Whether each run of the body of an op has a stack of its own."""
-    if isinstance(op, ForOp):
-        return op.for_kind is ForKind.PARALLEL
-    return isinstance(op, scf.ParallelOp | PrimFuncOp)
-
-
-def _free_at_end(op: memref.AllocOp | memref.AllocaOp) -> None:
-    op = _become(op, memref.AllocOp)
-    assert op.parent is not None and op.parent.last_op is not None
-    dealloc = memref.DeallocOp.get(op.memref)
-    dealloc.location = op.location
-    Rewriter.insert_op(dealloc, InsertPoint.before(op.parent.last_op))
-
-
-def _become(
-    op: memref.AllocOp | memref.AllocaOp, kind: type[memref.AllocOp | memref.AllocaOp]
-) -> memref.AllocOp | memref.AllocaOp:
-    """The allocation as one of that kind, in its place."""
-    properties = {"alignment": ALIGNMENT} | op.properties
-    if isinstance(op, kind):
-        op.properties = properties
-        return op
-    new = kind.create(
-        operands=op.operands,
-        result_types=op.result_types,
-        properties=properties,
-        attributes=op.attributes,
-        location=op.location,
-    )
-    Rewriter.replace_op(op, new)
-    return new
+    return not errors
 
 
 # Loops
 
 
 def lower_loop(op: ForOp, one: SSAValue) -> None:
-    """Make it a loop of scf, from `min` up to `min + extent`; `one` is the step."""
+    """Replace `op` by an `scf.for` or `scf.parallel` from `min` up to `min + extent`.
+
+    `one` is the constant 1, which is the step.
+    """
     end = _sum(op.min, op.extent)
     if isinstance(end, Operation):
         end.location = op.location
-        Rewriter.insert_op(end, InsertPoint.before(op))
+        insert_before(op, end)
     body = op.detach_region(op.body)
     bounds = (op.min, SSAValue.get(end), one)
     if op.for_kind is ForKind.PARALLEL:
         start, end, step = ([bound] for bound in bounds)
         new: Operation = scf.ParallelOp(start, end, step, body)
-        _end_with(body.block, scf.ReduceOp())
+        _replace_terminator(body.block, scf.ReduceOp())
     else:
         new = scf.ForOp(*bounds, [], body)
-        _end_with(body.block, scf.YieldOp())
+        _replace_terminator(body.block, scf.YieldOp())
     new.location = op.location
     Rewriter.replace_op(op, new, [])
 
 
 def _sum(min: SSAValue, extent: SSAValue) -> SSAValue | Operation:
-    """`min + extent`, computed as far as it is known."""
-    start, count = _known(min), _known(extent)
+    """Return `min + extent`, folded if possible; a new operation is not inserted yet."""
+    start, count = integer_constant(min), integer_constant(extent)
     if start == 0:
         return extent
     if start is not None and count is not None:
@@ -211,32 +106,29 @@ def _sum(min: SSAValue, extent: SSAValue) -> SSAValue | Operation:
     return arith.AddiOp(min, extent)
 
 
-def _known(value: SSAValue) -> int | None:
-    constant = ConstantLike.get_constant_value(value)
-    return constant.value.data if isinstance(constant, IntegerAttr) else None
-
-
-def _end_with(block: Block, end: Operation) -> None:
+def _replace_terminator(block: Block, terminator: Operation) -> None:
     assert block.last_op is not None
-    end.location = block.last_op.location
-    Rewriter.replace_op(block.last_op, end)
+    terminator.location = block.last_op.location
+    Rewriter.replace_op(block.last_op, terminator)
 
 
 # Functions
 
 
 def lower_prim_func(op: PrimFuncOp) -> None:
-    """Make it a `func.func`, with its discardable attributes, and its body one of `scf` loops.
+    """Replace `op` by a `func.func` with its discardable attributes, and its loops by scf.
 
-    Its buffers do not overlap, which LLVM is told, unless `tir.alias` says that they may.
+    Its buffers do not overlap unless it has `tir.alias`: the arguments get `llvm.noalias`.
     """
     if not op.is_declaration:
         _lower_body(op)
     # MLIR has no public declarations.
     visibility = StringAttr("private") if op.is_declaration else op.sym_visibility
-    separate = "tir.alias" not in op.attributes
-    marks = [
-        DictionaryAttr({"llvm.noalias": UnitAttr()} if separate and _is_buffer(type) else {})
+    no_alias = "tir.alias" not in op.attributes
+    attributes = [
+        DictionaryAttr(
+            {"llvm.noalias": UnitAttr()} if no_alias and isinstance(type, MemRefType) else {}
+        )
         for type in op.function_type.inputs
     ]
     new = func.FuncOp(
@@ -244,7 +136,7 @@ def lower_prim_func(op: PrimFuncOp) -> None:
         op.function_type,
         op.detach_region(op.body),
         visibility,
-        arg_attrs=ArrayAttr(marks) if any(mark.data for mark in marks) else None,
+        arg_attrs=ArrayAttr(attributes) if any(each.data for each in attributes) else None,
     )
     new.attributes = op.attributes
     new.location = op.location
@@ -266,11 +158,11 @@ def _lower_body(op: PrimFuncOp) -> None:
     if one.result.first_use is not None:
         one.location = op.location
         Rewriter.insert_op(one, InsertPoint.at_start(block))
-    _end_with(block, func.ReturnOp())
+    _replace_terminator(block, func.ReturnOp())
 
 
 def lower_call(op: CallOp) -> None:
-    """Make it a `func.call`."""
+    """Replace `op` by a `func.call`."""
     new = func.CallOp(op.callee, op.arguments, ())
     new.attributes = op.attributes
     new.location = op.location
@@ -279,54 +171,39 @@ def lower_call(op: CallOp) -> None:
 
 @dataclass(frozen=True)
 class LowerTIR(ModulePass):
-    """Turn functions on buffers into `func`, `scf`, `memref` and what else mlir-opt knows.
+    """Turn functions on buffers into `func`, `scf`, `memref` and other dialects of MLIR.
 
-    Loops are serial, but for parallel ones. Storage scopes go: what was in one of them, but
-    `"global"`, is on the stack. Errors: DiagnosticError for a loop that is bound to a thread, and
-    for a `memref.dealloc`.
+    All loops but parallel ones become serial. Storage scopes are removed: buffers in scopes other
+    than "global" are on the stack. Errors: a loop that is bound to a thread, and a
+    `memref.dealloc`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for %i = %c0 extent %c8 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        func.func @f(%x: memref<8xf32> {llvm.noalias}, %y: f32) {
+          %0 = arith.constant 1 : index
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          scf.for %i = %c0 to %c8 step %0 {
+            memref.store %y, %x[%i] : memref<8xf32>
+          }
+          func.return
+        }
     """
 
     name = "lower-tir"
 
     stack_bytes: int = 1 << 18
-    """What the buffers of one function may take on the stack; the others are on the heap."""
+    """The most bytes of the stack for the buffers of one function; others are on the heap."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        functions = [op for op in module.ops if isinstance(op, PrimFuncOp)]
-        if not all([_check(op, ctx) for op in functions]):
-            return
-        for op in functions:
-            ctx.count("stack-buffers", place_buffers(op, self.stack_bytes, partial(_say, ctx)))
-        drop_scopes(module)
-        for op in functions:
-            lower_prim_func(op)
-        for op in [op for op in walk(module) if isinstance(op, CallOp)]:
-            lower_call(op)
-        ctx.count("lowered-functions", len(functions))
-
-
-def _say(ctx: PassContext, op: Operation) -> None:
-    message = "on the heap: its size is not known, or too big for the stack"
-    ctx.remarks.missed(op, "OnHeap", message)
-
-
-def _check(func: PrimFuncOp, ctx: PassContext) -> bool:
-    """Report what cannot be lowered, and which loops lose their kind; whether all can."""
-    errors = 0
-    for op in walk(func):
-        match op:
-            case ForOp() if op.for_kind is ForKind.THREAD_BINDING:
-                assert op.thread_tag is not None
-                tag = op.thread_tag.data
-                message = f'is bound to "{tag}", but a CPU has no such threads'
-                ctx.diagnostics.error(op, message).help("a parallel loop runs on any target")
-                errors += 1
-            case ForOp() if op.for_kind in (ForKind.UNROLLED, ForKind.VECTORIZED):
-                message = f"runs as a serial loop: nothing has {op.for_kind} it"
-                ctx.remarks.missed(op, "Serial", message, kind=str(op.for_kind))
-            case memref.DeallocOp():
-                ctx.diagnostics.error(op, "frees a buffer, which lives until the end of its block")
-                errors += 1
-            case _:
-                pass
-    return not errors
+        lower_functions(module, self.stack_bytes, actions=ctx.actions)

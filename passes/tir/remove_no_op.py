@@ -14,7 +14,7 @@ from xdsl.traits import IsTerminator, SymbolOpInterface
 from ...analysis.arith.analyzer import Analyzer, negated
 from ...analysis.arith.linear_form import Scoped
 from ...analysis.memory.buffers import Allocation
-from ...analysis.memory.effects import Access, Epochs, Memory, Root, Stamp, has_nested_effects
+from ...analysis.memory.effects import Effects, Epochs, Memory, Root, Stamp, has_nested_effects
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
@@ -54,7 +54,7 @@ class Summary:
     writes: set[Root] = field(default_factory=set[Root])
     is_opaque: bool = False
 
-    def add(self, access: Access) -> None:
+    def add(self, access: Effects) -> None:
         """Add what an operation does."""
         self.reads |= access.reads
         self.writes |= access.writes
@@ -115,7 +115,7 @@ class Removal:
         self.epochs.change(access.reads, access.is_opaque)
         left.add(access)
 
-    def enter(self, op: Operation) -> Access:
+    def enter(self, op: Operation) -> Effects:
         """Sweep the regions of an operation; gives what is left in them."""
         before = self.memory.of(op)
         total = Summary()
@@ -130,9 +130,9 @@ class Removal:
                 total.reads |= left.reads
                 total.writes |= left.writes
                 total.is_opaque |= left.is_opaque
-        return Access(frozenset(total.reads), frozenset(total.writes), total.is_opaque)
+        return Effects(frozenset(total.reads), frozenset(total.writes), total.is_opaque)
 
-    def why_not(self, op: Operation, access: Access) -> str | None:
+    def why_not(self, op: Operation, access: Effects) -> str | None:
         """Why an operation is not needed; None if it is."""
         if op.has_trait(IsTerminator) or op.has_trait(SymbolOpInterface):
             return None
@@ -219,7 +219,7 @@ class Survey:
                 continue
             self.epochs.change(access.writes, access.is_opaque)
 
-    def enter(self, op: Operation, access: Access) -> None:
+    def enter(self, op: Operation, access: Effects) -> None:
         """Visit the regions of an operation."""
         for index, region in enumerate(op.regions):
             for block in region.blocks:
@@ -234,7 +234,7 @@ class Survey:
                     else:
                         self.visit(block)
 
-    def is_redundant(self, op: memref.StoreOp | vector.StoreOp, access: Access) -> bool:
+    def is_redundant(self, op: memref.StoreOp | vector.StoreOp, access: Effects) -> bool:
         """Whether a store writes what is there."""
         value, buffer, *indices = op.operands
         load = value.owner

@@ -1,191 +1,211 @@
-"""UnrollLoop: a loop becomes the copies of its body."""
+"""UnrollLoop: a loop becomes copies of its body."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.dialects import memref, scf
-from xdsl.dialects.arith import AddiOp
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffectKind, get_effects
-from xdsl.utils.hints import isa
 
-from ...analysis.constants import integer_constant
+from ...analysis.constants import constant_extent
+from ...analysis.memory.buffers import buffer_type, scope_of
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.cloning import Constants, compute, copy_ops
+from ..rewriting.constant_pool import ConstantPool
+from ..rewriting.loop_expansion import expand_loop
 from .base import PrimFuncPass
 
-__all__ = ["UnrollLoop", "constant_extent", "expand"]
+__all__ = ["UnrollLoop", "UnrollOptions", "unroll_loops"]
 
 
-def constant_extent(loop: ForOp) -> int | None:
-    """How often a loop runs, if that is a constant less than 2^31."""
-    extent = integer_constant(loop.extent)
-    return None if extent is None or extent >= 1 << 31 else max(extent, 0)
+class UnrollOptions(NamedTuple):
+    """The options of `UnrollLoop`, which pragmas override within an operation."""
+
+    auto_max_step: int
+    auto_max_depth: int
+    auto_max_extent: int
+    explicit_unroll: bool
+    unroll_local_access: bool
+    max_copies: int
 
 
-def expand(loop: ForOp, extent: int, constants: Constants) -> None:
-    """Replace a loop by `extent` copies of its body, in which the variable is `min`, `min + 1`, ...
+def unroll_loops(func: PrimFuncOp, options: UnrollOptions, *, actions: Actions = SILENT) -> None:
+    """Unroll the loops of `func` that are marked `unrolled`, or that `options` select.
 
-    An allocation of the body becomes one in each copy.
+    Errors: a marked loop whose extent is not a constant, a loop that exceeds `max_copies`, and a
+    pragma that is not an integer.
     """
-    block = loop.parent
-    assert block is not None
-    *body, _ = loop.body.block.ops
-    for number in range(extent):
-        copies: list[Operation] = []
-        offset = constants.index(number)
-        variable = compute(AddiOp, loop.min, offset, constants, copies.append)
-        copies += copy_ops(body, {loop.variable: variable}, constants)
-        block.insert_ops_before(copies, loop)
-    loop.detach()
-    loop.erase()
+    unroller = LoopUnroller(func, options.unroll_local_access, actions)
+    unroller.visit(func, options)
+    unroller.finish()
 
 
 class Size(NamedTuple):
-    """What is in a piece of a function; of pieces that follow each other, sums and maxima."""
+    """The size of some operations, and of all that is nested in them."""
 
     ops: int = 0
+    """The number of operations."""
     steps: int = 0
-    """Operations that write, or may."""
-    unrolled: int = 0
-    """How deep loops that are unrolled are nested."""
-    kept: int = 0
-    """How deep other loops are."""
+    """The number of operations that write, or may write (TVM counts stores)."""
+    unrolled_depth: int = 0
+    """The nesting depth of loops that are unrolled."""
+    kept_depth: int = 0
+    """The nesting depth of loops that stay."""
 
     def then(self, other: Size) -> Size:
+        """Return the size of these operations followed by `other`."""
         return Size(
             self.ops + other.ops,
             self.steps + other.steps,
-            max(self.unrolled, other.unrolled),
-            max(self.kept, other.kept),
+            max(self.unrolled_depth, other.unrolled_depth),
+            max(self.kept_depth, other.kept_depth),
         )
 
 
-class Unrolling:
-    """The unrolling of the loops of one function, from the inside out."""
+class LoopUnroller:
+    """An unroller of the loops of one function, from the inside out.
 
-    def __init__(self, func: PrimFuncOp, ctx: PassContext, local_access: bool) -> None:
-        self.constants = Constants(func)
-        self.diagnostics = ctx.diagnostics
-        self.remarks = ctx.remarks
-        self.in_registers = indexes_of_registers(func) if local_access else set[SSAValue]()
-        self.expanded = 0
-        self.marked = 0
+    Inner loops are expanded first, so that the size of an outer body includes their copies.
+    """
 
-    def visit(self, op: Operation, rules: UnrollLoop) -> Size:
-        """Unroll the loops in `op`, and `op` if it is one."""
-        rules = self.rules_in(op, rules)
+    def __init__(self, func: PrimFuncOp, unroll_local_access: bool, actions: Actions) -> None:
+        self.constants = ConstantPool(func)
+        self.actions = actions
+        self.register_indices = (
+            indices_of_registers(func) if unroll_local_access else set[SSAValue]()
+        )
+        self._has_expanded = False
+
+    def finish(self) -> None:
+        """Erase the constants that the copies do not need."""
+        if self._has_expanded:
+            self.constants.erase_unused()
+
+    def visit(self, op: Operation, options: UnrollOptions) -> Size:
+        """Unroll the loops nested in `op`, and `op` itself; return the size of the result."""
+        options = self._take_pragmas(op, options)
         size = Size()
         for region in op.regions:
             for block in region.blocks:
                 for child in tuple(block.ops):
-                    size = size.then(self.visit(child, rules))
+                    size = size.then(self.visit(child, options))
         if isinstance(op, ForOp):
-            return self.visit_loop(op, size, rules)
-        if isinstance(op, LOOPS):
-            size = size._replace(kept=size.kept + 1)
+            return self._visit_loop(op, size, options)
+        if isinstance(op, scf.ForOp | scf.ParallelOp | scf.WhileOp):
+            size = size._replace(kept_depth=size.kept_depth + 1)
         return size._replace(ops=size.ops + 1, steps=size.steps + is_step(op))
 
-    def rules_in(self, op: Operation, rules: UnrollLoop) -> UnrollLoop:
-        """Take the pragmas off an operation; returns the rules that they make in it."""
+    def _take_pragmas(self, op: Operation, options: UnrollOptions) -> UnrollOptions:
+        """Remove the pragmas of `op`; return the options within it."""
         for name, field in PRAGMAS.items():
             if (value := op.attributes.get(name)) is None:
                 continue
             if not isinstance(value, IntegerAttr):
-                self.diagnostics.error(op, f"has {name} = {value}: expected an integer")
+                self.actions.error(op, f"has {name} = {value}: expected an integer")
                 continue
             del op.attributes[name]
             number = value.value.data
-            rules = (
-                replace(rules, auto_max_step=number)
+            options = (
+                options._replace(auto_max_step=number)
                 if field == "auto_max_step"
-                else replace(rules, explicit_unroll=bool(number))
+                else options._replace(explicit_unroll=bool(number))
             )
-        return rules
+        return options
 
-    def visit_loop(self, loop: ForOp, body: Size, rules: UnrollLoop) -> Size:
-        """Unroll a loop if the rules say so, whose body is of that size."""
+    def _visit_loop(self, loop: ForOp, body: Size, options: UnrollOptions) -> Size:
+        """Unroll `loop`, whose body has size `body`, if it is marked or the options select it."""
         extent = constant_extent(loop)
-        kept = body._replace(ops=body.ops + 1, kept=body.kept + 1)
-        body = body._replace(ops=body.ops - 1)  # but for its end
-        demanded = loop.for_kind is ForKind.UNROLLED
+        kept = body._replace(ops=body.ops + 1, kept_depth=body.kept_depth + 1)
+        body = body._replace(ops=body.ops - 1)  # the terminator is not copied
+        is_marked = loop.for_kind is ForKind.UNROLLED
         if extent is None:
-            if demanded:
-                self.diagnostics.error(
-                    loop,
-                    f"cannot be unrolled: the extent{_hint(loop.extent)} is no constant from 0 "
-                    "to 2^31 - 1",
-                )
+            if is_marked:
+                self._report_dynamic_extent(loop)
             return kept
-        free = loop.for_kind in (ForKind.SERIAL, ForKind.UNROLLED)
-        unit = free and extent <= rules.auto_max_extent == 1
-        if not (demanded or unit or self.is_worth(loop, extent, body, rules)):
+        is_ordered = loop.for_kind in (ForKind.SERIAL, ForKind.UNROLLED)
+        is_unit = is_ordered and extent <= options.auto_max_extent == 1
+        if not (is_marked or is_unit or self._is_profitable(loop, extent, body, options)):
             return kept
-        size = Size(body.ops * extent, body.steps * extent, body.unrolled + 1, body.kept)
-        if rules.explicit_unroll or unit:
-            if size.ops > rules.max_copies:
-                self.refuse(loop, extent, size.ops, rules)
+        size = Size(
+            body.ops * extent, body.steps * extent, body.unrolled_depth + 1, body.kept_depth
+        )
+        if options.explicit_unroll or is_unit:
+            if size.ops > options.max_copies:
+                self._report_too_large(loop, extent, size.ops, options)
                 return kept
-            self.remarks.passed(loop, "Unrolled", "unrolled", Extent=extent)
-            expand(loop, extent, self.constants)
-            self.expanded += 1
-        elif not demanded:
+            if not self.actions.allowed(loop):
+                return kept
+            self._expand(loop, extent)
+        elif not is_marked and self.actions.allowed(loop):
             loop.kind = ForKindAttr(ForKind.UNROLLED)
-            self.marked += 1
+            self.actions.count("marked")
         return size
 
-    def is_worth(self, loop: ForOp, extent: int, body: Size, rules: UnrollLoop) -> bool:
-        """Whether a loop is to be unrolled that does not say so."""
+    def _expand(self, loop: ForOp, extent: int) -> None:
+        self.actions.passed(loop, "Unrolled", "unrolled", Extent=extent)
+        self.actions.count("unrolled")
+        expand_loop(loop, extent, self.constants)
+        self._has_expanded = True
+
+    def _is_profitable(self, loop: ForOp, extent: int, body: Size, options: UnrollOptions) -> bool:
+        """Return whether the options select a serial `loop` that is not marked."""
         if loop.for_kind is not ForKind.SERIAL:
             return False
-        if loop.variable in self.in_registers:
+        if loop.variable in self.register_indices:
             return True
-        # A body that writes nothing is worth no copies either.
+        # A body that writes nothing counts as one step: copies of it are not free either.
         steps = extent * max(body.steps, 1)
-        if body.kept or body.unrolled > rules.auto_max_depth:
+        if body.kept_depth or body.unrolled_depth > options.auto_max_depth:
             return False
-        if steps <= rules.auto_max_step or extent <= rules.auto_max_extent:
+        if steps <= options.auto_max_step or extent <= options.auto_max_extent:
             return True
-        if rules.auto_max_step or rules.auto_max_extent:
-            self.remarks.missed(
-                loop, "TooManySteps", "stays a loop", Steps=steps, Limit=rules.auto_max_step
+        if options.auto_max_step or options.auto_max_extent:
+            self.actions.missed(
+                loop, "TooManySteps", "stays a loop", Steps=steps, Limit=options.auto_max_step
             )
         return False
 
-    def refuse(self, loop: ForOp, extent: int, ops: int, rules: UnrollLoop) -> None:
+    def _report_dynamic_extent(self, loop: ForOp) -> None:
+        hint = loop.extent.name_hint
+        name = "" if hint is None else f" %{hint}"
+        self.actions.error(
+            loop,
+            f"cannot be unrolled: the extent{name} is not a constant from 0 to 2^31 - 1",
+        )
+
+    def _report_too_large(self, loop: ForOp, extent: int, ops: int, options: UnrollOptions) -> None:
         variable = loop.variable.name_hint
-        self.diagnostics.error(
+        self.actions.error(
             loop,
             f"{f'over %{variable} ' if variable else ''}is too large to be unrolled: {extent} "
-            f"times its body are {ops} operations, and the limit is {rules.max_copies}",
-        ).help(f"raise it with tir-unroll-loop{{max-copies={ops}}}, or let the loop be serial")
+            f"copies of its body are {ops} operations, and the limit is {options.max_copies}",
+        ).help(f"raise it with tir-unroll-loop{{max-copies={ops}}}, or make the loop serial")
 
 
 PRAGMAS = {
     "pragma_auto_unroll_max_step": "auto_max_step",
     "pragma_unroll_explicit": "explicit_unroll",
 }
-"""The annotations that set an option for an operation and all in it."""
-
-LOOPS = (scf.ForOp, scf.ParallelOp, scf.WhileOp)
+"""The annotations that override an option within an operation."""
 
 
 def is_step(op: Operation) -> bool:
-    """Whether an operation writes, or may, and not only in its regions."""
+    """Return whether `op` itself, not its regions, writes or may write memory."""
     if op.regions or op.has_trait(IsTerminator):
         return False
     effects = get_effects(op)
     return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
 
 
-def indexes_of_registers(func: PrimFuncOp) -> set[SSAValue]:
-    """The values by which elements of buffers in registers are chosen: indices, and what these are
-    computed of.
+def indices_of_registers(func: PrimFuncOp) -> set[SSAValue]:
+    """Return the indices of accesses to buffers in registers, and all values they depend on.
+
+    Such a buffer can only be kept in registers if the indices are constants after unrolling.
     """
     found = set[SSAValue]()
     pending: list[SSAValue] = []
@@ -201,44 +221,61 @@ def indexes_of_registers(func: PrimFuncOp) -> set[SSAValue]:
 
 
 def _is_in_registers(buffer: SSAValue) -> bool:
-    """Whether a buffer is in scope "local" or "warp", or a part of it as "local.acc"."""
-    assert isa(buffer.type, MemRefType)
-    scope = buffer.type.memory_space
-    return isinstance(scope, StringAttr) and scope.data.partition(".")[0] in ("local", "warp")
-
-
-def _hint(value: SSAValue) -> str:
-    return "" if value.name_hint is None else f" %{value.name_hint}"
+    """Return whether the scope of `buffer` is "local" or "warp", or tagged as in "local.acc"."""
+    return scope_of(buffer_type(buffer)).partition(".")[0] in ("local", "warp")
 
 
 @dataclass(frozen=True)
 class UnrollLoop(PrimFuncPass):
-    """Replace `unrolled` loops by copies of their bodies, and small serial ones if the options say
-    so; source: `tir.UnrollLoop`.
+    """Replace `unrolled` loops by copies of their bodies, and small serial loops on request.
 
-    An `unrolled` loop has a constant extent. `pragma_auto_unroll_max_step` and
-    `pragma_unroll_explicit` on an operation are options for all in it, and go.
+    An `unrolled` loop must have a constant extent. The attributes `pragma_auto_unroll_max_step` and
+    `pragma_unroll_explicit` of an operation override the options within it, and are removed.
+    Source: `tir.UnrollLoop`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<4xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c2 = arith.constant 2 : index
+          tir.for unrolled %i = %c0 extent %c2 {
+            %0 = arith.addi %i, %c2 : index
+            memref.store %y, %x[%0] : memref<4xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<4xf32>, %y: f32) {
+          %c2 = arith.constant 2 : index
+          %0 = arith.constant 3 : index
+          memref.store %y, %x[%c2] : memref<4xf32>
+          memref.store %y, %x[%0] : memref<4xf32>
+        }
     """
 
     name = "tir-unroll-loop"
 
     auto_max_step: int = 0
-    """Serial loops are unrolled too, as far as this many writing operations come of one."""
+    """Unroll serial loops too if this many writing operations result at most."""
     auto_max_depth: int = 8
-    """The most unrolled loops that may be nested in a serial one to be unrolled."""
+    """The most unrolled loops that may be nested in a serial loop to be unrolled."""
     auto_max_extent: int = 0
-    """Serial loops of no greater extent are unrolled too, whatever their body."""
+    """Unroll serial loops of up to this extent too, whatever their body."""
     explicit_unroll: bool = True
-    """Whether there are to be copies; else serial loops become `unrolled`, which stay."""
+    """Make copies; if false, the loops only get the kind `unrolled`."""
     unroll_local_access: bool = False
-    """Whether serial loops are unrolled whose variable indexes a "local" or "warp" buffer."""
+    """Unroll serial loops whose variable indexes a "local" or "warp" buffer."""
     max_copies: int = 1 << 18
-    """The most operations that may be copied of one loop."""
+    """The most operations that one loop may be expanded to."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        unrolling = Unrolling(func, ctx, self.unroll_local_access)
-        unrolling.visit(func, self)
-        if unrolling.expanded:
-            unrolling.constants.erase_unused()
-        ctx.count("unrolled", unrolling.expanded)
-        ctx.count("marked", unrolling.marked)
+        options = UnrollOptions(
+            self.auto_max_step,
+            self.auto_max_depth,
+            self.auto_max_extent,
+            self.explicit_unroll,
+            self.unroll_local_access,
+            self.max_copies,
+        )
+        unroll_loops(func, options, actions=ctx.actions)

@@ -9,87 +9,118 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...analysis.constants import constant_extent
 from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.cloning import Constants
-from ..rewriting.vectorizer import vectorize
+from ..rewriting.constant_pool import ConstantPool
+from ..rewriting.loop_expansion import expand_loop
+from ..rewriting.vectorizer import vectorize_loop
 from .base import PrimFuncPass
-from .unroll_loop import constant_extent, expand
 
-__all__ = ["VectorizeLoop", "vectorize_function"]
+__all__ = ["VectorizeLoop", "make_loops_serial", "vectorize_loops"]
 
 
-def vectorize_function(func: PrimFuncOp, ctx: PassContext, predicate: bool) -> None:
-    """Vectorize the loops of a function that say so, the outer ones where they are nested."""
-    constants = Constants(func)
+def vectorize_loops(
+    func: PrimFuncOp, *, predicate: bool = False, actions: Actions = SILENT
+) -> None:
+    """Vectorize the `vectorized` loops of `func`; of nested ones only the outermost.
+
+    `predicate` allows masked accesses in place of branches. Errors: a loop whose extent is not
+    constant, and an `scf.while` in a loop.
+    """
+    constants = ConstantPool(func)
     for loop in [op for op in walk(func) if is_vectorized(op)]:
-        # It is serial by now if it is in another.
-        if is_vectorized(loop) and is_allowed(loop, ctx):
-            vectorize_one(loop, constants, ctx, predicate)
+        # A loop nested in an earlier one has become serial.
+        if is_vectorized(loop) and can_vectorize(loop, actions):
+            _vectorize(loop, constants, predicate, actions)
+
+
+def make_loops_serial(func: PrimFuncOp) -> None:
+    """Make the `vectorized` loops of `func` serial."""
+    for loop in walk(func):
+        if is_vectorized(loop):
+            loop.kind = ForKindAttr(ForKind.SERIAL)
 
 
 def is_vectorized(op: Operation) -> TypeIs[ForOp]:
+    """Return whether `op` is a loop of kind `vectorized`."""
     return isinstance(op, ForOp) and op.for_kind is ForKind.VECTORIZED
 
 
-def is_allowed(loop: ForOp, ctx: PassContext) -> bool:
-    """Report what may not be in a loop that is vectorized, and make those in it serial."""
+def can_vectorize(loop: ForOp, actions: Actions) -> bool:
+    """Report an error for each `scf.while` in `loop`; return False if there was one.
+
+    Vectorized loops nested in `loop` become serial, with a warning.
+    """
     allowed = True
     for op in walk(loop):
         if isinstance(op, scf.WhileOp):
-            ctx.diagnostics.error(op, "is in a vectorized loop").note(loop, "that is here")
+            actions.error(op, "is in a vectorized loop").note(loop, "is the vectorized loop")
             allowed = False
         elif op is not loop and is_vectorized(op):
-            ctx.diagnostics.warning(op, "is in a vectorized loop: it is run as a serial one")
+            actions.warning(op, "is in a vectorized loop: it runs as a serial loop")
             op.kind = ForKindAttr(ForKind.SERIAL)
     return allowed
 
 
-def vectorize_one(loop: ForOp, constants: Constants, ctx: PassContext, predicate: bool) -> None:
-    """Vectorize a loop and say how that went."""
+def _vectorize(loop: ForOp, constants: ConstantPool, predicate: bool, actions: Actions) -> None:
     count = constant_extent(loop)
     if count is None:
         hint = loop.extent.name_hint
         name = f" %{hint}" if hint else ""
-        ctx.diagnostics.error(loop, f"cannot be vectorized: the extent{name} is no constant")
+        actions.error(loop, f"cannot be vectorized: the extent{name} is not a constant")
+    elif not actions.allowed(loop):
         return
-    if count < 2:
-        expand(loop, count, constants)
-        return
-    location = loop.location
-    if (serial := vectorize(loop, count, constants, predicate)) is None:
-        ctx.remarks.missed(loop, "SharedStore", "is serial: lanes may write the same element")
-        return
-    ctx.count("vectorized")
-    ctx.count("scalarized", serial)
-    ctx.remarks.passed(location, "Vectorized", "vectorized", Lanes=count)
-    if serial:
-        message = "has pieces that cannot be done on vectors, and are loops"
-        ctx.remarks.missed(location, "Scalarized", message, Loops=serial)
+    elif count < 2:
+        expand_loop(loop, count, constants)
+    else:
+        vectorize_loop(loop, count, constants, predicate=predicate, actions=actions)
 
 
 @dataclass(frozen=True)
 class VectorizeLoop(PrimFuncPass):
-    """Replace `vectorized` loops, of constant extent, by operations on vectors; source:
-    `tir.VectorizeLoop`.
+    """Replace `vectorized` loops of constant extent by vector operations.
 
-    What cannot be done on vectors is done in serial loops. Iterations do not depend on each other;
-    a loop that stores at a place that is not another in each iteration becomes serial.
+    Operations that have no vector form run in serial loops over the lanes. The iterations of the
+    loop must not depend on each other; a loop in which two iterations may store to the same
+    element becomes serial. Source: `tir.VectorizeLoop`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          tir.for vectorized %i = %c0 extent %c8 {
+            %0 = memref.load %x[%i] : memref<8xf32>
+            %1 = arith.mulf %0, %y : f32
+            memref.store %1, %x[%i] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%x: memref<8xf32>, %y: f32) {
+          %c0 = arith.constant 0 : index
+          %c8 = arith.constant 8 : index
+          %0 = vector.broadcast %y : f32 to vector<8xf32>
+          %1 = vector.load %x[%c0] : memref<8xf32>, vector<8xf32>
+          %2 = arith.mulf %1, %0 : vector<8xf32>
+          vector.store %2, %x[%c0] : memref<8xf32>, vector<8xf32>
+        }
     """
 
     name = "tir-vectorize-loop"
 
     enable_vectorize: bool = True
-    """Whether there are to be vectors; else vectorized loops become serial ones."""
+    """Make vectors; if false, vectorized loops become serial ones."""
     enable_buffer_level_predication: bool = False
-    """Whether a branch of which the condition is that an index is less than a limit becomes
-    accesses under a mask."""
+    """Turn branches on `index < limit` into masked loads and stores."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if self.enable_vectorize:
-            vectorize_function(func, ctx, self.enable_buffer_level_predication)
-            return
-        for loop in walk(func):
-            if is_vectorized(loop):
-                loop.kind = ForKindAttr(ForKind.SERIAL)
+            predicate = self.enable_buffer_level_predication
+            vectorize_loops(func, predicate=predicate, actions=ctx.actions)
+        else:
+            make_loops_serial(func)

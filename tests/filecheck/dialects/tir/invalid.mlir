@@ -23,7 +23,7 @@ tir.prim_func @tensor(%A: memref<4xf32>, %B: tensor<4xf32>) {
 
 // -----
 
-// CHECK: the block has parameters (index), but the type says (f32)
+// CHECK: the block has arguments (index), but the function type has inputs (f32)
 "tir.prim_func"() <{sym_name = "types", function_type = (f32) -> ()}> ({
 ^bb0(%a: index):
   "tir.yield"() : () -> ()
@@ -31,7 +31,7 @@ tir.prim_func @tensor(%A: memref<4xf32>, %B: tensor<4xf32>) {
 
 // -----
 
-// CHECK: has 2 blocks: its control flow is structured, in one block
+// CHECK: has 2 blocks: expected one, with structured control flow
 "tir.prim_func"() <{sym_name = "blocks", function_type = () -> ()}> ({
 ^bb0:
   "cf.br"() [^bb1] : () -> ()
@@ -55,19 +55,19 @@ tir.prim_func @outputs(%A: memref<4xf32>, %n: index, %B: memref<4xf32>) attribut
 
 // -----
 
-// CHECK: tir.outputs is -1 : i64: expected how many parameters are results
+// CHECK: tir.outputs is -1 : i64: expected the number of result parameters
 tir.prim_func @outputs(%A: memref<4xf32>) attributes {tir.outputs = -1 : i64} {
 }
 
 // -----
 
-// CHECK: tir.outputs is "one": expected how many parameters are results
+// CHECK: tir.outputs is "one": expected the number of result parameters
 tir.prim_func @outputs(%A: memref<4xf32>) attributes {tir.outputs = "one"} {
 }
 
 // -----
 
-// CHECK: there is no kind of loop 'paralel', did you mean 'parallel'?
+// CHECK: unknown kind of loop 'paralel', did you mean 'parallel'?
 // CHECK-NEXT: tir.for paralel %i
 tir.prim_func @kind(%n: index) {
   tir.for paralel %i = %n extent %n {
@@ -76,7 +76,7 @@ tir.prim_func @kind(%n: index) {
 
 // -----
 
-// CHECK: there is no kind of loop 'fast', expected serial, parallel, vectorized, unrolled, thread_binding
+// CHECK: unknown kind of loop 'fast', expected serial, parallel, vectorized, unrolled, thread_binding
 tir.prim_func @kind(%n: index) {
   tir.for fast %i = %n extent %n {
   }
@@ -84,7 +84,7 @@ tir.prim_func @kind(%n: index) {
 
 // -----
 
-// CHECK: is bound to no thread: expected a tag such as "threadIdx.x"
+// CHECK: has no thread tag: expected one such as "threadIdx.x"
 tir.prim_func @thread(%n: index) {
   tir.for thread_binding %i = %n extent %n {
   }
@@ -92,7 +92,7 @@ tir.prim_func @thread(%n: index) {
 
 // -----
 
-// CHECK: a serial loop has no thread, but "threadIdx.x"
+// CHECK: a serial loop takes no thread tag, but has "threadIdx.x"
 tir.prim_func @no_thread(%n: index) {
   tir.for "threadIdx.x" %i = %n extent %n {
   }
@@ -100,7 +100,7 @@ tir.prim_func @no_thread(%n: index) {
 
 // -----
 
-// CHECK: the block has parameters (i32): expected one index
+// CHECK: the block has arguments (i32): expected one index
 tir.prim_func @variable(%n: index) {
   "tir.for"(%n, %n) <{kind = #tir<for_kind serial>}> ({
   ^bb0(%i: i32):
@@ -110,7 +110,7 @@ tir.prim_func @variable(%n: index) {
 
 // -----
 
-// CHECK: calls @missing, which is no symbol of the module
+// CHECK: calls @missing, which is not a symbol of the module
 tir.prim_func @call_missing() {
   tir.call @missing()
 }
@@ -125,7 +125,7 @@ func.func private @f()
 
 // -----
 
-// CHECK: gives @f (index), but it takes (f32)
+// CHECK: passes (index) to @f, which takes (f32)
 tir.prim_func @call_types(%n: index) {
   tir.call @f(%n) : index
 }

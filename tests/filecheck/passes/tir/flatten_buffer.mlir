@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-flatten-buffer --split-input-file | filecheck %s
 
-// Parameters keep their shapes, and are accessed through flat views; what is allocated is flat.
+// Parameters keep their shape, and are accessed through flat views; allocations become flat.
 // CHECK-LABEL: @elementwise
 // CHECK-SAME: (%a: memref<16x16xf32>, %unused: memref<2x2xf32>, %c: memref<16x16xf32>)
 tir.prim_func @elementwise(%a: memref<16x16xf32>, %unused: memref<2x2xf32>, %c: memref<16x16xf32>) {
@@ -33,7 +33,7 @@ tir.prim_func @elementwise(%a: memref<16x16xf32>, %unused: memref<2x2xf32>, %c: 
 
 // -----
 
-// The variables of threads.
+// Thread-bound loop variables in indices.
 // CHECK-LABEL: @threads
 tir.prim_func @threads(%a: memref<4x2x2x16xf32>) {
   // CHECK-DAG: [[C64:%.*]] = arith.constant 64 : index
@@ -63,7 +63,7 @@ tir.prim_func @threads(%a: memref<4x2x2x16xf32>) {
 
 // -----
 
-// Sizes that are not known: of parameters those that matter are asked for once.
+// Dynamic sizes: only the sizes of a parameter that strides need are computed, once each.
 // CHECK-LABEL: @symbolic
 tir.prim_func @symbolic(%a: memref<?x?xf32>, %n: index, %m: index, %c: memref<?x?xf32>) {
   // CHECK-NEXT: [[ONE:%.*]] = arith.constant 1 : index
@@ -91,7 +91,7 @@ tir.prim_func @symbolic(%a: memref<?x?xf32>, %n: index, %m: index, %c: memref<?x
 
 // -----
 
-// The size of a buffer that is allocated is known from there.
+// A size of an allocation is the operand of the allocation.
 // CHECK-LABEL: @dim
 tir.prim_func @dim(%n: index, %out: memref<2xindex>) {
   // CHECK-NOT: memref.dim
@@ -107,7 +107,7 @@ tir.prim_func @dim(%n: index, %out: memref<2xindex>) {
 
 // -----
 
-// An index that was split is put together again.
+// An index that was split into quotient and remainder is joined again.
 // CHECK-LABEL: @fused
 tir.prim_func @fused(%a: memref<32x?x?xf32>, %n: index) {
   // CHECK: tir.for %i
@@ -133,7 +133,7 @@ tir.prim_func @fused(%a: memref<32x?x?xf32>, %n: index) {
 
 // -----
 
-// With a condition that keeps the index within the buffer.
+// A condition keeps the index within the buffer.
 // CHECK-LABEL: @fused_with_condition
 tir.prim_func @fused_with_condition(%a: memref<32x5x5xf32>) {
   // CHECK: scf.if
@@ -167,7 +167,7 @@ tir.prim_func @fused_with_condition(%a: memref<32x5x5xf32>) {
 
 // -----
 
-// Through a strided view of a buffer that is allocated, and of a parameter.
+// Strided views of an allocation and of a parameter.
 // CHECK-LABEL: @strided
 tir.prim_func @strided(%in: memref<4x16xf32>, %out: memref<4x17xf32>, %row: memref<16xf32>) {
   // CHECK: [[OUT:%.*]] = memref.collapse_shape %out {{.*}} into memref<68xf32>
@@ -206,7 +206,7 @@ tir.prim_func @strided(%in: memref<4x16xf32>, %out: memref<4x17xf32>, %row: memr
 
 // -----
 
-// A parameter with strides; one whose strides are not known is left as it is.
+// A parameter with static strides; one with unknown strides is left as it is.
 // CHECK-LABEL: @strided_parameter
 tir.prim_func @strided_parameter(%a: memref<4x16xf32, strided<[17, 1], offset: 2>>, %b: memref<?x?xf32, strided<[?, 1]>>) {
   // CHECK-NEXT: [[A:%.*]] = memref.reinterpret_cast %a to offset: [2], sizes: [67], strides: [1] : memref<4x16xf32, strided<[17, 1], offset: 2>> to memref<67xf32, strided<[1], offset: 2>>
@@ -220,7 +220,7 @@ tir.prim_func @strided_parameter(%a: memref<4x16xf32, strided<[17, 1], offset: 2
 
 // -----
 
-// Shapes that are expanded and collapsed.
+// expand_shape and collapse_shape.
 // CHECK-LABEL: @shapes
 tir.prim_func @shapes(%x: memref<24xf32>, %n: index) {
   // CHECK-NOT: memref.expand_shape
@@ -243,7 +243,7 @@ tir.prim_func @shapes(%x: memref<24xf32>, %n: index) {
 
 // -----
 
-// A call gets the shape that it asks for; the accesses here are flat.
+// A call gets the buffer in its shape; the accesses in this function are flat.
 // CHECK-LABEL: @call(
 tir.prim_func private @callee(memref<2x4xf32>, memref<4x2xf32>)
 tir.prim_func @call(%p: memref<2x4xf32>, %out: memref<f32>, %one: memref<4xf32>) {
@@ -292,7 +292,7 @@ tir.prim_func @vectors(%a: memref<4x8xf32>) {
 
 // -----
 
-// Transfers within the bounds of the last dimension; with others, the bounds are part of the type.
+// Transfers in bounds along the last dimension become flat; other transfers depend on the shape.
 // CHECK-LABEL: @transfers
 tir.prim_func @transfers(%a: memref<4x8xf32>, %f: f32) {
   // CHECK: [[A:%.*]] = memref.collapse_shape %a
@@ -308,7 +308,7 @@ tir.prim_func @transfers(%a: memref<4x8xf32>, %f: f32) {
 
 // -----
 
-// A copy of all is one of the flat buffers.
+// A copy of whole buffers becomes a copy of the flat buffers.
 // CHECK-LABEL: @copies
 tir.prim_func @copies(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
   // CHECK: [[A:%.*]] = memref.collapse_shape %a
@@ -325,7 +325,7 @@ tir.prim_func @copies(%a: memref<4x8xf32>, %b: memref<4x8xf32>) {
 
 // -----
 
-// i1 stays i1. Bytes seen as a buffer of several dimensions are seen as a flat one.
+// i1 stays i1. A view of bytes becomes flat.
 // CHECK-LABEL: @types
 tir.prim_func @types(%a: memref<2x3xi1>, %bytes: memref<64xi8>) {
   // CHECK: memref.collapse_shape %a {{.*}} into memref<6xi1>
@@ -342,7 +342,7 @@ tir.prim_func @types(%a: memref<2x3xi1>, %bytes: memref<64xi8>) {
 
 // -----
 
-// The plain sum, where that is less work than one without the split.
+// The plain sum is used where it costs less than the simplified index.
 // CHECK-LABEL: @plain
 tir.prim_func @plain(%a: memref<16x64xf32>) {
   // CHECK: [[S:%.*]] = arith.addi %i, %j : index

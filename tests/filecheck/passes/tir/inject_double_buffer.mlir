@@ -2,8 +2,8 @@
 // RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=0}' --split-input-file | filecheck %s --check-prefix=ZERO
 // RUN: passline-opt %s -p 'tir-inject-double-buffer{split-loop=2}' --split-input-file | filecheck %s --check-prefix=TWO
 
-// What fills the buffer goes before the loop for the first iteration, and in each iteration fills
-// for the next; the last iteration comes after the loop, or is kept from filling by a condition.
+// The buffer is filled before the loop, and then in each iteration for the next one. The last iteration
+// is peeled off, or a condition in it guards the fill.
 // CHECK-LABEL: @static
 // ZERO-LABEL: @static
 // TWO-LABEL: @static
@@ -63,8 +63,8 @@ tir.prim_func @static(%a: memref<20xf32>, %c: memref<20xf32>) {
 
 // -----
 
-// Bounds that are not known: nothing is filled for a loop that does not run. Several dimensions,
-// and a copy that fills.
+// Dynamic bounds: nothing is filled for a loop without iterations. Several dimensions, and a copy as
+// the fill.
 // CHECK-LABEL: @dynamic
 // TWO-LABEL: @dynamic
 tir.prim_func @dynamic(%a: memref<16x4x2xf32>, %m: index, %n: index, %s: index) {
@@ -114,7 +114,7 @@ tir.prim_func @copy(%a: memref<8x4xf32>, %c: memref<8x4xf32>) {
 
 // -----
 
-// Two buffers of a loop, and a loop in a loop.
+// Two buffers of one loop, and a loop nested in a loop.
 // CHECK-LABEL: @nested
 tir.prim_func @nested(%a: memref<6xf32>, %b: memref<6xf32>, %c: memref<6xf32>) {
   // CHECK-COUNT-2: memref.alloc() : memref<2x2xf32>
@@ -153,8 +153,8 @@ tir.prim_func @nested(%a: memref<6xf32>, %b: memref<6xf32>, %c: memref<6xf32>) {
 
 // -----
 
-// Without the mark; outside of a loop; in a parallel loop; written again; read first; filled from
-// what the loop writes; used through a view; of a size that is computed in the loop.
+// Must not fire: no mark; outside of a loop; parallel loop; written twice; read first; filled from a
+// buffer that the loop writes; used through a view; size computed in the loop.
 // CHECK-LABEL: @left_alone
 tir.prim_func @left_alone(%a: memref<4xf32>) {
   // CHECK-COUNT-9: memref.alloc({{.*}}) {{.*}}: memref<{{[4?]}}xf32>

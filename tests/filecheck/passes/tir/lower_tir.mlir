@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p lower-tir --split-input-file | filecheck %s
 
-// Loops are serial, from min to min + extent, which is computed as far as it is known.
+// Loops are serial, from min to min + extent, which is folded if possible.
 // CHECK-LABEL: func.func @loops(%a: memref<8xf32> {llvm.noalias}, %n: index)
 tir.prim_func @loops(%a: memref<8xf32>, %n: index) {
   // CHECK-NEXT: [[ONE:%.*]] = arith.constant 1 : index
@@ -33,7 +33,7 @@ tir.prim_func @loops(%a: memref<8xf32>, %n: index) {
 
 // -----
 
-// A parallel loop in a parallel one.
+// A parallel loop nested in a parallel loop.
 // CHECK-LABEL: func.func private @parallel
 tir.prim_func private @parallel(%a: memref<4x4xf32>) {
   // CHECK: "scf.parallel"(%c0, %c4, %{{.*}}) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
@@ -56,8 +56,8 @@ tir.prim_func private @parallel(%a: memref<4x4xf32>) {
 
 // -----
 
-// What is on the heap is freed at the end of its block; what is not global is on the stack, and
-// allocated once: at the start of the function, or of the parallel loop. The scopes go.
+// Buffers on the heap are freed at the end of their block; those that are not global are on the stack,
+// allocated at the start of the function or of the parallel loop. Scopes are removed.
 // CHECK-LABEL: @buffers(%a: memref<4xf32> {llvm.noalias}, %n: index)
 tir.prim_func @buffers(%a: memref<4xf32, "global">, %n: index) {
   // CHECK-NEXT: arith.constant 1 : index
@@ -106,7 +106,7 @@ tir.prim_func @buffers(%a: memref<4xf32, "global">, %n: index) {
 
 // -----
 
-// What does not fit on the stack is on the heap.
+// Buffers that exceed the stack are on the heap.
 // CHECK-LABEL: @large
 tir.prim_func @large() {
   // CHECK-NEXT: memref.alloca() {{.*}} : memref<100000xi8>
@@ -140,7 +140,7 @@ tir.prim_func @main(%a: memref<4xf32, "local">, %c: i1, %b: memref<4xf32>) attri
 
 // -----
 
-// What is lowered already is left alone.
+// Functions that are lowered already stay as they are.
 // CHECK-LABEL: func.func @lowered(%a: memref<4xf32>)
 func.func @lowered(%a: memref<4xf32>) {
   // CHECK-NEXT: memref.alloc() : memref<4xf32>

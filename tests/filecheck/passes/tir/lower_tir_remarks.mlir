@@ -6,9 +6,9 @@ tir.prim_func @main(%a: memref<4xf32>, %n: index) {
   %f = arith.constant 1.0 : f32
   // expected-remark @below {{on the heap: its size is not known, or too big for the stack}}
   %t = memref.alloca(%n) : memref<?xf32>
-  // expected-remark @below {{runs as a serial loop: nothing has vectorized it}}
+  // expected-remark @below {{runs as a serial loop: no pass has vectorized it}}
   tir.for vectorized %i = %c0 extent %c4 {
-    // expected-remark @below {{runs as a serial loop: nothing has unrolled it}}
+    // expected-remark @below {{runs as a serial loop: no pass has unrolled it}}
     tir.for unrolled %j = %c0 extent %c4 {
       memref.store %f, %a[%j] : memref<4xf32>
     }

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-unroll-loop --split-input-file | filecheck %s
 
-// An unrolled loop: the variable is min + k. What is constant then is folded; constants are shared.
+// An unrolled loop: the variable is min + k. Constants are folded and shared.
 // CHECK-LABEL: @explicit(
 tir.prim_func @explicit(%a : memref<8x8xf32>, %n : index) {
   // CHECK-DAG: [[C2:%.*]] = arith.constant 2 : index
@@ -22,7 +22,7 @@ tir.prim_func @explicit(%a : memref<8x8xf32>, %n : index) {
 
 // -----
 
-// A min that is no constant; nested loops from the inside out.
+// A min that is not a constant; nested loops are unrolled from the inside out.
 // CHECK-LABEL: @nested(
 tir.prim_func @nested(%a : memref<8x8xf32>, %n : index, %x : f32) {
   // CHECK-DAG: [[C1:%.*]] = arith.constant 1 : index
@@ -44,7 +44,7 @@ tir.prim_func @nested(%a : memref<8x8xf32>, %n : index, %x : f32) {
 
 // -----
 
-// Indices are folded in inner loops and branches too; products, quotients and remainders.
+// Indices are folded in inner loops and branches too: products, quotients and remainders.
 // CHECK-LABEL: @inside(
 tir.prim_func @inside(%a : memref<8x8xf32>, %x : f32, %n : index, %c : i1) {
   // CHECK-DAG: [[C5:%.*]] = arith.constant 5 : index
@@ -85,7 +85,7 @@ tir.prim_func @inside(%a : memref<8x8xf32>, %x : f32, %n : index, %c : i1) {
 
 // -----
 
-// Extent 0, and less: nothing.
+// An extent of 0 or less leaves nothing.
 // CHECK-LABEL: @empty(
 tir.prim_func @empty(%a : memref<8xf32>, %x : f32) {
   // CHECK-NEXT: }
@@ -101,7 +101,7 @@ tir.prim_func @empty(%a : memref<8xf32>, %x : f32) {
 
 // -----
 
-// Allocations are as many as the copies.
+// Each copy has its own allocation.
 // CHECK-LABEL: @allocation(
 tir.prim_func @allocation(%a : memref<2xf32>, %x : f32) {
   // CHECK: [[B:%.*]] = memref.alloc() : memref<1xf32>
@@ -125,7 +125,7 @@ tir.prim_func @allocation(%a : memref<2xf32>, %x : f32) {
 
 // -----
 
-// Must not fire: other kinds of loops; nothing else changes either.
+// Must not fire: other kinds of loops.
 // CHECK-LABEL: @kinds(
 tir.prim_func @kinds(%a : memref<8xf32>, %x : f32, %n : index) {
   // CHECK-NEXT: arith.constant 0

@@ -36,7 +36,7 @@ tir.prim_func @steps(%a : memref<16xi32>, %n : index) {
 
 // -----
 
-// A unit loop goes even where there are to be no copies, and what it holds stays.
+// A loop of one iteration is unrolled even without explicit unrolling; the loop in it stays.
 // STEP15-LABEL: @unit(
 // UNIT-LABEL: @unit(
 // UNIT-NOT: tir.for
@@ -65,7 +65,7 @@ tir.prim_func @unit(%a : memref<16xi32>, %x : i32) {
 
 // -----
 
-// Loops that follow each other are looked at each for itself, and then added up.
+// Neighboring loops are considered one by one, and their steps are added.
 // STEP16-LABEL: @siblings(
 // STEP16: tir.for %i =
 // STEP16-COUNT-18: memref.store
@@ -93,7 +93,7 @@ tir.prim_func @siblings(%a : memref<16xi32>, %x : i32) {
 
 // -----
 
-// Must not fire: a symbolic extent, and a loop with another that is not unrolled in it.
+// Must not fire: a dynamic extent, and a loop around a loop that is not unrolled.
 // STEP16-LABEL: @symbolic(
 // STEP16: tir.for %i = %c0 extent %c1 {
 // STEP16-NEXT: tir.for %j = %c0 extent %n {
@@ -115,7 +115,7 @@ tir.prim_func @symbolic(%a : memref<16xi32>, %x : i32, %n : index) {
 
 // -----
 
-// Must not fire: kinds that say how the loop is run (TVM dissolves those of extent 1).
+// Must not fire: parallel, vectorized and thread-bound loops (TVM removes those of extent 1).
 // UNIT-LABEL: @kinds(
 // UNIT: tir.for parallel %i =
 // UNIT: tir.for vectorized %j =

@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s -p 'tir-unroll-loop{max-copies=100}' --split-input-file 2>&1 | filecheck %s
 
-// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op cannot be unrolled: the extent %n is no constant from 0 to 2^31 - 1
+// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op cannot be unrolled: the extent %n is not a constant from 0 to 2^31 - 1
 tir.prim_func @symbolic(%a : memref<8xf32>, %x : f32, %n : index) {
   %c0 = arith.constant 0 : index
 
@@ -11,7 +11,7 @@ tir.prim_func @symbolic(%a : memref<8xf32>, %x : f32, %n : index) {
 
 // -----
 
-// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op cannot be unrolled: the extent %huge is no constant
+// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op cannot be unrolled: the extent %huge is not a constant
 tir.prim_func @huge(%a : memref<8xf32>, %x : f32) {
   %c0 = arith.constant 0 : index
   %huge = arith.constant 2147483648 : index
@@ -22,8 +22,8 @@ tir.prim_func @huge(%a : memref<8xf32>, %x : f32) {
 
 // -----
 
-// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op over %i is too large to be unrolled: 51 times its body are 102 operations, and the limit is 100
-// CHECK: help: raise it with tir-unroll-loop{max-copies=102}, or let the loop be serial
+// CHECK: unroll_loop_errors.mlir:{{.*}}: error: 'tir.for' op over %i is too large to be unrolled: 51 copies of its body are 102 operations, and the limit is 100
+// CHECK: help: raise it with tir-unroll-loop{max-copies=102}, or make the loop serial
 tir.prim_func @limit(%a : memref<64xf32>, %b : memref<64xf32>, %x : f32, %c0 : index) {
   %c51 = arith.constant 51 : index
   tir.for unrolled %i = %c0 extent %c51 {

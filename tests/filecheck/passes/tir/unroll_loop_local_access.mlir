@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p 'tir-unroll-loop{auto-max-depth=0 auto-max-extent=1 unroll-local-access=true}' --split-input-file | filecheck %s
 
-// Loops over what is in registers, which have to be known one by one.
+// Loops whose variables index buffers in registers.
 // CHECK-LABEL: @registers(
 tir.prim_func @registers(%b : memref<4xi32>, %x : i32) {
   // CHECK: tir.for thread_binding "threadIdx.x" %t =

@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p 'tir-unroll-loop{explicit-unroll=false}' --split-input-file | filecheck %s --check-prefix=MARK
 // RUN: passline-opt %s -p tir-unroll-loop --split-input-file | filecheck %s
 
-// The first of two nests has the pragma, which goes.
+// The first of two nests has the pragma, which is removed.
 // MARK-LABEL: @one_of_two(
 // MARK-NOT: pragma
 // MARK: tir.for unrolled %i =
@@ -31,7 +31,7 @@ tir.prim_func @one_of_two(%a : memref<16xi32>, %x : i32, %n : index) {
 
 // -----
 
-// On a function it is in force for all in it, but for what says otherwise.
+// A pragma of a function holds for all operations in it, except where another overrides it.
 // MARK-LABEL: @function(
 // MARK-SAME: {
 // MARK-NOT: tir.for

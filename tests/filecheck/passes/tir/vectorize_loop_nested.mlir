@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p tir-vectorize-loop 2>&1 | filecheck %s
 
-// One loop is vectorized, the outer one; that is said.
-// CHECK: warning: 'tir.for' op is in a vectorized loop: it is run as a serial one
+// The outer loop is vectorized; a warning says that the inner one is not.
+// CHECK: warning: 'tir.for' op is in a vectorized loop: it runs as a serial loop
 // CHECK-LABEL: @nested(
 // CHECK: tir.for %w = %c0 extent %c4 {
 // CHECK-NEXT: vector.store {{.*}}, %a[%w, %c0]

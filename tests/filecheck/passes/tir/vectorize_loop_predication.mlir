@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p 'tir-vectorize-loop{enable-buffer-level-predication=true}' --split-input-file | filecheck %s
 // RUN: passline-opt %s -p tir-vectorize-loop --split-input-file | filecheck %s --check-prefix=OFF
 
-// Accesses under a mask of the lanes that are left, from 0 to all of them.
+// Accesses masked to the lanes below the limit, from none to all.
 // CHECK-LABEL: @tail(
 // OFF-LABEL: @tail(
 tir.prim_func @tail(%a : memref<14xf32>, %b : memref<14xf32>) {
@@ -39,7 +39,7 @@ tir.prim_func @tail(%a : memref<14xf32>, %b : memref<14xf32>) {
 
 // -----
 
-// A known count, and two stores.
+// A constant limit, and two stores.
 // CHECK-LABEL: @stores(
 // OFF-LABEL: @stores(
 tir.prim_func @stores(%a : memref<3xf32>, %b : memref<3xi32>, %x : f32, %y : i32) {
@@ -61,7 +61,7 @@ tir.prim_func @stores(%a : memref<3xf32>, %b : memref<3xi32>, %x : f32, %y : i32
 
 // -----
 
-// Must not fire: an access that is not at the index, one that is no neighbor, what may trap, a loop.
+// Must not fire: an access at another index, one that is not contiguous, a possible trap, a loop.
 // CHECK-LABEL: @accesses(
 // OFF-LABEL: @accesses(
 tir.prim_func @accesses(%a : memref<4xf32>, %b : memref<8xi32>, %n : index) {

@@ -1,7 +1,7 @@
 // REQUIRES: mlir-opt
 // RUN: passline-opt %s -p 'tir-unroll-loop,tir-vectorize-loop{enable-buffer-level-predication=true}' --print-op-generic | mlir-opt --allow-unregistered-dialect --convert-vector-to-llvm | filecheck %s
 
-// MLIR takes what comes of the loops, and makes LLVM's operations on vectors of it.
+// mlir-opt accepts the result, and lowers it to vector operations of LLVM.
 // CHECK: sym_name = "kernel"
 // CHECK: llvm.load {{.*}} -> vector<16xf32>
 // CHECK: arith.mulf {{.*}} fastmath<contract> : vector<16xf32>
@@ -14,7 +14,7 @@
 // CHECK: llvm.extractelement {{.*}}[{{.*}} : i64] : vector<4xf32>
 // CHECK: llvm.intr.masked.store
 
-// A kernel of a matrix product: registers, rows by columns.
+// The kernel of a matrix product: rows by columns, accumulated in registers.
 tir.prim_func @kernel(%w : memref<12x64xf32>, %col : memref<64x32xf32>, %out : memref<12x32xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -58,7 +58,7 @@ tir.prim_func @kernel(%w : memref<12x64xf32>, %col : memref<64x32xf32>, %out : m
   }
 }
 
-// Ramps, masks, gathers, lanes one by one, and branches that give vectors.
+// Ramps, masks, gathers, operations repeated for each lane, and branches that yield vectors.
 tir.prim_func @others(%a : memref<14xf32>, %b : memref<14xi32>, %i : memref<14xindex>, %n : index, %m : index, %c : i1) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index

@@ -1,4 +1,4 @@
-"""What numbers, vectors and buffers compute, of text, against values written out."""
+"""The semantics of scalars, vectors and buffers, against values written out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(text: str, *arguments: object) -> tuple[Any, ...]:
 
 
 def result(op: str, type: str, *operands: tuple[str, str]) -> Any:
-    """The result, of that type, of an operation of constants, written with %0, %1, ..."""
+    """Return the result of `type` of an operation on constants, written as %0, %1, ..."""
     constants = "\n".join(
         f"%{i} = arith.constant {v}{colon(t)}" for i, (v, t) in enumerate(operands)
     )
@@ -36,7 +36,7 @@ def result(op: str, type: str, *operands: tuple[str, str]) -> Any:
 
 
 def colon(type: str) -> str:
-    """How the type of a constant is written: that of true and false is not."""
+    """Return the type as it is written after a constant; true and false have none."""
     return "" if type == "i1" else f" : {type}"
 
 
@@ -277,7 +277,7 @@ def test_call_tir_gives_its_kernel_arrays():
 
 
 def test_call_tir_gives_its_kernel_elements_in_a_row():
-    """Which those of `full`, of a transposed tensor or a part of one are not."""
+    """Strided arrays (of `full`, a transposed tensor, a slice) are passed as contiguous buffers."""
     text = """
     func.func @f(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
       %full = relax.full 5.0 : tensor<3x2xf32>

@@ -1,4 +1,4 @@
-"""Passes on functions on buffers, from functions, from classes and derived."""
+"""PrimFuncPass and prim_func_pass: from functions, from classes, and by subclassing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mark(func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
 
 
 def marks(module: ModuleOp) -> dict[str, str]:
-    """The functions with a mark, and what it is."""
+    """Return the marks of the functions of a module, by name."""
     return {
         op.sym_name.data: str(op.attributes["mark"])
         for op in module.ops

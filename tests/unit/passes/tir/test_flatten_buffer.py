@@ -1,4 +1,4 @@
-"""FlattenBuffer on random views of views, and what FileCheck cannot say of it."""
+"""FlattenBuffer: random views of views, counters and remarks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from passline.passmanager.registry import make_ir_context
 
 
 class Views:
-    """A function that reads all elements of a view of a view, and so on, of a parameter or of a
-    copy of it."""
+    """A random function that reads all elements of a chain of views.
+
+    The first view is of a parameter, or of a copy of it.
+    """
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -28,7 +30,7 @@ class Views:
         self.strides = [prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         self.offset = 0
         self.plain = True
-        """Whether it has no layout."""
+        """True if the view has no layout."""
         self.buffer = "%x"
         self.source = self.type
         if self.random.random() < 0.6:
@@ -44,7 +46,7 @@ class Views:
 
     @property
     def type(self) -> str:
-        """The type of the view."""
+        """The type of the last view."""
         layout = "" if self.plain else f", strided<{self.strides}, offset: {self.offset}>"
         if not self.offset and not self.plain:
             layout = f", strided<{self.strides}>"

@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of InjectDoubleBuffer: every number of iterations, warnings, errors."""
+"""InjectDoubleBuffer: every number of iterations, warnings, errors."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 
 SIZES = (8, 12, 40)
-"""All are read at the first 8 elements."""
+"""Sizes of buffers; only the first 8 elements are read."""
 
 PASSES = (
     "tir-storage-rewrite",
@@ -29,20 +29,20 @@ PASSES = (
 
 
 class Program:
-    """A function on two buffers, made by the statement; nothing is read before it is filled."""
+    """A writer of a random function on two buffers; no element is read before it is written."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.lines: list[str] = []
         self.number = 0
         self.buffers: list[tuple[str, str]] = [("%x", "memref<8xf32>")]
-        """Those that are filled, with their types."""
+        """The buffers that are filled, with their types."""
         self.loops: list[str] = []
         self.statements(8, 0)
 
     @property
     def text(self) -> str:
-        """The module."""
+        """The text of the module."""
         sizes = sorted({*SIZES, 0, 1, 2, 3, 4, 7})
         constants = [f"%c{n} = arith.constant {n} : index" for n in sizes]
         body = "\n".join([*constants, *self.lines])
@@ -81,7 +81,7 @@ class Program:
         self.lines.append("}")
 
     def load(self, index: str) -> str:
-        """An element of a buffer at an index below 8, as f32."""
+        """Load an element of a buffer, at an index below 8, as f32."""
         buffer, type = self.random.choice(self.buffers)
         value = self.name()
         where = index
@@ -99,7 +99,7 @@ class Program:
         return narrow
 
     def combined(self, index: str) -> str:
-        """A value computed of elements."""
+        """Return a value computed from elements."""
         left = self.load(index)
         if self.random.random() < 0.6:
             return left

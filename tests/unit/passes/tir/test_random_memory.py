@@ -1,4 +1,4 @@
-"""Random functions on buffers compute the same after passes that look at what memory they use."""
+"""Random functions on buffers compute the same after passes that analyze memory effects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ B = "memref<4xf32>"
 
 
 class Writer:
-    """Writes a random function: loads, stores, copies, calls, loops and branches."""
+    """A writer of random functions: loads, stores, copies, calls, loops and branches."""
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
@@ -34,7 +34,7 @@ class Writer:
         return f"%v{self.count}"
 
     def block(self, depth: int, buffers: list[str], indices: list[str], numbers: list[str]) -> None:
-        """Operations on what is visible."""
+        """Write random operations on the values in scope."""
         rng = self.rng
         buffers, indices, numbers = [*buffers], [*indices], [*numbers]
         for _ in range(rng.randint(2, 7)):

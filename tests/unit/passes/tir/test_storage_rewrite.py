@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of StorageRewrite: counters, remarks, errors, options of a context."""
+"""StorageRewrite: counters, remarks, errors, options of a context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What UnrollLoop takes from its options and pragmas, and that copies share constants."""
+"""UnrollLoop: options, pragmas, and constants that copies share."""
 
 from __future__ import annotations
 

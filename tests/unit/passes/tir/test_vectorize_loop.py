@@ -1,4 +1,4 @@
-"""What VectorizeLoop says and counts, and how it takes its options."""
+"""VectorizeLoop: remarks, counters and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the elements of a buffer, or of a view of one, are in a buffer of one dimension."""
+"""Layouts of buffers, and of views of them, in a buffer of one dimension."""
 
 from __future__ import annotations
 
@@ -23,15 +23,23 @@ from ..arith.canonical import ONE, ZERO
 from ..arith.linear_form import Linear
 from .buffers import Buffer, View, buffer_type, is_static
 
-__all__ = ["Flat", "flat_type", "flat_view", "row_major", "static_strides", "whole_dimension"]
+__all__ = [
+    "FlatLayout",
+    "flat_type",
+    "layout_of_view",
+    "row_major_strides",
+    "static_strides",
+    "one_group",
+]
 
 
 @dataclass(frozen=True)
-class Flat:
-    """The element at some indices is that of `buffer` at `offset` plus each index times its stride.
+class FlatLayout:
+    """A layout of a buffer of any rank in the flat buffer `buffer`.
 
-    `begin` is where the first element of `buffer` is in the memory that it is a part of, None if
-    that is not known; `owned` says that all that uses the memory is in the function.
+    The element at indices `i` is `buffer[offset + i[0] * strides[0] + ...]`. `begin` is the offset
+    of `buffer` in its own memory, or None if unknown. `owned` says that the memory is allocated in
+    this function, so that all its uses can be rewritten.
     """
 
     buffer: SSAValue
@@ -41,14 +49,14 @@ class Flat:
     owned: bool
 
     @staticmethod
-    def of(buffer: SSAValue) -> Flat:
-        """A buffer of one dimension."""
+    def of(buffer: SSAValue) -> FlatLayout:
+        """Return the layout of `buffer`, which has one dimension, in itself."""
         begin = 0 if isinstance(buffer_type(buffer).layout, NoneAttr) else None
-        return Flat(buffer, ZERO, (ONE,), begin, owned=False)
+        return FlatLayout(buffer, ZERO, (ONE,), begin, owned=False)
 
 
 def flat_type(type: Buffer) -> Buffer:
-    """A buffer without layout as one of one dimension."""
+    """Return the type of one dimension with the elements of `type`, a contiguous buffer."""
     size = 1
     for extent in type.get_shape():
         size *= extent
@@ -57,7 +65,7 @@ def flat_type(type: Buffer) -> Buffer:
 
 
 def static_strides(type: Buffer) -> Sequence[int] | None:
-    """The strides of a layout, None unless all are known, positive, and the offset is known."""
+    """Return the strides of `type` if all are known and positive and its offset is known."""
     strides = None if isinstance(type.layout, NoneAttr) else type.layout.get_strides()
     if strides is None or type.get_offset() is None:
         return None
@@ -65,9 +73,12 @@ def static_strides(type: Buffer) -> Sequence[int] | None:
     return known if len(known) == len(strides) else None
 
 
-def row_major(sizes: Sequence[Linear], analyzer: Analyzer, last: Linear = ONE) -> list[Linear]:
-    """The strides of a buffer of these sizes whose last stride is `last`; the first size does not
-    matter.
+def row_major_strides(
+    sizes: Sequence[Linear], analyzer: Analyzer, last: Linear = ONE
+) -> list[Linear]:
+    """Return the row-major strides of a buffer of `sizes`; the last stride is `last`.
+
+    The first size has no influence, and may be anything.
     """
     strides = [last]
     for size in reversed(sizes[1:]):
@@ -75,13 +86,16 @@ def row_major(sizes: Sequence[Linear], analyzer: Analyzer, last: Linear = ONE) -
     return strides[::-1] if sizes else []
 
 
-def whole_dimension(rank: int) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
-    """The dimensions of a buffer as one group."""
+def one_group(rank: int) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+    """Return the reassociation of `memref.collapse_shape` that puts all dimensions in one group."""
     return ArrayAttr([ArrayAttr([IntegerAttr(axis, i64) for axis in range(rank)])])
 
 
-def flat_view(op: View, source: Flat, analyzer: Analyzer) -> Flat | None:
-    """Where the elements of a view are; None if it is not known to be a part of `source`."""
+def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayout | None:
+    """Return the layout of the result of the view `op`, or None if unknown.
+
+    `source` is the layout of its operand.
+    """
     match op:
         case memref.CastOp() if isinstance(op.dest.type, MemRefType):
             return source
@@ -102,12 +116,12 @@ def flat_view(op: View, source: Flat, analyzer: Analyzer) -> Flat | None:
 def _forms(
     static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue], analyzer: Analyzer
 ) -> list[Linear]:
-    """Numbers, those left open from values, which may be used from here on."""
-    left = iter(dynamic)
+    """Return the linear forms of static numbers; the dynamic ones are taken from `dynamic`."""
+    dynamic_values = iter(dynamic)
     forms: list[Linear] = []
     for number in static.get_values():
         if number == DYNAMIC_INDEX:
-            value = next(left)
+            value = next(dynamic_values)
             analyzer.hold(value)
             forms.append(analyzer.linear(value))
         else:
@@ -115,7 +129,7 @@ def _forms(
     return forms
 
 
-def _subview(op: memref.SubviewOp, source: Flat, analyzer: Analyzer) -> Flat:
+def _subview(op: memref.SubviewOp, source: FlatLayout, analyzer: Analyzer) -> FlatLayout:
     offset = source.offset
     strides: list[Linear] = []
     offsets = _forms(op.static_offsets, op.offsets, analyzer)
@@ -125,33 +139,42 @@ def _subview(op: memref.SubviewOp, source: Flat, analyzer: Analyzer) -> Flat:
         strides.append(analyzer.multiply(step, stride))
     shape = buffer_type(op.result).get_shape()
     kept: list[Linear] = []
-    # A dimension that is dropped has one element: which of several does not matter.
-    left = len(strides) - len(shape)
+    # A rank-reducing subview drops dimensions of size 1. If the type does not say which of
+    # several, any will do: their index is 0.
+    to_drop = len(strides) - len(shape)
     for size, stride in zip(op.static_sizes.get_values(), strides, strict=True):
-        if left and size == 1 and (len(kept) == len(shape) or shape[len(kept)] != 1):
-            left -= 1
+        if to_drop and size == 1 and (len(kept) == len(shape) or shape[len(kept)] != 1):
+            to_drop -= 1
         else:
             kept.append(stride)
     return replace(source, offset=offset, strides=tuple(kept))
 
 
 def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]]:
+    """Return the reassociation of `op` as integers."""
     return [[int(axis.value.data) for axis in group] for group in op.reassociation]  # pyright: ignore
 
 
-def _collapsed(op: memref.CollapseShapeOp, source: Flat) -> tuple[Linear, ...]:
+def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[Linear, ...]:
+    """Return the strides of a collapsed view: of each group that of its last dimension.
+
+    Dimensions of size 1 are skipped, as their stride may be anything.
+    """
     shape = buffer_type(op.src).get_shape()
     strides: list[Linear] = []
     for group in _groups(op):
-        longer = [axis for axis in group if shape[axis] != 1] or group
-        strides.append(source.strides[longer[-1]])
+        extended = [axis for axis in group if shape[axis] != 1] or group
+        strides.append(source.strides[extended[-1]])
     return tuple(strides)
 
 
-def _expanded(op: memref.ExpandShapeOp, source: Flat, analyzer: Analyzer) -> tuple[Linear, ...]:
+def _expanded(
+    op: memref.ExpandShapeOp, source: FlatLayout, analyzer: Analyzer
+) -> tuple[Linear, ...]:
+    """Return the strides of an expanded view: each group is row-major within its old stride."""
     sizes = _forms(op.static_output_shape, op.output_shape, analyzer)
     strides: list[Linear] = []
     groups = _groups(op) or [list(range(len(sizes)))]
     for group, stride in zip(groups, source.strides or (ONE,), strict=True):
-        strides += row_major([sizes[axis] for axis in group], analyzer, stride)
+        strides += row_major_strides([sizes[axis] for axis in group], analyzer, stride)
     return tuple(strides)
