@@ -20,7 +20,7 @@ from xdsl.traits import (
 )
 
 from ...dialects.tir.ops import PrimFuncOp
-from ..arith.linear_form import Scoped
+from ..scoped_dict import ScopedDict
 from .buffers import Allocation, View, uses_of
 
 __all__ = ["PURE", "Access", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
@@ -177,7 +177,7 @@ class Epochs:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self._marks: Scoped[Root | None, int] = Scoped()
+        self._marks: ScopedDict[Root | None, int] = ScopedDict()
         """For each memory, and for all that is not private under None."""
         self._last = 0
 
@@ -201,4 +201,4 @@ class Epochs:
         try:
             yield
         finally:
-            self._marks.back(mark)
+            self._marks.rollback(mark)

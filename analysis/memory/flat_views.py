@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from ..arith.analyzer import Analyzer
-from ..arith.canonical import ONE, ZERO
-from ..arith.linear_form import Linear
+from ..arith.linear_form import ONE, ZERO, LinearForm
 from .buffers import Buffer, View, buffer_type, is_static
 
 __all__ = ["Flat", "flat_type", "flat_view", "row_major", "static_strides", "whole_dimension"]
@@ -35,8 +34,8 @@ class Flat:
     """
 
     buffer: SSAValue
-    offset: Linear
-    strides: tuple[Linear, ...]
+    offset: LinearForm
+    strides: tuple[LinearForm, ...]
     begin: int | None
     owned: bool
 
@@ -65,7 +64,9 @@ def static_strides(type: Buffer) -> Sequence[int] | None:
     return known if len(known) == len(strides) else None
 
 
-def row_major(sizes: Sequence[Linear], analyzer: Analyzer, last: Linear = ONE) -> list[Linear]:
+def row_major(
+    sizes: Sequence[LinearForm], analyzer: Analyzer, last: LinearForm = ONE
+) -> list[LinearForm]:
     """The strides of a buffer of these sizes whose last stride is `last`; the first size does not
     matter.
     """
@@ -101,30 +102,30 @@ def flat_view(op: View, source: Flat, analyzer: Analyzer) -> Flat | None:
 
 def _forms(
     static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue], analyzer: Analyzer
-) -> list[Linear]:
+) -> list[LinearForm]:
     """Numbers, those left open from values, which may be used from here on."""
     left = iter(dynamic)
-    forms: list[Linear] = []
+    forms: list[LinearForm] = []
     for number in static.get_values():
         if number == DYNAMIC_INDEX:
             value = next(left)
-            analyzer.hold(value)
+            analyzer.make_available(value)
             forms.append(analyzer.linear(value))
         else:
-            forms.append(Linear((), number))
+            forms.append(LinearForm((), number))
     return forms
 
 
 def _subview(op: memref.SubviewOp, source: Flat, analyzer: Analyzer) -> Flat:
     offset = source.offset
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     offsets = _forms(op.static_offsets, op.offsets, analyzer)
     steps = _forms(op.static_strides, op.strides, analyzer)
     for start, step, stride in zip(offsets, steps, source.strides, strict=True):
         offset = analyzer.add(offset, analyzer.multiply(start, stride))
         strides.append(analyzer.multiply(step, stride))
     shape = buffer_type(op.result).get_shape()
-    kept: list[Linear] = []
+    kept: list[LinearForm] = []
     # A dimension that is dropped has one element: which of several does not matter.
     left = len(strides) - len(shape)
     for size, stride in zip(op.static_sizes.get_values(), strides, strict=True):
@@ -139,18 +140,18 @@ def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]
     return [[int(axis.value.data) for axis in group] for group in op.reassociation]  # pyright: ignore
 
 
-def _collapsed(op: memref.CollapseShapeOp, source: Flat) -> tuple[Linear, ...]:
+def _collapsed(op: memref.CollapseShapeOp, source: Flat) -> tuple[LinearForm, ...]:
     shape = buffer_type(op.src).get_shape()
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     for group in _groups(op):
         longer = [axis for axis in group if shape[axis] != 1] or group
         strides.append(source.strides[longer[-1]])
     return tuple(strides)
 
 
-def _expanded(op: memref.ExpandShapeOp, source: Flat, analyzer: Analyzer) -> tuple[Linear, ...]:
+def _expanded(op: memref.ExpandShapeOp, source: Flat, analyzer: Analyzer) -> tuple[LinearForm, ...]:
     sizes = _forms(op.static_output_shape, op.output_shape, analyzer)
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     groups = _groups(op) or [list(range(len(sizes)))]
     for group, stride in zip(groups, source.strides or (ONE,), strict=True):
         strides += row_major([sizes[axis] for axis in group], analyzer, stride)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.tir.ops import LikelyOp
+from .branches import inline_branch
 
 __all__ = ["replace_conditions"]
 
@@ -37,26 +38,12 @@ def replace_conditions(known: Iterable[tuple[OpResult, bool]]) -> None:
                 case arith.SelectOp() if use.index == 0:
                     Rewriter.replace_op(user, [], [user.lhs if truth else user.rhs])
                 case scf.IfOp():
-                    _replace_by_branch(user, truth)
+                    inline_branch(user, truth)
                 case _:
                     pass
     for value, truth in reversed(replaced):  # what uses a value before what computes it
         if value.owner.parent is not None:
             _erase(value, truth)
-
-
-def _replace_by_branch(op: scf.IfOp, truth: bool) -> None:
-    """Put the operations of a branch where the `scf.if` is."""
-    region = op.true_region if truth else op.false_region
-    results: list[SSAValue] = []
-    if region.blocks:
-        block = region.block
-        end = block.last_op
-        assert end is not None
-        results = list(end.operands)
-        Rewriter.inline_block(block, InsertPoint.before(op))
-        Rewriter.erase_op(end)
-    Rewriter.replace_op(op, [], results)
 
 
 def _erase(value: OpResult, truth: bool) -> None:

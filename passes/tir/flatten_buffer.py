@@ -24,9 +24,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...analysis.arith.analyzer import Analyzer
-from ...analysis.arith.canonical import ONE, ZERO
-from ...analysis.arith.linear_form import Linear, Range
-from ...analysis.arith.materialize import Builder
+from ...analysis.arith.linear_form import ONE, ZERO, LinearForm
+from ...analysis.arith.materialize import FormBuilder
+from ...analysis.arith.ranges import Range
 from ...analysis.memory.buffers import (
     Access,
     Allocation,
@@ -120,7 +120,7 @@ class Flattening:
                         if is_wanted(result):
                             self._add_view(result, InsertPoint.after(op))
                         elif result.type == INDEX:
-                            self.analyzer.hold(result)
+                            self.analyzer.make_available(result)
                     self._visit_regions(op)
 
     def _visit_regions(self, op: Operation) -> None:
@@ -141,7 +141,7 @@ class Flattening:
         """Make a flat view of a buffer that keeps its dimensions."""
         type = buffer_type(buffer)
         rank = type.get_num_dims()
-        builder = Builder(self.analyzer, at)
+        builder = FormBuilder(self.analyzer, at)
         view: View
         if isinstance(type.layout, NoneAttr):
             sizes = [ZERO] + [self._size(buffer, axis, builder) for axis in range(1, rank)]
@@ -161,7 +161,7 @@ class Flattening:
             for axis, stride in enumerate(known):
                 size = self._size(buffer, axis, builder)
                 span = self.analyzer.add(span, size.shifted(-1), stride)
-            strides = [Linear((), stride) for stride in known]
+            strides = [LinearForm((), stride) for stride in known]
             length = builder.build(span) if span.terms else span.constant
             extent = length if isinstance(length, int) else DYNAMIC_INDEX
             layout = StridedLayoutAttr([1], begin) if begin else NoneAttr()
@@ -183,7 +183,7 @@ class Flattening:
 
     def _add_allocation(self, op: Allocation) -> None:
         """Make a flat allocation beside one; `expand` makes the old one of it."""
-        type, builder = buffer_type(op.memref), Builder(self.analyzer, InsertPoint.before(op))
+        type, builder = buffer_type(op.memref), FormBuilder(self.analyzer, InsertPoint.before(op))
         shape = mixed_shape(type, op.dynamic_sizes)
         strides, length = self._product(shape, builder)
         flat = op.build(
@@ -198,7 +198,7 @@ class Flattening:
 
     def _flatten_view(self, op: memref.ViewOp) -> None:
         """Make a flat view of bytes beside one of several dimensions."""
-        type, builder = buffer_type(op.result), Builder(self.analyzer, InsertPoint.before(op))
+        type, builder = buffer_type(op.result), FormBuilder(self.analyzer, InsertPoint.before(op))
         strides, length = self._product(mixed_shape(type, op.sizes), builder)
         flat = memref.ViewOp(op.source, op.byte_shift, length, flat_type(type))
         Rewriter.insert_op(flat, InsertPoint.before(op))
@@ -206,39 +206,39 @@ class Flattening:
         self._add(op.result, flat.result, strides, 0, builder, owned=True)
 
     def _product(
-        self, shape: Sequence[SSAValue | int], builder: Builder
-    ) -> tuple[list[Linear], list[SSAValue]]:
+        self, shape: Sequence[SSAValue | int], builder: FormBuilder
+    ) -> tuple[list[LinearForm], list[SSAValue]]:
         """The strides of a buffer of that shape, and its length if that is not known."""
-        sizes: list[Linear] = []
+        sizes: list[LinearForm] = []
         for size in shape:
             if isinstance(size, int):
-                sizes.append(Linear((), size))
+                sizes.append(LinearForm((), size))
             else:
-                self.analyzer.hold(size)
-                self.analyzer.facts.learn(self.analyzer.linear(size), Range(0))
+                self.analyzer.make_available(size)
+                self.analyzer.constraints.add(self.analyzer.linear(size), Range(0))
                 sizes.append(self.analyzer.linear(size))
         strides = row_major(sizes, self.analyzer)
         if all(isinstance(size, int) for size in shape):
             return strides, []
         return strides, [builder.build(self.analyzer.multiply(strides[0], sizes[0]))]
 
-    def _size(self, buffer: SSAValue, axis: int, builder: Builder) -> Linear:
+    def _size(self, buffer: SSAValue, axis: int, builder: FormBuilder) -> LinearForm:
         size = buffer_type(buffer).get_shape()[axis]
         if size != DYNAMIC_INDEX:
-            return Linear((), size)
+            return LinearForm((), size)
         dim = memref.DimOp(buffer, builder.constant(axis, INDEX))
         Rewriter.insert_op(dim, builder.at)
         self._old_indices.append(dim.result)
-        self.analyzer.hold(dim.result)
+        self.analyzer.make_available(dim.result)
         return self.analyzer.linear(dim.result)
 
     def _add(
         self,
         buffer: SSAValue,
         flat: SSAValue,
-        strides: Iterable[Linear],
+        strides: Iterable[LinearForm],
         begin: int,
-        builder: Builder,
+        builder: FormBuilder,
         *,
         owned: bool,
     ) -> None:
@@ -249,7 +249,7 @@ class Flattening:
         for stride in strides:
             if stride.terms:  # computed once, not at each access
                 value = builder.build(stride)
-                self.analyzer.hold(value)
+                self.analyzer.make_available(value)
                 self._old_indices.append(value)
         self._flats[buffer] = Flat(flat, ZERO, strides, begin, owned)
         self.buffers += 1
@@ -273,12 +273,12 @@ class Flattening:
     def _replace_dim(self, op: memref.DimOp) -> None:
         form = self.analyzer.linear(op.result)
         if isinstance(op.source.owner, Allocation) and op.source in self._flats:
-            value = Builder(self.analyzer, InsertPoint.before(op)).build(form)
+            value = FormBuilder(self.analyzer, InsertPoint.before(op)).build(form)
             if value is not op.result:
                 op.result.replace_all_uses_with(value)
                 self._old_indices.append(op.result)
         else:
-            self.analyzer.hold(op.result)
+            self.analyzer.make_available(op.result)
 
     def _flatten_copy(self, op: memref.CopyOp) -> None:
         """Copy from flat to flat what is all of both."""
@@ -300,18 +300,18 @@ class Flattening:
             return
         end = at + 1 + len(flat.strides)
         indices = list(op.operands[at + 1 : end])
-        index = self._index(flat, indices, Builder(self.analyzer, InsertPoint.before(op)))
+        index = self._index(flat, indices, FormBuilder(self.analyzer, InsertPoint.before(op)))
         op.operands = [*op.operands[:at], flat.buffer, index, *op.operands[end:]]
         self._old_indices += indices
         self.accesses += 1
 
-    def _index(self, flat: Flat, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
+    def _index(self, flat: Flat, indices: Sequence[SSAValue], builder: FormBuilder) -> SSAValue:
         """The index in the flat buffer: simplified, or the plain sum if that costs less."""
         analyzer = self.analyzer
         total, parts = flat.offset, [flat.offset] if flat.offset != ZERO else []
         plain_cost = -1 + (builder.cost(flat.offset) + 1 if parts else 0)
         for index, stride in zip(indices, flat.strides, strict=True):
-            analyzer.hold(index)
+            analyzer.make_available(index)
             form = analyzer.linear(index)
             if form != ZERO:
                 plain_cost += 1 + (stride != ONE)
@@ -320,10 +320,10 @@ class Flattening:
             value = builder.build(total)
         else:
             value = self._plain_sum(flat, indices, builder)
-        analyzer.hold(value)
+        analyzer.make_available(value)
         return value
 
-    def _plain_sum(self, flat: Flat, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
+    def _plain_sum(self, flat: Flat, indices: Sequence[SSAValue], builder: FormBuilder) -> SSAValue:
         value = builder.build(flat.offset) if flat.offset != ZERO else None
         for index, stride in zip(indices, flat.strides, strict=True):
             form = self.analyzer.linear(index)
@@ -420,7 +420,7 @@ def is_in_a_row(op: Access, flat: Flat) -> bool:
 
 def is_whole(flat: Flat, type: Buffer, analyzer: Analyzer) -> bool:
     """Whether a buffer of the type is all of the flat one, in order."""
-    sizes = [Linear((), size) for size in type.get_shape()]
+    sizes = [LinearForm((), size) for size in type.get_shape()]
     whole = buffer_type(flat.buffer).get_shape() == flat_type(type).get_shape()
     in_order = list(flat.strides) == row_major(sizes, analyzer)
     return is_static(type) and whole and in_order and flat.offset == ZERO
