@@ -271,7 +271,28 @@ def is_speculatable(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class CommonSubexprElim(PrimFuncPass):
-    """Compute and load equal values once; source: `tir.CommonSubexprElimTIR`."""
+    """Compute and load equal values once; source: `tir.CommonSubexprElimTIR`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<8xf32>, %b: memref<8xf32>, %i: index, %j: index) {
+          %0 = memref.load %a[%i] : memref<8xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %b[%i] : memref<8xf32>
+          %2 = memref.load %a[%i] : memref<8xf32>
+          %3 = arith.addf %2, %2 : f32
+          memref.store %3, %b[%j] : memref<8xf32>
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<8xf32>, %b: memref<8xf32>, %i: index, %j: index) {
+          %0 = memref.load %a[%i] : memref<8xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %b[%i] : memref<8xf32>
+          memref.store %1, %b[%j] : memref<8xf32>
+        }
+    """
 
     name = "tir-common-subexpr-elim"
 

@@ -197,6 +197,30 @@ def _drop_unused(block: Block) -> None:
 class HoistIfThenElse(PrimFuncPass):
     """Move an `scf.if` out of the loops in which its condition is invariant; source:
     `tir.HoistIfThenElse`, `src/tir/transforms/hoist_if_then_else.cc`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            scf.if %c {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          scf.if %c {
+            tir.for %i = %c0 extent %c64 {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
     """
 
     name = "tir-hoist-if-then-else"

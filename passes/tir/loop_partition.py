@@ -232,6 +232,30 @@ def _is_constant_index(op: Operation) -> bool:
 class LoopPartition(PrimFuncPass):
     """Split loops where conditions that are `tir.likely` change, so that most iterations do not
     test them; remove `tir.likely`; source: `tir.LoopPartition`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<?xf32>, %n: index, %m: index, %x: f32) {
+          %c0 = arith.constant 0 : index
+          tir.for %i = %c0 extent %n {
+            %inside = arith.cmpi slt, %i, %m : index
+            %likely = tir.likely %inside
+            scf.if %likely {
+              memref.store %x, %a[%i] : memref<?xf32>
+            }
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<?xf32>, %n: index, %m: index, %x: f32) {
+          %c0 = arith.constant 0 : index
+          %0 = arith.minsi %n, %m : index
+          %1 = arith.maxsi %c0, %0 : index
+          tir.for %i = %c0 extent %1 {
+            memref.store %x, %a[%i] : memref<?xf32>
+          }
+        }
     """
 
     name = "tir-loop-partition"

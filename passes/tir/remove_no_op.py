@@ -208,7 +208,25 @@ def _inverted(condition: SSAValue, at: Operation) -> SSAValue:
 
 @dataclass(frozen=True)
 class RemoveNoOp(PrimFuncPass):
-    """Remove operations without an effect that is seen; source: `tir.RemoveNoOp`."""
+    """Remove operations without an effect that is seen; source: `tir.RemoveNoOp`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<8xf32>, %x: f32, %y: f32, %i: index) {
+          %c0 = arith.constant 0 : index
+          memref.store %x, %a[%i] : memref<8xf32>
+          memref.store %y, %a[%i] : memref<8xf32>
+          tir.for %j = %c0 extent %i {
+            %0 = memref.load %a[%j] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<8xf32>, %x: f32, %y: f32, %i: index) {
+          memref.store %y, %a[%i] : memref<8xf32>
+        }
+    """
 
     name = "tir-remove-no-op"
 

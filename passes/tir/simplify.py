@@ -209,6 +209,29 @@ class FunctionSimplifier:
 class Simplify(PrimFuncPass):
     """Simplify integers, conditions and branches by what is known where they are computed; source:
     `tir.Simplify`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            %inside = arith.cmpi slt, %i, %c64 : index
+            scf.if %inside {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            memref.store %x, %a[%i] : memref<64xf32>
+          }
+        }
     """
 
     name = "tir-simplify"

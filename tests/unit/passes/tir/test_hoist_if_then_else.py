@@ -44,7 +44,7 @@ def test_why_a_branch_stays_is_told():
     """
     result = passline_opt("-p", "tir-hoist-if-then-else", "--remarks-missed", stdin=text)
     assert "[Missed] NotHoisted" in result.stderr
-    assert "the condition reads what the loop may write" in result.stderr
+    assert "the condition reads a buffer that the loop may write" in result.stderr
 
 
 def test_a_chain_of_branches_does_not_double_anything():
