@@ -32,7 +32,8 @@ PROOF_DEPTH = 16
 """Recursion limit of `Analyzer.prove`."""
 
 ASSUMING_DEPTH = 2
-"""To this depth one side of a connective is proved under the other: each level doubles the work."""
+"""Down to this depth one side of a connective is proved under the other: each level doubles the
+work."""
 
 RANGES: dict[Predicate, Range] = {
     "eq": Range(0, 0),
@@ -128,7 +129,7 @@ class Analyzer(Linearizer):
     # Available values
 
     def make_available(self, value: SSAValue) -> None:
-        """Offer `value` for reuse until the scope ends; it dominates all that is built by then."""
+        """Offer `value` for reuse until the scope ends; it must dominate the users of the forms."""
         key = self.linear(value), bit_width(value.type)
         if key not in self._available:
             self._available.put(key, value)

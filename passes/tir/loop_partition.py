@@ -50,7 +50,7 @@ def partition_loops(
     """Split the loops of `func` where conditions that are `tir.likely` change, or any comparison
     in a loop that has a hint; remove the `tir.likely` and the hints.
 
-    In the middle part all the conditions that can hold do, or else all that can fail do. Each part
+    In the middle part all conditions hold that can hold, or else all fail that can fail. Each part
     is without the conditions that are known in it. The options are those of `LoopPartition`.
     """
     ops = list(walk(func))
@@ -148,7 +148,8 @@ class LoopPartitioner:
             return True
         conditions = BoundDeducer(analyzer, loop).deduce(comparisons)
         known = known_conditions(analyzer, whole, conditions)
-        if known := known | proved_comparisons(analyzer, comparisons):
+        known |= proved_comparisons(analyzer, comparisons)
+        if known:
             self.is_changed = True
             replace_known(known)
             return True
@@ -190,8 +191,8 @@ class LoopPartitioner:
         return ""
 
     def unroll_or_report(self, loop: ForOp, conditions: Sequence[KnownIntervals]) -> None:
-        """Mark a loop for unrolling if it has a hint and that is wanted, as there is no interval
-        in which its conditions are known."""
+        """Mark a loop without a middle part for unrolling if it has a hint and `unroll_hinted` is
+        set, or report that it is not split."""
         extent = self.analyzer.constant_of(loop.extent)
         if not conditions:
             return

@@ -33,7 +33,7 @@ def remove_no_ops(func: PrimFuncOp, actions: Actions = SILENT) -> None:
     whose allocation ends, before anything may read them; allocations without uses. An `scf.if` with
     operations in its `else` only is inverted.
     """
-    # A loop that lost its reads may make stores dead that it ran across: sweep once more.
+    # Stores that only erased loads of a later iteration read are dead in the next sweep.
     while NoOpRemover(func, actions).run():
         pass
 
