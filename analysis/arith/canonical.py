@@ -1,204 +1,202 @@
-"""Sums, products, quotients, minima of linear forms, simplified by what is known of them."""
+"""Sums, products, quotients and minima of linear forms in canonical form (TVM
+`CanonicalSimplifier`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import Literal
 
-from xdsl.ir import SSAValue
+from .atom_table import AtomTable, factors_of
+from .bound_search import BoundSearch
+from .constraints import Constraints
+from .linear_form import ZERO, Atom, AtomKind, LinearForm
+from .predicates import Predicate
 
-from .constraints import Facts
-from .linear_form import Atom, Function, Linear, Range, Scoped
+__all__ = ["CanonicalArithmetic"]
 
-__all__ = ["MIRRORED", "NEGATED", "ONE", "ZERO", "Algebra", "Predicate"]
-
-Predicate = Literal["eq", "ne", "slt", "sle", "sgt", "sge"]
-"""How two integers are compared, named as in `arith.cmpi`."""
-
-NEGATED: dict[Predicate, Predicate] = {
-    "eq": "ne",
-    "ne": "eq",
-    "slt": "sge",
-    "sge": "slt",
-    "sle": "sgt",
-    "sgt": "sle",
-}
-MIRRORED: dict[Predicate, Predicate] = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
-"""How `b` compares with `a`, where that differs from how `a` does with `b`."""
-
-MOST_PRODUCTS = 8
-"""A product of sums that is one of more terms is not multiplied out."""
-
-DIVIDING = frozenset((Function.FLOORDIV, Function.MOD, Function.DIV, Function.REM))
-
-ZERO, ONE = Linear((), 0), Linear((), 1)
+MAX_PRODUCTS = 8
+"""A product of two sums with more products of terms is an atom: it is not multiplied out."""
 
 
-class Algebra:
-    """Linear forms under what `facts` knows; equal functions of equal forms are one atom.
+class CanonicalArithmetic:
+    """Operations on linear forms, simplified under `constraints`.
 
-    Integers do not overflow, and nothing is divided by 0.
+    Equal functions of equal forms are one atom. Integers do not overflow, and no divisor is 0.
+    With `transitive`, comparisons add up several constraints.
     """
 
-    def __init__(self, transitive: bool = False) -> None:
-        self.facts = Facts(transitive)
-        self.atoms: Scoped[tuple[object, ...], Atom] = Scoped()
-        self._number = 0
+    def __init__(self, *, transitive: bool = False) -> None:
+        self.constraints = Constraints()
+        self.bound_search = BoundSearch(self.constraints, transitive)
+        self.atoms = AtomTable()
 
     # Comparisons
 
-    def is_non_negative(self, form: Linear) -> bool:
-        """Whether a form is shown to be 0 or greater."""
-        return self.can_prove("sge", form, ZERO)
+    def is_non_negative(self, form: LinearForm) -> bool:
+        """Return whether `form >= 0` can be proved."""
+        return self.compare_with_zero("sge", form) is True
 
-    def can_prove(self, predicate: Predicate, a: Linear, b: Linear) -> bool:
-        """Whether a comparison of two forms is shown to hold."""
+    def can_prove(self, predicate: Predicate, a: LinearForm, b: LinearForm) -> bool:
+        """Return whether a comparison of two forms can be proved."""
         return self.compare(predicate, a, b) is True
 
-    def compare(self, predicate: Predicate, a: Linear, b: Linear) -> bool | None:
-        """Whether a comparison of two forms is shown to hold or shown not to; signed."""
-        return self.compared(predicate, a.minus(b))
+    def compare(self, predicate: Predicate, a: LinearForm, b: LinearForm) -> bool | None:
+        """Return whether a comparison of two forms holds; None if unknown."""
+        return self.compare_with_zero(predicate, a.minus(b))
 
-    def compared(self, predicate: Predicate, difference: Linear) -> bool | None:
-        """Whether a comparison of a form with 0 is shown to hold or not to."""
+    def compare_with_zero(self, predicate: Predicate, difference: LinearForm) -> bool | None:
+        """Return whether a comparison of `difference` with 0 holds; None if unknown."""
         if predicate in ("eq", "ne"):
-            difference = self.even(difference)
+            difference = self.canonical_equation(difference)
+            # 4*x + 6*y + 1 = 0 has no integer solution.
             if difference.terms and difference.constant % difference.primitive()[1]:
                 return predicate == "ne"
-        return self.facts.decide(difference, ANSWERS[predicate])
+        return self.bound_search.decide(predicate, difference)
 
-    def even(self, difference: Linear) -> Linear:
-        """A form that is 0 where another one is: `x mod y` for `-x mod y`."""
+    def canonical_equation(self, difference: LinearForm) -> LinearForm:
+        """Return a form that is 0 for the same values as `difference`.
+
+        `-x mod y` and `x mod y` are different forms, but one is 0 where the other is.
+        """
         if difference.constant or len(difference.terms) != 1:
             return difference
         atom = difference.terms[0][0]
-        if atom.function is Function.MOD and atom.operands[0].primitive()[1] < 0:
+        if atom.kind is AtomKind.MOD and atom.operands[0].primitive()[1] < 0:
             return self.mod(atom.operands[0].scaled(-1), atom.operands[1])
         return difference
 
     # Operations
 
-    def add(self, a: Linear, b: Linear, factor: int = 1) -> Linear:
-        """`a + factor * b`, in which quotients and what they leave are put together again."""
-        return self._recombined(a.plus(b, factor))
+    def add(self, a: LinearForm, b: LinearForm, factor: int = 1) -> LinearForm:
+        """Return `a + factor * b`; a quotient and its remainder are put together again."""
+        return self._recombine(a.plus(b, factor))
 
-    def multiply(self, a: Linear, b: Linear) -> Linear:
-        """The product, multiplied out unless that is long."""
+    def multiply(self, a: LinearForm, b: LinearForm) -> LinearForm:
+        """Return the product, multiplied out unless that gives many terms (MAX_PRODUCTS)."""
         if not a.terms or not b.terms:
             return b.scaled(a.constant) if not a.terms else a.scaled(b.constant)
         sizes = [len(one.terms) + bool(one.constant) for one in (a, b)]
-        if sizes[0] * sizes[1] > MOST_PRODUCTS:
-            return self._function(Function.MUL, *sorted((a, b), key=_order))
+        if sizes[0] * sizes[1] > MAX_PRODUCTS:
+            return self.atoms.function(AtomKind.MUL, *sorted((a, b), key=_sort_key))
         total = a.scaled(b.constant).plus(b.shifted(-b.constant), a.constant)
         for left, m in a.terms:
             for right, n in b.terms:
-                factors = [*factors_of(left), *factors_of(right)]
-                total = total.plus(Linear(((self._product(factors), m * n),), 0))
-        return self._recombined(total)
+                product = self.atoms.product([*factors_of(left), *factors_of(right)])
+                total = total.plus(LinearForm(((product, m * n),), 0))
+        return self._recombine(total)
 
-    def floordiv(self, a: Linear, b: Linear | int) -> Linear:
-        """The quotient, rounded down; dividing by 0 may give anything."""
-        b = Linear((), b) if isinstance(b, int) else b
+    def floordiv(self, a: LinearForm, b: LinearForm | int) -> LinearForm:
+        """Return the quotient, rounded down; any form if the divisor is 0."""
+        b = LinearForm((), b) if isinstance(b, int) else b
         if not b.terms:
             if b.constant < 0:
-                return self._divided_by_constant(a.scaled(-1), -b.constant)
-            return self._divided_by_constant(a, b.constant) if b.constant else ZERO
-        whole, left = self._split(a, b)
+                return self._quotient_by_constant(a.scaled(-1), -b.constant)
+            return self._quotient_by_constant(a, b.constant) if b.constant else ZERO
+        whole, left = self._divide_terms(a, b)
         if left == ZERO or self._is_remainder(left, b):
             return whole
-        return whole.plus(self._function(Function.FLOORDIV, left, b))
+        return whole.plus(self.atoms.function(AtomKind.FLOORDIV, left, b))
 
-    def mod(self, a: Linear, b: Linear | int) -> Linear:
-        """What `floordiv` leaves: of the sign of the divisor."""
-        b = Linear((), b) if isinstance(b, int) else b
+    def mod(self, a: LinearForm, b: LinearForm | int) -> LinearForm:
+        """Return the remainder of `floordiv`, with the sign of the divisor."""
+        b = LinearForm((), b) if isinstance(b, int) else b
         if b.constant < 0 and not b.terms:
             return self.mod(a.scaled(-1), -b.constant).scaled(-1)
         if not b.terms:
-            return self._left_by_constant(a, b.constant) if b.constant else ZERO
-        _, left = self._split(self._without_mod(a, b), b)
+            return self._remainder_by_constant(a, b.constant) if b.constant else ZERO
+        _, left = self._divide_terms(self._drop_inner_mods(a, b), b)
         if left == ZERO or self._is_remainder(left, b):
             return left
-        return self._function(Function.MOD, left, b)
+        return self.atoms.function(AtomKind.MOD, left, b)
 
-    def div(self, a: Linear, b: Linear) -> Linear:
-        """The quotient, rounded to 0."""
-        return self._truncating(a, b, self.floordiv, Function.DIV)
+    def div(self, a: LinearForm, b: LinearForm) -> LinearForm:
+        """Return the quotient, rounded to 0."""
+        return self._truncating(AtomKind.DIV, self.floordiv, a, b)
 
-    def rem(self, a: Linear, b: Linear) -> Linear:
-        """What `div` leaves: of the sign of the dividend."""
-        return self._truncating(a, b, self.mod, Function.REM)
+    def rem(self, a: LinearForm, b: LinearForm) -> LinearForm:
+        """Return the remainder of `div`, with the sign of the dividend."""
+        return self._truncating(AtomKind.REM, self.mod, a, b)
 
-    def minimum(self, a: Linear, b: Linear) -> Linear:
-        """The lesser."""
-        if (lesser := self.compare("sle", a, b)) is not None:
-            return a if lesser else b
-        return self._function(Function.MIN, *sorted((a, b), key=_order))
+    def minimum(self, a: LinearForm, b: LinearForm) -> LinearForm:
+        """Return the minimum of two forms."""
+        if (is_less := self.compare("sle", a, b)) is not None:
+            return a if is_less else b
+        return self.atoms.function(AtomKind.MIN, *sorted((a, b), key=_sort_key))
 
-    def maximum(self, a: Linear, b: Linear) -> Linear:
-        """The greater."""
-        if (greater := self.compare("sge", a, b)) is not None:
-            return a if greater else b
-        return self._function(Function.MAX, *sorted((a, b), key=_order))
+    def maximum(self, a: LinearForm, b: LinearForm) -> LinearForm:
+        """Return the maximum of two forms."""
+        if (is_greater := self.compare("sge", a, b)) is not None:
+            return a if is_greater else b
+        return self.atoms.function(AtomKind.MAX, *sorted((a, b), key=_sort_key))
+
+    # Division
 
     def _truncating(
         self,
-        a: Linear,
-        b: Linear,
-        flooring: Callable[[Linear, Linear], Linear],
-        function: Function,
-    ) -> Linear:
-        """A division that is the flooring one where nothing is negative."""
+        kind: AtomKind,
+        flooring: Callable[[LinearForm, LinearForm], LinearForm],
+        a: LinearForm,
+        b: LinearForm,
+    ) -> LinearForm:
+        """Return DIV or REM of `a` and `b`, by the operation that rounds down if the signs are
+        known: both round alike where nothing is negative, and `-a div b` is `-(a div b)`."""
         if not b.terms and b.constant < 0:
-            result = self._truncating(a, b.scaled(-1), flooring, function)
-            return result.scaled(-1) if function is Function.DIV else result
+            result = self._truncating(kind, flooring, a, b.scaled(-1))
+            return result.scaled(-1) if kind is AtomKind.DIV else result
         if self.can_prove("sgt", b, ZERO):
             if self.is_non_negative(a):
                 return flooring(a, b)
             if self.can_prove("sle", a, ZERO):
                 return flooring(a.scaled(-1), b).scaled(-1)
         inner = a.atom
-        if function is Function.REM and inner is not None and inner.divides:
+        if kind is AtomKind.REM and inner is not None and inner.has_division:
+            # (x rem (c*b)) rem b is x rem b.
             dividend, divisor = inner.operands[0], inner.operands[-1]
-            same = inner.function is Function.REM or (
-                inner.function is Function.MOD and self.is_non_negative(dividend)
+            is_rem = inner.kind is AtomKind.REM or (
+                inner.kind is AtomKind.MOD and self.is_non_negative(dividend)
             )
-            if same and self._exact(divisor, b) is not None:
+            if is_rem and self._exact_quotient(divisor, b) is not None:
                 return self.rem(dividend, b)
         if a.primitive()[1] < 0:
-            return self._function(function, a.scaled(-1), b).scaled(-1)
-        return self._function(function, a, b)
+            return self.atoms.function(kind, a.scaled(-1), b).scaled(-1)
+        return self.atoms.function(kind, a, b)
 
-    def _split(self, a: Linear, b: Linear) -> tuple[Linear, Linear]:
-        """`(q, r)` with `a = b * q + r`, where `q` takes all terms that are multiples of `b`."""
+    def _divide_terms(self, a: LinearForm, b: LinearForm) -> tuple[LinearForm, LinearForm]:
+        """Return `(q, r)` with `a = b * q + r`, where `q` has all terms that are multiples of `b`.
+
+        For instance `8*x + 3*y + 5` by 4 gives `2*x + 1` and `3*y + 1`. A sum as divisor is only
+        subtracted as often as its first term occurs.
+        """
         if not b.terms:
             divisor = b.constant
             whole = tuple((atom, n // divisor) for atom, n in a.terms if n % divisor == 0)
             left = tuple((atom, n) for atom, n in a.terms if n % divisor)
-            return Linear(whole, a.constant // divisor), Linear(left, a.constant % divisor)
+            return LinearForm(whole, a.constant // divisor), LinearForm(left, a.constant % divisor)
         if b.constant or len(b.terms) > 1:
             atom, count = b.terms[0]
             times = a.coefficient(atom) // count
             left = a.plus(b, -times)
-            return (Linear((), times), left) if len(left.terms) < len(a.terms) else (ZERO, a)
-        whole, left = ZERO, Linear((), a.constant)
+            return (LinearForm((), times), left) if len(left.terms) < len(a.terms) else (ZERO, a)
+        whole, left = ZERO, LinearForm((), a.constant)
         for term in a.terms:
-            one = Linear((term,), 0)
-            if (quotient := self._exact(one, b)) is not None:
+            one = LinearForm((term,), 0)
+            if (quotient := self._exact_quotient(one, b)) is not None:
                 whole = whole.plus(quotient)
             else:
                 left = left.plus(one)
         return whole, left
 
-    def _exact(self, a: Linear, b: Linear) -> Linear | None:
-        """`q` with `a = b * q`, where both are one term or a constant; None if there is none."""
+    def _exact_quotient(self, a: LinearForm, b: LinearForm) -> LinearForm | None:
+        """Return `q` with `a = b * q`, for forms of one term or a constant; None if there is not
+        one."""
         if not b.terms:
             if not b.constant:
                 return None
             counts = [count for _, count in a.terms] + [a.constant]
             if any(count % b.constant for count in counts):
                 return None
-            return Linear(tuple((x, n // b.constant) for x, n in a.terms), a.constant // b.constant)
+            terms = tuple((x, n // b.constant) for x, n in a.terms)
+            return LinearForm(terms, a.constant // b.constant)
         if a.constant or b.constant or len(a.terms) != 1 or len(b.terms) != 1:
             return None
         (atom, count), (divisor, divided) = a.terms[0], b.terms[0]
@@ -210,170 +208,125 @@ class Algebra:
         if count % divided:
             return None
         if not factors:
-            return Linear((), count // divided)
-        return Linear(((self._product(factors), count // divided),), 0)
+            return LinearForm((), count // divided)
+        return LinearForm(((self.atoms.product(factors), count // divided),), 0)
 
-    def _divided_by_constant(self, a: Linear, divisor: int) -> Linear:
-        whole, left = self._split(a, Linear((), divisor))
-        found = self.facts.range_of(left).floordiv(divisor)
+    def _quotient_by_constant(self, a: LinearForm, divisor: int) -> LinearForm:
+        """Return `a floordiv divisor` for a positive integer."""
+        whole, left = self._divide_terms(a, LinearForm((), divisor))
+        found = self.constraints.range_of(left).floordiv(divisor)
         if (constant := found.constant) is not None:
             return whole.shifted(constant)
         terms, factor = left.primitive()
         if (common := gcd(factor, divisor)) > 1:
-            less = Linear(tuple((x, n * factor // common) for x, n in terms), 0)
-            less = less.shifted(left.constant // common)
-            return whole.plus(self._divided_by_constant(less, divisor // common))
-        if len(terms) == 1 and factor == 1 and terms[0][0].function is Function.FLOORDIV:
+            # (6*x + 5) floordiv 4 is (3*x + 2) floordiv 2: less than `common` is lost.
+            reduced = _divided(left, common)
+            return whole.plus(self._quotient_by_constant(reduced, divisor // common))
+        if len(terms) == 1 and factor == 1 and terms[0][0].kind is AtomKind.FLOORDIV:
+            # (x floordiv m + c) floordiv n is (x + c*m) floordiv (m*n).
             dividend, inner = terms[0][0].operands
             if not inner.terms and inner.constant > 0:
                 dividend = dividend.shifted(left.constant * inner.constant)
-                return whole.plus(self._divided_by_constant(dividend, inner.constant * divisor))
-        if self._is_remainder(left, Linear((), divisor)):
+                return whole.plus(self._quotient_by_constant(dividend, inner.constant * divisor))
+        form = LinearForm((), divisor)
+        if self._is_remainder(left, form):
             return whole
-        return whole.plus(self._function(Function.FLOORDIV, left, Linear((), divisor)))
+        return whole.plus(self.atoms.function(AtomKind.FLOORDIV, left, form))
 
-    def _left_by_constant(self, a: Linear, divisor: int) -> Linear:
-        _, left = self._split(self._without_mod(a, Linear((), divisor)), Linear((), divisor))
-        found = self.facts.range_of(left).floordiv(divisor)
+    def _remainder_by_constant(self, a: LinearForm, divisor: int) -> LinearForm:
+        """Return `a mod divisor` for a positive integer."""
+        form = LinearForm((), divisor)
+        _, left = self._divide_terms(self._drop_inner_mods(a, form), form)
+        found = self.constraints.range_of(left).floordiv(divisor)
         if (constant := found.constant) is not None:
             return left.shifted(-constant * divisor)
-        terms, factor = left.primitive()
-        if (common := gcd(factor, divisor)) > 1:
-            less = Linear(tuple((x, n * factor // common) for x, n in terms), 0)
-            less = less.shifted(left.constant // common)
-            kept = left.constant % common
-            return self._left_by_constant(less, divisor // common).scaled(common).shifted(kept)
-        if self._is_remainder(left, Linear((), divisor)):
+        if (common := gcd(left.primitive()[1], divisor)) > 1:
+            # (6*x + 5) mod 4 is 2 * ((3*x + 2) mod 2) + 1.
+            reduced = _divided(left, common)
+            remainder = self._remainder_by_constant(reduced, divisor // common)
+            return remainder.scaled(common).shifted(left.constant % common)
+        if self._is_remainder(left, form):
             return left
-        return self._function(Function.MOD, left, Linear((), divisor))
+        return self.atoms.function(AtomKind.MOD, left, form)
 
-    def _without_mod(self, a: Linear, divisor: Linear) -> Linear:
-        """`a` with `x` for each `x mod y` of which `divisor` takes away all that that took."""
+    def _drop_inner_mods(self, a: LinearForm, divisor: LinearForm) -> LinearForm:
+        """Replace terms `c * (x mod y)` of `a` by `c * x` where `divisor` divides `c * y`.
+
+        The forms are equal modulo `divisor`: they differ by a multiple of `c * y`.
+        """
         for atom, count in a.terms:
-            if atom.function is Function.MOD:
+            if atom.kind is AtomKind.MOD:
                 dividend, inner = atom.operands
-                if self._exact(inner.scaled(count), divisor) is not None:
-                    a = a.plus(Linear.of(atom), -count).plus(dividend, count)
+                if self._exact_quotient(inner.scaled(count), divisor) is not None:
+                    a = a.plus(LinearForm.of(atom), -count).plus(dividend, count)
         return a
 
-    def _is_remainder(self, left: Linear, divisor: Linear) -> bool:
-        """Whether `0 <= left < divisor` is shown."""
-        return self.is_non_negative(left) and self.can_prove("slt", left, divisor)
+    def _is_remainder(self, form: LinearForm, divisor: LinearForm) -> bool:
+        """Return whether `0 <= form < divisor` can be proved."""
+        return self.is_non_negative(form) and self.can_prove("slt", form, divisor)
 
-    def _recombined(self, total: Linear) -> Linear:
-        """A sum with `x` for each `x div y * y + x mod y`, and `x mod y` for what that leaves."""
-        pending = [term for term in total.terms if term[0].divides]
+    def _recombine(self, total: LinearForm) -> LinearForm:
+        """Replace quotients in a sum where that makes it simpler.
+
+        `y * (x floordiv y)` is `x - x mod y`. So `4 * (x floordiv 4) + x mod 4` becomes `x`, and
+        `x - 4 * (x floordiv 4)` becomes `x mod 4`. Each replacement lowers `_complexity`, which
+        ends the loop.
+        """
+        pending = [term for term in total.terms if term[0].has_division]
         while pending:
             atom, count = pending.pop()
             for quotient in factors_of(atom):
-                if quotient.function not in (Function.FLOORDIV, Function.DIV):
+                if quotient.kind not in (AtomKind.FLOORDIV, AtomKind.DIV):
                     continue
-                rest = factors_of(atom)
-                rest.remove(quotient)
-                outer = Linear(((self._product(rest), count),), 0) if rest else Linear((), count)
-                dividend, divisor = quotient.operands
-                if (times := self._exact(outer, divisor)) is None:
-                    continue
-                flooring = quotient.function is Function.FLOORDIV
-                left = (self.mod if flooring else self.rem)(dividend, divisor)
-                new = total.plus(Linear.of(atom), -count)
-                new = new.plus(self._scaled(dividend, times)).minus(self._scaled(left, times))
-                if _weight(new) < _weight(total):
+                new = self._replace_quotient(total, atom, count, quotient)
+                if new is not None and _complexity(new) < _complexity(total):
                     total = new
-                    pending = [term for term in total.terms if term[0].divides]
+                    pending = [term for term in total.terms if term[0].has_division]
                     break
         return total
 
-    def _scaled(self, form: Linear, times: Linear) -> Linear:
-        """The product with one term or a constant."""
-        if not times.terms:
-            return form.scaled(times.constant)
-        (atom, count), total = times.terms[0], Linear((), 0)
+    def _replace_quotient(
+        self, total: LinearForm, atom: Atom, count: int, quotient: Atom
+    ) -> LinearForm | None:
+        """Return `total` with dividend and remainder in place of the term `count * atom`, of which
+        `quotient` is a factor; None if the other factors are not a multiple of its divisor."""
+        rest = factors_of(atom)
+        rest.remove(quotient)
+        outer = LinearForm((), count)
+        if rest:
+            outer = LinearForm(((self.atoms.product(rest), count),), 0)
+        dividend, divisor = quotient.operands
+        if (times := self._exact_quotient(outer, divisor)) is None:
+            return None
+        remainder_of = self.mod if quotient.kind is AtomKind.FLOORDIV else self.rem
+        remainder = remainder_of(dividend, divisor)
+        without = total.plus(LinearForm.of(atom), -count)
+        return without.plus(self._times(dividend, times)).minus(self._times(remainder, times))
+
+    def _times(self, form: LinearForm, factor: LinearForm) -> LinearForm:
+        """Return the product with a form of one term or a constant, always multiplied out."""
+        if not factor.terms:
+            return form.scaled(factor.constant)
+        (atom, count), total = factor.terms[0], ZERO
         if form.constant:
-            total = Linear(((atom, count * form.constant),), 0)
+            total = LinearForm(((atom, count * form.constant),), 0)
         for other, n in form.terms:
-            product = self._product([*factors_of(other), *factors_of(atom)])
-            total = total.plus(Linear(((product, n * count),), 0))
+            product = self.atoms.product([*factors_of(other), *factors_of(atom)])
+            total = total.plus(LinearForm(((product, n * count),), 0))
         return total
 
-    # Atoms
 
-    def _function(self, function: Function, *operands: Linear) -> Linear:
-        key = (function, operands)
-        if (atom := self.atoms.get(key)) is None:
-            atom = self._make(function, operands, None)
-            self.atoms.put(key, atom)
-        return Linear.of(atom)
-
-    def _product(self, factors: list[Atom]) -> Atom:
-        if len(factors) == 1:
-            return factors[0]
-        factors.sort(key=lambda atom: atom.number)
-        product = self._function(Function.MUL, *map(Linear.of, factors)).atom
-        assert product is not None
-        return product
-
-    def _make(
-        self, function: Function, operands: tuple[Linear, ...], value: SSAValue | None
-    ) -> Atom:
-        atoms = [atom for operand in operands for atom, _ in operand.terms]
-        depth = max((atom.depth for atom in atoms), default=0) + 1
-        divides = function in DIVIDING or (
-            function is Function.MUL and any(atom.divides for atom in atoms)
-        )
-        self._number += 1
-        return Atom(self._number, function, operands, value, depth, divides)
+def _divided(form: LinearForm, divisor: int) -> LinearForm:
+    """Divide `form`, rounding the constant down; `divisor` divides all coefficients."""
+    terms = tuple((atom, count // divisor) for atom, count in form.terms)
+    return LinearForm(terms, form.constant // divisor)
 
 
-def _order(form: Linear) -> tuple[list[tuple[int, int]], int]:
+def _sort_key(form: LinearForm) -> tuple[list[tuple[int, int]], int]:
+    """Return a key that orders the operands of commutative functions."""
     return [(atom.number, count) for atom, count in form.terms], form.constant
 
 
-def _weight(form: Linear) -> tuple[int, int]:
-    """What of two equal forms is less for the simpler one."""
-    return sum(atom.divides for atom, _ in form.terms), len(form.terms)
-
-
-def factors_of(atom: Atom) -> list[Atom]:
-    """The atoms that an atom is the product of."""
-    if atom.function is Function.MUL:
-        factors = [operand.atom for operand in atom.operands]
-        if None not in factors:
-            return [factor for factor in factors if factor is not None]
-    return [atom]
-
-
-def _is_zero(found: Range) -> bool | None:
-    if found.constant == 0:
-        return True
-    apart = (found.low is not None and found.low > 0) or (found.high is not None and found.high < 0)
-    return False if apart or 0 in found.holes else None
-
-
-def _is_negative(found: Range) -> bool | None:
-    if found.high is not None and found.high < 0:
-        return True
-    return False if found.low is not None and found.low >= 0 else None
-
-
-def _is_positive(found: Range) -> bool | None:
-    return _is_negative(found.scaled(-1))
-
-
-def _not(question: Callable[[Range], bool | None]) -> Callable[[Range], bool | None]:
-    def answer(found: Range) -> bool | None:
-        truth = question(found)
-        return None if truth is None else not truth
-
-    return answer
-
-
-ANSWERS: dict[Predicate, Callable[[Range], bool | None]] = {
-    "eq": _is_zero,
-    "ne": _not(_is_zero),
-    "slt": _is_negative,
-    "sge": _not(_is_negative),
-    "sgt": _is_positive,
-    "sle": _not(_is_positive),
-}
-"""Whether the integers of a range compare with 0 in that way."""
+def _complexity(form: LinearForm) -> tuple[int, int]:
+    """Return the numbers of terms with divisions and of all terms."""
+    return sum(atom.has_division for atom, _ in form.terms), len(form.terms)

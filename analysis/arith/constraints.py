@@ -1,154 +1,177 @@
-"""What is known of linear forms: ranges of atoms, and the constraints in force."""
+"""The constraints in force: ranges of linear forms, and conditions that are known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Operation
+from ..scoped_dict import ScopedDict
+from .atom_ranges import range_of_function
+from .linear_form import Atom, AtomKind, LinearForm, Terms
+from .ranges import Range
 
-from .linear_form import Atom, Function, Linear, Range, Scoped, Stack, Terms
+__all__ = ["Constraints", "Relation"]
 
-__all__ = ["Facts"]
-
-MOST_RELATIONS = 16
-"""So many of the constraints on an atom are looked at, the last ones put in force."""
-
-DEPTH = 2
-TRANSITIVE_DEPTH = 5
-"""So many relations are added up to prove something."""
-
-MOST_STEPS = 200
-"""So many sums are tried to prove something."""
+MAX_RELATIONS = 16
+"""How many constraints on one atom are tried in a proof: the last that were added."""
 
 
-class Facts:
-    """Ranges of linear forms, from those of their atoms and from constraints.
+class Relation(NamedTuple):
+    """A range of a sum of terms, found by one of its atoms."""
 
-    A constraint is a range of a primitive sum of terms (`Linear.primitive`). Several of them are
-    added up if `transitive`; the relations of loop variables to their bounds always are.
+    form: LinearForm
+    range: Range
+    is_constraint: bool
+    """Whether it was added as a constraint; others follow from the kind of the atom."""
+
+
+@dataclass(slots=True)
+class _Chain:
+    """An immutable list of the constraints on an atom, the last one first: scopes share tails."""
+
+    terms: Terms
+    rest: _Chain | None
+
+    def __iter__(self) -> Iterator[Terms]:
+        here: _Chain | None = self
+        while here is not None:
+            yield here.terms
+            here = here.rest
+
+
+class Constraints:
+    """Ranges of linear forms, from those of their atoms and from the constraints in force.
+
+    A constraint is a range of a primitive sum of terms (`LinearForm.primitive`): from
+    `2*i < 2*j + 5` follows `i - j <= 2`. Constraints last until the scope ends in which they were
+    added.
     """
 
-    def __init__(self, transitive: bool = False) -> None:
-        self.transitive = transitive
-        self.ranges: Scoped[Terms, Range] = Scoped()
-        self.relations: Scoped[Atom, Stack[Terms]] = Scoped()
-        self.known: Scoped[Atom, bool] = Scoped()
-        """Conditions, as atoms, that hold or do not."""
+    def __init__(self) -> None:
+        self.conditions: ScopedDict[Atom, bool] = ScopedDict()
+        """Conditions, as atoms, and whether they hold."""
         self.state = 0
-        """A number that is the same only where the same is known."""
-        self._states = 0
-        self._of_atoms: dict[Atom, tuple[int, Range]] = {}
+        """A version stamp: equal at two times only if the constraints are equal."""
+        self._last_state = 0
+        self._ranges: ScopedDict[Terms, Range] = ScopedDict()
+        self._relations: ScopedDict[Atom, _Chain] = ScopedDict()
+        self._atom_ranges: dict[Atom, tuple[int, Range]] = {}
+        """A cache: the state in which a range was computed, and the range."""
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """What is learned within is forgotten after."""
-        tables = (self.ranges, self.relations, self.known)
+        """Open a scope; what is added in it is forgotten when it ends."""
+        tables = (self._ranges, self._relations, self.conditions)
         marks = [table.mark() for table in tables]
         state = self.state
         try:
             yield
         finally:
             for table, mark in zip(tables, marks, strict=True):
-                table.back(mark)
+                table.rollback(mark)
             self.state = state
 
-    # Learning
+    # Adding constraints
 
-    def learn(self, linear: Linear, within: Range) -> None:
-        """Take it that a form is in a range; nothing if that contradicts what is known."""
-        terms, factor = linear.primitive()
+    def add(self, form: LinearForm, within: Range) -> None:
+        """Add the constraint that `form` is in a range; ignore it if it contradicts the others.
+
+        In code that cannot run everything may be assumed, and a contradiction says nothing that
+        is of use.
+        """
+        terms, factor = form.primitive()
         if not terms:
             return
-        within = _divided(within.plus(Range(-linear.constant, -linear.constant)), factor)
-        old = self.ranges.get(terms)
+        within = within.plus(Range(-form.constant, -form.constant)).unscaled(factor)
+        old = self._ranges.get(terms)
         new = within if old is None else old.meet(within)
-        if new == old or self._interval(terms).meet(new).is_empty:
+        if new == old or self._sum_of_ranges(terms).meet(new).is_empty:
             return
-        self.ranges.put(terms, new)
+        self._ranges.put(terms, new)
         self._renew()
         if len(terms) == 1:
-            self._learn_of_operands(terms[0][0], new)
-        else:
+            self._add_for_operands(terms[0][0], new)
+        elif old is None:
             for atom, _ in terms:
-                if old is None:
-                    self.relations.put(atom, Stack(terms, self.relations.get(atom)))
+                self._relations.put(atom, _Chain(terms, self._relations.get(atom)))
 
-    def give(self, atom: Atom, within: Range) -> None:
-        """Say what the range of an atom is that has just been made."""
-        self.ranges.put(((atom, 1),), within)
+    def set_initial(self, atom: Atom, within: Range) -> None:
+        """Set the range of an atom that was just made, and so occurs in no constraint."""
+        self._ranges.put(((atom, 1),), within)
 
-    def learn_condition(self, atom: Atom, truth: bool) -> None:
-        """Take it that a condition holds or that it does not."""
-        if atom not in self.known:
-            self.known.put(atom, truth)
+    def add_condition(self, atom: Atom, truth: bool) -> None:
+        """Add the constraint that a condition holds, or with `truth` false that it does not."""
+        if atom not in self.conditions:
+            self.conditions.put(atom, truth)
             self._renew()
 
     def _renew(self) -> None:
-        self._states += 1
-        self.state = self._states
+        self._last_state += 1
+        self.state = self._last_state
 
-    def _learn_of_operands(self, atom: Atom, within: Range) -> None:
-        match atom.function, atom.operands:
-            case Function.FLOORDIV, (dividend, Linear((), divisor)) if divisor > 0:
+    def _add_for_operands(self, atom: Atom, within: Range) -> None:
+        """Add what follows for the operands of `atom` from its range.
+
+        For instance `x floordiv 4 <= 2` gives `x <= 11`, and `min(x, y) >= 3` gives `x >= 3` and
+        `y >= 3`.
+        """
+        match atom.kind, atom.operands:
+            case AtomKind.FLOORDIV, (dividend, LinearForm((), divisor)) if divisor > 0:
                 low = None if within.low is None else within.low * divisor
                 high = None if within.high is None else within.high * divisor + divisor - 1
-                self.learn(dividend, Range(low, high))
-            case Function.MIN, operands if within.low is not None:
+                self.add(dividend, Range(low, high))
+            case AtomKind.MIN, operands if within.low is not None:
                 for operand in operands:
-                    self.learn(operand, Range(within.low))
-            case Function.MAX, operands if within.high is not None:
+                    self.add(operand, Range(within.low))
+            case AtomKind.MAX, operands if within.high is not None:
                 for operand in operands:
-                    self.learn(operand, Range(None, within.high))
-            case Function.MUL, operands if within.low is not None and within.low > 0:
+                    self.add(operand, Range(None, within.high))
+            case AtomKind.MUL, operands if within.low is not None and within.low > 0:
                 for operand in operands:
                     if self.range_of(operand).low == 0:
-                        self.learn(operand, Range(1))
+                        self.add(operand, Range(1))
             case _:
                 pass
 
-    # Asking
+    # Ranges
 
-    def range_of(self, linear: Linear) -> Range:
-        """The range that the ranges of the atoms, and a constraint on just these terms, give."""
-        constant = linear.constant
-        if not linear.terms:
+    def range_of(self, form: LinearForm) -> Range:
+        """Return the range of `form`, from the ranges of its atoms and a constraint on exactly
+        its terms."""
+        constant = form.constant
+        if not form.terms:
             return Range(constant, constant)
-        if len(linear.terms) == 1:
-            atom, count = linear.terms[0]
+        if len(form.terms) == 1:
+            atom, count = form.terms[0]
             return self.range_of_atom(atom).scaled(count).plus(Range(constant, constant))
-        found = self._interval(linear.terms)
-        if self.ranges:
-            terms, factor = linear.primitive()
-            if (fact := self.ranges.get(terms)) is not None:
-                found = found.meet(fact.scaled(factor))
+        found = self._sum_of_ranges(form.terms)
+        if self._ranges:
+            terms, factor = form.primitive()
+            if (constraint := self._ranges.get(terms)) is not None:
+                found = found.meet(constraint.scaled(factor))
         return found.plus(Range(constant, constant))
 
-    def upper(self, linear: Linear) -> int | None:
-        """The least upper bound that is found, by adding up relations too; None for none."""
-        self._steps = MOST_STEPS
-        depth = TRANSITIVE_DEPTH if self.transitive else DEPTH
-        return self._upper(linear, depth, False)
+    def range_of_atom(self, atom: Atom) -> Range:
+        """Return the range of `atom`, from its operands and the constraints on it alone."""
+        cached = self._atom_ranges.get(atom)
+        if cached is not None and cached[0] == self.state:
+            return cached[1]
+        found = range_of_function(atom, self.range_of)
+        if (constraint := self._ranges.get(((atom, 1),))) is not None:
+            found = found.meet(constraint)
+        self._atom_ranges[atom] = self.state, found
+        return found
 
-    def lower(self, linear: Linear) -> int | None:
-        """The greatest lower bound that is found, by adding up relations too; None for none."""
-        high = self.upper(linear.scaled(-1))
-        return None if high is None else -high
+    def upper_bound_of_atoms(self, form: LinearForm) -> int | None:
+        """Return the upper bound of `form` from the ranges of its atoms alone."""
+        high = self._sum_of_ranges(form.terms).high
+        return None if high is None else high + form.constant
 
-    def decide(self, linear: Linear, question: Callable[[Range], bool | None]) -> bool | None:
-        """The answer to a question about the range, asked of better and better ones."""
-        found = self.range_of(linear)
-        answer = question(found)
-        if answer is not None or not linear.terms:
-            return answer
-        found = found.meet(Range(None, self.upper(linear)))
-        if (answer := question(found)) is not None:
-            return answer
-        return question(found.meet(Range(self.lower(linear))))
-
-    def _interval(self, terms: Terms) -> Range:
+    def _sum_of_ranges(self, terms: Terms) -> Range:
+        # `Range.plus` and `scaled` written out: no other code is run as often.
         low: int | None = 0
         high: int | None = 0
         for atom, count in terms:
@@ -158,168 +181,31 @@ class Facts:
             high = None if high is None or most is None else high + count * most
         return Range(low, high)
 
-    def _upper(self, linear: Linear, depth: int, constrained: bool) -> int | None:
-        if constrained and not self.transitive and len(linear.terms) > 1:
-            high = self._interval(linear.terms).high
-            best = None if high is None else high + linear.constant
-        else:
-            best = self.range_of(linear).high
-        if depth == 0:
-            return best
-        for atom, count in linear.terms:
-            for relation, within, is_constraint in self._relations_of(atom):
-                if self._steps <= 0:
-                    return best
-                if is_constraint and constrained and not self.transitive:
-                    continue
-                factor, rest = divmod(count, relation.coefficient(atom))
-                bound = within.high if factor > 0 else within.low
-                if rest or bound is None:
-                    continue
-                left = linear.plus(relation, -factor)
-                if len(left.terms) > len(linear.terms) + 1:
-                    continue
-                self._steps -= 1
-                high = self._upper(left, depth - 1, constrained or is_constraint)
-                if high is not None and (best is None or high + factor * bound < best):
-                    best = high + factor * bound
-        return best
+    # Relations
 
-    def _relations_of(self, atom: Atom) -> Iterator[tuple[Linear, Range, bool]]:
-        """Sums with the atom, their ranges, and whether they come from a constraint."""
-        if atom.function is Function.LOOP:
-            first, last = atom.operands
-            for bound, within in ((first, Range(0)), (last, Range(None, 0))):
-                if bound.terms:
-                    yield Linear.of(atom).minus(bound), within, False
-        if atom.function in (Function.MIN, Function.MAX):
-            within = Range(None, 0) if atom.function is Function.MIN else Range(0)
-            for operand in atom.operands:
-                if operand.terms:
-                    yield Linear.of(atom).minus(operand), within, False
-        if (stack := self.relations.get(atom)) is not None:
-            for number, terms in enumerate(stack.entries()):
-                if number == MOST_RELATIONS:
-                    break
-                yield Linear(terms, 0), self.ranges[terms], True
+    @property
+    def has_relations(self) -> bool:
+        """Whether a constraint on several atoms is in force."""
+        return bool(self._relations)
 
-    # Ranges of atoms
+    def relations_of(self, atom: Atom) -> Iterator[Relation]:
+        """Yield the relations of `atom` to other atoms.
 
-    def range_of_atom(self, atom: Atom) -> Range:
-        """The range of what it is of its operands, and of constraints on it alone."""
-        cached = self._of_atoms.get(atom)
-        if cached is not None and cached[0] == self.state:
-            return cached[1]
-        found = self._natural(atom)
-        if (fact := self.ranges.get(((atom, 1),))) is not None:
-            found = found.meet(fact)
-        self._of_atoms[atom] = self.state, found
-        return found
-
-    def _natural(self, atom: Atom) -> Range:
-        match atom.function:
-            case Function.VALUE:
-                return Range()
-            case Function.LOOP:
-                first, last = map(self.range_of, atom.operands)
-                return Range(first.low, last.high)
-            case Function.FLOORDIV | Function.DIV:
-                return self._range_of_quotient(atom)
-            case Function.MOD:
-                divisor = self.range_of(atom.operands[1])
-                if divisor.low is None or divisor.low <= 0:
-                    return Range()
-                return Range(0, None if divisor.high is None else divisor.high - 1)
-            case Function.REM:
-                return self._range_of_remainder(atom)
-            case Function.MIN | Function.MAX:
-                ranges = [self.range_of(operand) for operand in atom.operands]
-                return _least(ranges) if atom.function is Function.MIN else _greatest(ranges)
-            case Function.MUL:
-                return self._range_of_product(atom)
-            case Function.OP:
-                assert atom.value is not None and isinstance(atom.value.owner, Operation)
-                return self._range_of_op(atom.value.owner, atom.operands)
-
-    def _range_of_quotient(self, atom: Atom) -> Range:
-        dividend, divisor = map(self.range_of, atom.operands)
-        if divisor.low is None or divisor.low <= 0:
-            return Range()
-        if dividend.low is not None and dividend.low >= 0:
-            low = 0 if divisor.high is None else dividend.low // divisor.high
-            return Range(low, None if dividend.high is None else dividend.high // divisor.low)
-        if divisor.constant is None:
-            return Range()
-        found = dividend.floordiv(divisor.low)
-        if atom.function is Function.FLOORDIV or found.low is None:
-            return found
-        return Range(found.low, None if found.high is None else max(found.high, 0))
-
-    def _range_of_remainder(self, atom: Atom) -> Range:
-        dividend, divisor = map(self.range_of, atom.operands)
-        if divisor.low is None or divisor.high is None:
-            return Range(0 if dividend.low is not None and dividend.low >= 0 else None)
-        most = max(abs(divisor.low), abs(divisor.high)) - 1
-        low = -most if dividend.low is None else max(-most, min(dividend.low, 0))
-        return Range(low, most if dividend.high is None else min(most, max(dividend.high, 0)))
-
-    def _range_of_product(self, atom: Atom) -> Range:
-        found = Range(1, 1)
-        for operand in atom.operands:
-            found = found.times(self.range_of(operand))
-        if all(atom.operands.count(operand) % 2 == 0 for operand in atom.operands):
-            found = found.meet(Range(0))
-        return found
-
-    def _range_of_op(self, op: Operation, operands: tuple[Linear, ...]) -> Range:
-        match op:
-            case arith.SelectOp():
-                return self.range_of(operands[1]).join(self.range_of(operands[2]))
-            case arith.AndIOp():
-                ranges = [self.range_of(operand) for operand in operands]
-                highs = [one.high for one in ranges if one.low is not None and one.low >= 0]
-                most = [high for high in highs if high is not None]
-                return Range(0, min(most) if most else None) if highs else Range()
-            case arith.OrIOp() | arith.XOrIOp():
-                ranges = [self.range_of(operand) for operand in operands]
-                if any(one.low is None or one.low < 0 for one in ranges):
-                    return Range()
-                highs = [one.high for one in ranges if one.high is not None]
-                if len(highs) < len(ranges):
-                    return Range(0)
-                return Range(0, (1 << max(highs).bit_length()) - 1)
-            case arith.ShLIOp():
-                return self._range_of_shift(op, *map(self.range_of, operands))
+        A loop variable is at least its first and at most its last value; a minimum is at most,
+        and a maximum at least, each operand.
+        """
+        match atom.kind:
+            case AtomKind.LOOP:
+                first, last = atom.operands
+                bounds = [(first, Range(0)), (last, Range(None, 0))]
+            case AtomKind.MIN:
+                bounds = [(operand, Range(None, 0)) for operand in atom.operands]
+            case AtomKind.MAX:
+                bounds = [(operand, Range(0)) for operand in atom.operands]
             case _:
-                return Range()
-
-    def _range_of_shift(self, op: arith.ShLIOp, base: Range, by: Range) -> Range:
-        """Of shifts of negatives, and by negatives, nothing is known."""
-        if base.low is None or base.high is None or by.low is None or by.high is None:
-            return Range()
-        type = op.result.type
-        width = type.bitwidth if isinstance(type, IntegerType) else 64
-        if base.low < 0 or by.low < 0 or (base.high << min(by.high, width)) >= 1 << (width - 1):
-            return Range()
-        return Range(base.low << by.low, base.high << by.high)
-
-
-def _divided(within: Range, factor: int) -> Range:
-    """The range of `x` where `factor * x` is in one, which has whole bounds."""
-    if factor < 0:
-        within, factor = within.scaled(-1), -factor
-    low = None if within.low is None else -(-within.low // factor)
-    high = None if within.high is None else within.high // factor
-    holes = frozenset(hole // factor for hole in within.holes if hole % factor == 0)
-    return Range(low, high, holes)
-
-
-def _least(ranges: list[Range]) -> Range:
-    lows = [one.low for one in ranges if one.low is not None]
-    highs = [one.high for one in ranges if one.high is not None]
-    low = min(lows) if len(lows) == len(ranges) else None
-    return Range(low, min(highs) if highs else None)
-
-
-def _greatest(ranges: list[Range]) -> Range:
-    return _least([one.scaled(-1) for one in ranges]).scaled(-1)
+                bounds = []
+        for bound, within in bounds:
+            if bound.terms:
+                yield Relation(LinearForm.of(atom).minus(bound), within, False)
+        for terms in islice(self._relations.get(atom, ()), MAX_RELATIONS):
+            yield Relation(LinearForm(terms, 0), self._ranges[terms], True)

@@ -20,7 +20,7 @@ from xdsl.traits import (
 )
 
 from ...dialects.tir.ops import PrimFuncOp
-from ..arith.linear_form import Scoped
+from ..scoped_dict import ScopedDict
 from .buffers import Allocation, View, uses_of
 
 __all__ = ["PURE", "Effects", "Epochs", "Memory", "Root", "Stamp", "has_nested_effects"]
@@ -188,7 +188,7 @@ class Epochs:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self._marks: Scoped[Root | None, int] = Scoped()
+        self._marks: ScopedDict[Root | None, int] = ScopedDict()
         """The epoch of the last effect on each root; None stands for all that are not private."""
         self._last = 0
 
@@ -212,4 +212,4 @@ class Epochs:
         try:
             yield
         finally:
-            self._marks.back(mark)
+            self._marks.rollback(mark)

@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr, ShapedType, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ..arith.analyzer import Analyzer
-from ..arith.canonical import ONE, ZERO
-from ..arith.linear_form import Linear
+from ..arith.linear_form import ONE, ZERO, LinearForm
 from .buffers import Access, Buffer, View, buffer_type, is_static
 from .flat_layout import FlatLayout, flat_type, row_major_strides
 
@@ -105,7 +104,7 @@ def is_contiguous_access(op: Access, layout: FlatLayout) -> bool:
 
 def is_whole_buffer(layout: FlatLayout, type: Buffer, analyzer: Analyzer) -> bool:
     """Return whether a buffer of `type` is all of the flat one, in row-major order."""
-    sizes = [Linear((), size) for size in type.get_shape()]
+    sizes = [LinearForm((), size) for size in type.get_shape()]
     has_all = buffer_type(layout.buffer).get_shape() == flat_type(type).get_shape()
     in_order = list(layout.strides) == row_major_strides(sizes, analyzer)
     return is_static(type) and has_all and in_order and layout.offset == ZERO

@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from ..arith.analyzer import Analyzer
-from ..arith.canonical import ONE, ZERO
-from ..arith.linear_form import Linear
+from ..arith.linear_form import ONE, ZERO, LinearForm
 from .buffers import Buffer, View, buffer_type, is_static
 
 __all__ = [
@@ -43,8 +42,8 @@ class FlatLayout:
     """
 
     buffer: SSAValue
-    offset: Linear
-    strides: tuple[Linear, ...]
+    offset: LinearForm
+    strides: tuple[LinearForm, ...]
     begin: int | None
     owned: bool
 
@@ -74,8 +73,8 @@ def static_strides(type: Buffer) -> Sequence[int] | None:
 
 
 def row_major_strides(
-    sizes: Sequence[Linear], analyzer: Analyzer, last: Linear = ONE
-) -> list[Linear]:
+    sizes: Sequence[LinearForm], analyzer: Analyzer, last: LinearForm = ONE
+) -> list[LinearForm]:
     """Return the row-major strides of a buffer of `sizes`; the last stride is `last`.
 
     The first size has no influence, and may be anything.
@@ -115,30 +114,30 @@ def layout_of_view(op: View, source: FlatLayout, analyzer: Analyzer) -> FlatLayo
 
 def _forms(
     static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue], analyzer: Analyzer
-) -> list[Linear]:
+) -> list[LinearForm]:
     """Return the linear forms of static numbers; the dynamic ones are taken from `dynamic`."""
     dynamic_values = iter(dynamic)
-    forms: list[Linear] = []
+    forms: list[LinearForm] = []
     for number in static.get_values():
         if number == DYNAMIC_INDEX:
             value = next(dynamic_values)
-            analyzer.hold(value)
+            analyzer.make_available(value)
             forms.append(analyzer.linear(value))
         else:
-            forms.append(Linear((), number))
+            forms.append(LinearForm((), number))
     return forms
 
 
 def _subview(op: memref.SubviewOp, source: FlatLayout, analyzer: Analyzer) -> FlatLayout:
     offset = source.offset
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     offsets = _forms(op.static_offsets, op.offsets, analyzer)
     steps = _forms(op.static_strides, op.strides, analyzer)
     for start, step, stride in zip(offsets, steps, source.strides, strict=True):
         offset = analyzer.add(offset, analyzer.multiply(start, stride))
         strides.append(analyzer.multiply(step, stride))
     shape = buffer_type(op.result).get_shape()
-    kept: list[Linear] = []
+    kept: list[LinearForm] = []
     # A rank-reducing subview drops dimensions of size 1. If the type does not say which of
     # several, any will do: their index is 0.
     to_drop = len(strides) - len(shape)
@@ -155,13 +154,13 @@ def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]
     return [[int(axis.value.data) for axis in group] for group in op.reassociation]  # pyright: ignore
 
 
-def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[Linear, ...]:
+def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[LinearForm, ...]:
     """Return the strides of a collapsed view: of each group that of its last dimension.
 
     Dimensions of size 1 are skipped, as their stride may be anything.
     """
     shape = buffer_type(op.src).get_shape()
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     for group in _groups(op):
         extended = [axis for axis in group if shape[axis] != 1] or group
         strides.append(source.strides[extended[-1]])
@@ -170,10 +169,10 @@ def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[Linear, 
 
 def _expanded(
     op: memref.ExpandShapeOp, source: FlatLayout, analyzer: Analyzer
-) -> tuple[Linear, ...]:
+) -> tuple[LinearForm, ...]:
     """Return the strides of an expanded view: each group is row-major within its old stride."""
     sizes = _forms(op.static_output_shape, op.output_shape, analyzer)
-    strides: list[Linear] = []
+    strides: list[LinearForm] = []
     groups = _groups(op) or [list(range(len(sizes)))]
     for group, stride in zip(groups, source.strides or (ONE,), strict=True):
         strides += row_major_strides([sizes[axis] for axis in group], analyzer, stride)

@@ -9,14 +9,16 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...analysis.arith.analyzer import Analyzer
-from ...analysis.arith.canonical import ONE, ZERO
-from ...analysis.arith.materialize import Builder
+from ...analysis.arith.linear_form import ONE, ZERO
+from ...analysis.arith.materialize import FormBuilder
 from ...analysis.memory.flat_layout import FlatLayout
 
 __all__ = ["build_flat_index"]
 
 
-def build_flat_index(layout: FlatLayout, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
+def build_flat_index(
+    layout: FlatLayout, indices: Sequence[SSAValue], builder: FormBuilder
+) -> SSAValue:
     """Return the index in the flat buffer of the element at `indices`.
 
     The sum is simplified with the facts of the analyzer (`i div 4 * 4 + i mod 4` is `i`). Where
@@ -27,7 +29,7 @@ def build_flat_index(layout: FlatLayout, indices: Sequence[SSAValue], builder: B
     total = layout.offset
     plain_cost = builder.cost(layout.offset) if has_offset else -1
     for index, stride in zip(indices, layout.strides, strict=True):
-        analyzer.hold(index)
+        analyzer.make_available(index)
         form = analyzer.linear(index)
         if form != ZERO:
             plain_cost += 1 + (stride != ONE)
@@ -36,11 +38,13 @@ def build_flat_index(layout: FlatLayout, indices: Sequence[SSAValue], builder: B
         value = builder.build(total)
     else:
         value = _build_plain_sum(layout, indices, builder)
-    analyzer.hold(value)
+    analyzer.make_available(value)
     return value
 
 
-def _build_plain_sum(layout: FlatLayout, indices: Sequence[SSAValue], builder: Builder) -> SSAValue:
+def _build_plain_sum(
+    layout: FlatLayout, indices: Sequence[SSAValue], builder: FormBuilder
+) -> SSAValue:
     """Return `offset + i[0] * strides[0] + ...`, without terms that are 0 or factors of 1."""
     total = builder.build(layout.offset) if layout.offset != ZERO else None
     for index, stride in zip(indices, layout.strides, strict=True):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Operation, OpResult
+from xdsl.rewriter import Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...dialects.tir.ops import LikelyOp
 from ...passmanager.ir.edit import erase, insert_before
+from .branches import inline_branch
 
 __all__ = ["replace_conditions"]
 
@@ -38,27 +39,13 @@ def replace_conditions(known: Iterable[tuple[OpResult, bool]]) -> None:
                 case arith.SelectOp() if use.index == 0:
                     Rewriter.replace_op(user, [], [user.lhs if truth else user.rhs])
                 case scf.IfOp():
-                    _replace_by_branch(user, truth)
+                    inline_branch(user, truth)
                 case _:
                     pass
     # Users are replaced after the values they use, so they are erased first.
     for value, truth in reversed(replaced):
         if value.owner.parent is not None:
             _erase(value, truth)
-
-
-def _replace_by_branch(op: scf.IfOp, truth: bool) -> None:
-    """Replace an `scf.if` by the branch that is taken if its condition is `truth`."""
-    region = op.true_region if truth else op.false_region
-    results: list[SSAValue] = []
-    if region.blocks:
-        block = region.block
-        end = block.last_op
-        assert end is not None
-        results = list(end.operands)
-        Rewriter.inline_block(block, InsertPoint.before(op))
-        erase(end)
-    Rewriter.replace_op(op, [], results)
 
 
 def _erase(value: OpResult, truth: bool) -> None:

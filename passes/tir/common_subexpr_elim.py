@@ -1,8 +1,7 @@
-"""CommonSubexprElim: what has been computed or loaded is not computed or loaded again."""
+"""tir-common-subexpr-elim: compute and load equal values once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, memref, vector
@@ -17,21 +16,23 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
+from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.location import location_of, place_text
-from ...passmanager.remarks import Remarks
-from ..generic.eliminate_common_subexpr import Numbers
+from ...passmanager.ir.per_class import PerClass
 from .base import PrimFuncPass
 
 __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
 
 MAX_TERMS = 32
-"""The most terms of a sum or product that are looked at one by one, whatever their order."""
+"""A sum or product of more terms is compared operand by operand: its key would be long."""
 
-ASSOCIATIVE: frozenset[type[Operation]] = frozenset(
+REORDERABLE: frozenset[type[Operation]] = frozenset(
     [
         arith.AddiOp,
         arith.MuliOp,
@@ -44,8 +45,8 @@ ASSOCIATIVE: frozenset[type[Operation]] = frozenset(
         arith.MinUIOp,
     ]
 )
-"""Operations on integers whose terms may be taken in any order; floats would change by it."""
-COMMUTATIVE: frozenset[type[Operation]] = ASSOCIATIVE | {
+"""Associative and commutative operations; on floats, another order gives another result."""
+COMMUTATIVE: frozenset[type[Operation]] = REORDERABLE | {
     arith.AddfOp,
     arith.MulfOp,
     arith.MaximumfOp,
@@ -62,62 +63,51 @@ DIVISIONS: frozenset[type[Operation]] = frozenset(
         arith.RemUIOp,
     ]
 )
-"""What must not run where it would not have, but for divisors that are known."""
+"""Operations that trap for some divisors."""
 LOADS = memref.LoadOp | vector.LoadOp | vector.MaskedLoadOp
 
 
 def eliminate_common_subexpressions(
-    func: PrimFuncOp,
-    *,
-    identify_equiv_terms: bool = False,
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> tuple[int, int]:
-    """Replace each operation by an equal one; returns how many, and how many moved for it.
+    func: PrimFuncOp, *, identify_equiv_terms: bool = False, actions: Actions = SILENT
+) -> None:
+    """Replace operations of `func` by equal ones that were computed before.
 
     Equal are pure operations without regions on the same operands, and loads of memory that nothing
-    may have written in between. What is equal in several regions is computed once in the
-    innermost block that they are all in, unless it is a load or could fail there. With
-    `identify_equiv_terms` the terms of sums and products are taken in any order, of floats if these
-    are two. `gate`, if given, is asked before each replacement, and may keep it from being made.
+    may have written in between. If equal operations are in several regions, the first one is moved
+    to the innermost block around all of them, unless it is a load or may trap there. With
+    `identify_equiv_terms` the order of the terms of sums and products does not matter, nor does
+    that of the two operands of such operations on floats.
     """
-    elimination = Elimination(func, identify_equiv_terms, gate, remarks)
-    elimination.visit(func.body.block)
-    elimination.erase_merged()
-    return len(elimination.merged), elimination.hoisted
+    eliminator = SubexpressionEliminator(func, identify_equiv_terms, actions)
+    eliminator.visit_block(func.body.block)
+    eliminator.erase_merged()
 
 
 Key = tuple[object, ...]
 
 
-class Elimination:
-    """One walk over a function, with what was computed so far."""
+class SubexpressionEliminator:
+    """Walks over a function in order and numbers its values: equal operations have equal keys."""
 
-    def __init__(
-        self,
-        func: PrimFuncOp,
-        identify_equiv_terms: bool,
-        gate: Callable[[], bool] | None,
-        remarks: Remarks | None,
-    ) -> None:
-        self.any_order = identify_equiv_terms
-        self.gate = gate
-        self.remarks = remarks or None
+    def __init__(self, func: PrimFuncOp, identify_equiv_terms: bool, actions: Actions) -> None:
+        self.identify_equiv_terms = identify_equiv_terms
+        self.actions = actions
         self.memory = Memory(func)
         self.epochs = Epochs(self.memory)
-        self.numbers = Numbers()
-        self.kinds = Kinds()
-        self.known: dict[Key, Operation] = {}
-        """The operation that was seen last, of all equal ones; it may be in a region left since."""
+        self.numbers = AttributeNumbering()
+        self.mergeable = PerClass(_is_mergeable)
+        self.reusable: dict[Key, Operation] = {}
+        """For each key the last operation that was kept; the walk may have left its region."""
         self.path: list[Block] = []
-        """The blocks around, from outside in."""
+        """The blocks around the present operation, outermost first."""
         self.depths: dict[Block, int] = {}
+        """The index of a block in `path`, when it was there."""
         self.renamed: dict[SSAValue, SSAValue] = {}
         self.terms: dict[SSAValue, tuple[SSAValue, ...]] = {}
+        """The terms of a sum or product, nested ones of the same operation included."""
         self.merged: list[tuple[Operation, Operation]] = []
-        self.hoisted = 0
 
-    def visit(self, block: Block) -> None:
+    def visit_block(self, block: Block) -> None:
         """Visit the operations of a block in order."""
         self.depths[block] = len(self.path)
         self.path.append(block)
@@ -127,7 +117,7 @@ class Elimination:
                 op.operands = [self.renamed.get(operand, operand) for operand in operands]
             if regions:
                 self.enter(op)
-            elif results and (self.kinds[type(op)] or isinstance(op, LOADS)):
+            elif results and (self.mergeable[type(op)] or isinstance(op, LOADS)):
                 self.merge(op)
             else:
                 access = self.memory.of(op)
@@ -141,9 +131,9 @@ class Elimination:
             for region in op.regions:
                 for block in region.blocks:
                     with self.epochs.scope():
-                        if not isinstance(op, IfOp):  # what came before may be any of it
+                        if not isinstance(op, IfOp):  # an earlier iteration may have written
                             self.epochs.change(access.writes, access.is_opaque)
-                        self.visit(block)
+                        self.visit_block(block)
         self.epochs.change(access.writes, access.is_opaque)
 
     def merge(self, op: Operation) -> None:
@@ -151,28 +141,29 @@ class Elimination:
         key = self.key_of(op)
         if key is None:
             return
-        existing = self.known.get(key)
-        if existing is None or not self.reach(existing, op):
-            self.known[key] = op
+        existing = self.reusable.get(key)
+        if existing is None or not self.make_visible(existing):
+            self.reusable[key] = op
             return
-        if self.gate is not None and not self.gate():
+        if not self.actions.allowed(op):
             return
+        self.actions.count("merged")
         self.merged.append((op, existing))
         self.renamed |= zip(op.results, existing.results, strict=True)
 
     def key_of(self, op: Operation) -> Key | None:
-        """What is equal for equal operations; None if none is equal to it."""
+        """Return a key that equal operations share; None for a load of unknown memory."""
         operands, results, properties, attributes, _, _, _ = read_fields(op)
         cls = type(op)
         key: Key = (cls, *(self.numbers.of(result.type) for result in results))
-        if self.any_order and cls in ASSOCIATIVE and not has_flags(op):
+        if self.identify_equiv_terms and cls in REORDERABLE and not has_flags(op):
             terms = self.terms_of(op)
             return (*key, *sorted(map(id, terms)), None, *self.numbers.of_all(attributes))
-        places = [*map(id, operands)]
-        if self.any_order and cls in COMMUTATIVE:
-            places.sort()
+        numbers = [*map(id, operands)]
+        if self.identify_equiv_terms and cls in COMMUTATIVE:
+            numbers.sort()
         all_of = self.numbers.of_all
-        key = (*key, *places, None, *all_of(properties), None, *all_of(attributes))
+        key = (*key, *numbers, None, *all_of(properties), None, *all_of(attributes))
         if isinstance(op, LOADS):
             reads = self.memory.of(op).reads
             if not reads:
@@ -181,7 +172,7 @@ class Elimination:
         return key
 
     def terms_of(self, op: Operation) -> tuple[SSAValue, ...]:
-        """The terms of a sum, or of what has them in any order like it."""
+        """Return the terms of a sum, product or other operation in REORDERABLE."""
         terms = list[SSAValue]()
         for operand in op.operands:
             owner = operand.owner
@@ -192,11 +183,14 @@ class Elimination:
         self.terms[op.results[0]] = found = tuple(terms)
         return found
 
-    def reach(self, existing: Operation, op: Operation) -> bool:
-        """Whether the results of an equal operation can be used here; it is moved for that where it
-        may be."""
+    def make_visible(self, existing: Operation) -> bool:
+        """Return whether the results of `existing` can be used at the present operation.
+
+        If it is in another region, it is moved to the innermost block around both, where that is
+        possible: it must not trap there, and its operands must be visible.
+        """
         block, around = existing.parent, None
-        while block is not None and not self.is_around(block):
+        while block is not None and not self.is_in_path(block):
             around = block.parent_op()
             block = None if around is None else around.parent
         if block is None:
@@ -207,64 +201,68 @@ class Elimination:
             self.is_visible(operand, block) for operand in existing.operands
         ):
             return False
-        if self.remarks is not None:
-            self.remarks.passed(existing, "Hoisted", "equal ones are in several regions")
+        self.actions.passed(existing, "Hoisted", "equal operations are in several regions")
+        self.actions.count("hoisted")
         existing.detach()
-        block.insert_op_before(existing, around)
-        self.hoisted += 1
+        insert_before(around, existing)
         return True
 
-    def is_around(self, block: Block) -> bool:
-        """Whether the present operation is in a block, or in a region of an operation there."""
+    def is_in_path(self, block: Block) -> bool:
+        """Return whether `block` is one of the blocks around the present operation."""
         depth = self.depths.get(block, len(self.path))
         return depth < len(self.path) and self.path[depth] is block
 
     def is_visible(self, value: SSAValue, block: Block) -> bool:
-        """Whether a value is known in one of the blocks around."""
-        made = value.owner if isinstance(value.owner, Block) else value.owner.parent
-        return made is not None and self.is_around(made) and self.depths[made] <= self.depths[block]
+        """Return whether `value` is defined in `block`, which is in the path, or around it."""
+        home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        if home is None or not self.is_in_path(home):
+            return False
+        return self.depths[home] <= self.depths[block]
 
-    # Uses are renamed when the walk comes to them; what is left is in operations that are not
-    # looked into.
     def erase_merged(self) -> None:
-        """Erase the operations whose results were renamed."""
+        """Erase the operations whose results were renamed.
+
+        The walk renamed the uses that it passed: replacing them one by one would take time
+        quadratic in the operands of an operation. Uses in regions that it did not enter are left.
+        """
         for op, existing in self.merged:
-            if self.remarks is not None:
-                at = location_of(existing)
-                first = {"First": place_text(at)} if at else {}
-                self.remarks.passed(op, "Merged", "replaced by an equal operation", **first)
+            if self.actions.wants_remarks:
+                self.report_merged(op, existing)
             for old, new in zip(op.results, existing.results, strict=True):
                 old.replace_all_uses_with(new)
-            op.detach()
-            op.drop_all_references()
+            erase(op)
+
+    def report_merged(self, op: Operation, existing: Operation) -> None:
+        message = "replaced by an equal operation"
+        if at := location_of(existing):
+            self.actions.passed(op, "Merged", message, First=place_text(at))
+        else:
+            self.actions.passed(op, "Merged", message)
 
 
-class Kinds(dict[type[Operation], bool]):
-    """Whether operations of a class are pure and may be merged, found once for each."""
-
-    def __missing__(self, cls: type[Operation]) -> bool:
-        effects = cls.get_traits_of_type(MemoryEffect)
-        self[cls] = answer = issubclass(cls, PURE) or (
-            bool(effects)
-            and all(isinstance(effect, NoMemoryEffect) for effect in effects)
-            and cls.get_trait(IsTerminator) is None
-            and cls.get_trait(SymbolOpInterface) is None
-        )
-        return answer
+def _is_mergeable(cls: type[Operation]) -> bool:
+    """Return whether all operations of a class are pure values, which may be merged."""
+    effects = cls.get_traits_of_type(MemoryEffect)
+    return issubclass(cls, PURE) or (
+        bool(effects)
+        and all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        and cls.get_trait(IsTerminator) is None
+        and cls.get_trait(SymbolOpInterface) is None
+    )
 
 
 def has_flags(op: Operation) -> bool:
-    """Whether an operation must not overflow: other terms first might."""
+    """Return whether `op` must not overflow: a sum in another order might."""
     flags = op.properties.get("overflowFlags")
     return flags is not None and flags != arith.IntegerOverflowAttr("none")
 
 
 def is_speculatable(op: Operation) -> bool:
-    """Whether an operation can be run where it would not have been."""
+    """Return whether `op` may be computed where the program would not compute it."""
     if type(op) in DIVISIONS:
         divisor = op.operands[1].owner
         value = divisor.value if isinstance(divisor, arith.ConstantOp) else None
-        # The quotient of the least number and -1 is none.
+        # The least integer has no quotient by -1.
         return isinstance(value, IntegerAttr) and value.value.data not in (0, -1)
     if isinstance(op, math.IPowIOp):
         return False
@@ -273,23 +271,39 @@ def is_speculatable(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class CommonSubexprElim(PrimFuncPass):
-    """Compute and load equal values once; source: `tir.CommonSubexprElimTIR`."""
+    """Compute and load equal values once; source: `tir.CommonSubexprElimTIR`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<8xf32>, %b: memref<8xf32>, %i: index, %j: index) {
+          %0 = memref.load %a[%i] : memref<8xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %b[%i] : memref<8xf32>
+          %2 = memref.load %a[%i] : memref<8xf32>
+          %3 = arith.addf %2, %2 : f32
+          memref.store %3, %b[%j] : memref<8xf32>
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<8xf32>, %b: memref<8xf32>, %i: index, %j: index) {
+          %0 = memref.load %a[%i] : memref<8xf32>
+          %1 = arith.addf %0, %0 : f32
+          memref.store %1, %b[%i] : memref<8xf32>
+          memref.store %1, %b[%j] : memref<8xf32>
+        }
+    """
 
     name = "tir-common-subexpr-elim"
 
     enable_cse_tir: bool = True
-    """Do it at all."""
+    """Run the pass; if false, it changes nothing."""
     identify_equiv_terms: bool = False
-    """Take the terms of sums and products in any order."""
+    """Ignore the order of the terms of sums and products."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if not self.enable_cse_tir:
             return
-        merged, hoisted = eliminate_common_subexpressions(
-            func,
-            identify_equiv_terms=self.identify_equiv_terms,
-            gate=ctx.gate(self.name),
-            remarks=ctx.remarks,
+        eliminate_common_subexpressions(
+            func, identify_equiv_terms=self.identify_equiv_terms, actions=ctx.actions
         )
-        ctx.count("merged", merged)
-        ctx.count("hoisted", hoisted)

@@ -21,9 +21,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
 from ...analysis.arith.analyzer import Analyzer
-from ...analysis.arith.canonical import ONE, ZERO
-from ...analysis.arith.linear_form import Linear, Range
-from ...analysis.arith.materialize import Builder
+from ...analysis.arith.linear_form import ONE, ZERO, LinearForm
+from ...analysis.arith.materialize import FormBuilder
+from ...analysis.arith.ranges import Range
 from ...analysis.memory.buffers import Access, Allocation, View, buffer_type, mixed_shape
 from ...analysis.memory.flat_accesses import (
     can_flatten,
@@ -121,7 +121,7 @@ class BufferFlattener:
                     if can_flatten(result):
                         self._add_flat_view(result, InsertPoint.after(op))
                     elif result.type == INDEX:
-                        self.analyzer.hold(result)
+                        self.analyzer.make_available(result)
                 self._visit_regions(op)
 
     def _visit_regions(self, op: Operation) -> None:
@@ -157,7 +157,7 @@ class BufferFlattener:
             )
 
     def _add_collapsed_view(self, buffer: SSAValue, at: InsertPoint) -> None:
-        type, builder = buffer_type(buffer), Builder(self.analyzer, at)
+        type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
         rank = type.get_num_dims()
         sizes = [ZERO] + [self._size(buffer, axis, builder) for axis in range(1, rank)]
         strides = row_major_strides(sizes, self.analyzer)
@@ -173,7 +173,7 @@ class BufferFlattener:
 
         The span is `1 + (size - 1) * stride + ...` elements, with those between its own.
         """
-        type, builder = buffer_type(buffer), Builder(self.analyzer, at)
+        type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
         begin = type.get_offset() or 0
         span = ONE
         for axis, stride in enumerate(strides):
@@ -184,16 +184,16 @@ class BufferFlattener:
         layout = StridedLayoutAttr([1], begin) if begin else NoneAttr()
         result = MemRefType(type.element_type, [extent], layout, type.memory_space)
         view = memref.ReinterpretCastOp.from_dynamic(buffer, [begin], [length], [1], result)
-        forms = [Linear((), stride) for stride in strides]
+        forms = [LinearForm((), stride) for stride in strides]
         self._insert_flat_view(view, buffer, forms, begin, builder)
 
     def _insert_flat_view(
         self,
         view: memref.CollapseShapeOp | memref.ReinterpretCastOp,
         buffer: SSAValue,
-        strides: Sequence[Linear],
+        strides: Sequence[LinearForm],
         begin: int,
-        builder: Builder,
+        builder: FormBuilder,
     ) -> None:
         Rewriter.insert_op(view, builder.at)
         self._flat_views.append(view)
@@ -201,7 +201,7 @@ class BufferFlattener:
 
     def _add_flat_allocation(self, op: Allocation) -> None:
         """Insert a flat allocation before `op`, which is replaced or erased at the end."""
-        type, builder = buffer_type(op.memref), Builder(self.analyzer, InsertPoint.before(op))
+        type, builder = buffer_type(op.memref), FormBuilder(self.analyzer, InsertPoint.before(op))
         shape = mixed_shape(type, op.dynamic_sizes)
         strides, length = self._strides_and_length(shape, builder)
         flat = op.build(
@@ -216,7 +216,7 @@ class BufferFlattener:
 
     def _add_flat_byte_view(self, op: memref.ViewOp) -> None:
         """Insert a flat `memref.view` of the same bytes before `op`."""
-        type, builder = buffer_type(op.result), Builder(self.analyzer, InsertPoint.before(op))
+        type, builder = buffer_type(op.result), FormBuilder(self.analyzer, InsertPoint.before(op))
         strides, length = self._strides_and_length(mixed_shape(type, op.sizes), builder)
         flat = memref.ViewOp(op.source, op.byte_shift, length, flat_type(type))
         insert_before(op, flat)
@@ -224,40 +224,40 @@ class BufferFlattener:
         self._add_layout(op.result, flat.result, strides, 0, builder, owned=True)
 
     def _strides_and_length(
-        self, shape: Sequence[SSAValue | int], builder: Builder
-    ) -> tuple[list[Linear], list[SSAValue]]:
+        self, shape: Sequence[SSAValue | int], builder: FormBuilder
+    ) -> tuple[list[LinearForm], list[SSAValue]]:
         """Return the strides of a buffer of `shape`, and its length if that is dynamic."""
-        sizes: list[Linear] = []
+        sizes: list[LinearForm] = []
         for size in shape:
             if isinstance(size, int):
-                sizes.append(Linear((), size))
+                sizes.append(LinearForm((), size))
             else:
-                self.analyzer.hold(size)
-                self.analyzer.facts.learn(self.analyzer.linear(size), Range(0))
+                self.analyzer.make_available(size)
+                self.analyzer.constraints.add(self.analyzer.linear(size), Range(0))
                 sizes.append(self.analyzer.linear(size))
         strides = row_major_strides(sizes, self.analyzer)
         if all(isinstance(size, int) for size in shape):
             return strides, []
         return strides, [builder.build(self.analyzer.multiply(strides[0], sizes[0]))]
 
-    def _size(self, buffer: SSAValue, axis: int, builder: Builder) -> Linear:
+    def _size(self, buffer: SSAValue, axis: int, builder: FormBuilder) -> LinearForm:
         """Return a size of `buffer`; a dynamic one is computed by a `memref.dim`."""
         size = buffer_type(buffer).get_shape()[axis]
         if size != DYNAMIC_INDEX:
-            return Linear((), size)
+            return LinearForm((), size)
         dim = memref.DimOp(buffer, builder.constant(axis, INDEX))
         Rewriter.insert_op(dim, builder.at)
         self._old_indices.append(dim.result)
-        self.analyzer.hold(dim.result)
+        self.analyzer.make_available(dim.result)
         return self.analyzer.linear(dim.result)
 
     def _add_layout(
         self,
         buffer: SSAValue,
         flat: SSAValue,
-        strides: Iterable[Linear],
+        strides: Iterable[LinearForm],
         begin: int,
-        builder: Builder,
+        builder: FormBuilder,
         *,
         owned: bool,
     ) -> None:
@@ -269,7 +269,7 @@ class BufferFlattener:
         for stride in strides:
             if stride.terms:  # computed once here, not at each access
                 value = builder.build(stride)
-                self.analyzer.hold(value)
+                self.analyzer.make_available(value)
                 self._old_indices.append(value)
         self._layouts[buffer] = FlatLayout(flat, ZERO, strides, begin, owned)
         self.actions.count("flattened")
@@ -294,12 +294,12 @@ class BufferFlattener:
         """Replace a size of an allocation by the value it was allocated with."""
         form = self.analyzer.linear(op.result)
         if isinstance(op.source.owner, Allocation) and op.source in self._layouts:
-            value = Builder(self.analyzer, InsertPoint.before(op)).build(form)
+            value = FormBuilder(self.analyzer, InsertPoint.before(op)).build(form)
             if value is not op.result:
                 op.result.replace_all_uses_with(value)
                 self._old_indices.append(op.result)
         else:
-            self.analyzer.hold(op.result)
+            self.analyzer.make_available(op.result)
 
     def _flatten_copy(self, op: memref.CopyOp) -> None:
         """Copy between the flat buffers if both operands are all of them."""
@@ -323,7 +323,7 @@ class BufferFlattener:
             return
         end = at + 1 + len(layout.strides)
         indices = list(op.operands[at + 1 : end])
-        builder = Builder(self.analyzer, InsertPoint.before(op))
+        builder = FormBuilder(self.analyzer, InsertPoint.before(op))
         index = build_flat_index(layout, indices, builder)
         op.operands = [*op.operands[:at], layout.buffer, index, *op.operands[end:]]
         self._old_indices += indices

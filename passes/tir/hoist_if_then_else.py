@@ -1,4 +1,4 @@
-"""HoistIfThenElse: a branch that is the same in all iterations is taken outside of the loop."""
+"""tir-hoist-if-then-else: move loop-invariant branches out of loops (loop unswitching)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.interfaces import ConditionallySpeculatableInterface
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import (
     ConstantLike,
     MemoryEffectKind,
@@ -20,15 +20,17 @@ from xdsl.traits import (
 from xdsl.utils.hints import isa
 
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
+from ...passmanager.ir.edit import erase
 from ...passmanager.ir.walk import walk
-from ...passmanager.remarks import Remarks
+from ..rewriting.branches import exchange_loop_and_branch
 from .base import PrimFuncPass
 
 __all__ = ["HoistIfThenElse", "hoist_ifs"]
 
-UNSEEN = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
-"""Effects of statements that may stand beside the branch: nobody notices how often they are run."""
+REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
+"""Effects that may happen any number of times without a difference to others."""
 
 VIEWS = (
     memref.CastOp,
@@ -41,100 +43,106 @@ VIEWS = (
 
 
 def hoist_ifs(
-    func: PrimFuncOp, through_threads: bool = False, remarks: Remarks | None = None
-) -> int:
-    """Move each `scf.if` out of all loops whose iterations agree on its condition, and in which
-    nothing else has an effect; returns how many loops were passed.
+    func: PrimFuncOp, *, through_threads: bool = False, actions: Actions = SILENT
+) -> None:
+    """Move each `scf.if` of `func` out of the loops in which its condition is invariant and it is
+    the only operation with an effect.
 
-    A loop is there in each branch afterwards, with its kind and annotations. What the condition is
-    computed of moves too. One that could fail is moved only out of a loop that is known to run, and
-    one that reads a buffer if the loop does not write it. Not out of thread-bound loops unless
+    The loop, with its kind and annotations, is in each branch afterwards. The operations that
+    compute the condition are moved, too: one that may trap only out of a loop that runs at least
+    once, and a load only if the loop does not write the buffer. A thread-bound loop is left only if
     `through_threads`.
     """
-    hoisting = _Hoisting(func, through_threads, remarks or None)
+    hoister = IfHoister(func, through_threads, actions)
     loops = [op for op in walk(func) if isinstance(op, ForOp)]
     while loops:
-        # Loops from the inside out: what leaves an inner one is in the next.
-        loops += hoisting.visit(loops.pop())
-    return hoisting.hoisted
+        # Inner loops first: a branch that leaves one is in the next.
+        loops += hoister.visit(loops.pop())
 
 
-class _Hoisting:
-    """The state of one run."""
+class IfHoister:
+    """Decides which `scf.if` may leave a loop, and moves it."""
 
-    def __init__(self, func: PrimFuncOp, through_threads: bool, remarks: Remarks | None) -> None:
+    def __init__(self, func: PrimFuncOp, through_threads: bool, actions: Actions) -> None:
         self.func = func
         self.through_threads = through_threads
-        self.remarks = remarks
-        self.hoisted = 0
-        self.unseen: dict[Operation, bool] = {}
+        self.actions = actions
+        self._repeatable: dict[Operation, bool] = {}
 
     def visit(self, loop: ForOp) -> Sequence[ForOp]:
-        """Take the branch out of a loop; returns the loops that are in it now."""
+        """Move a branch out of `loop` if possible; return the loops that are in it then."""
         if loop.for_kind is ForKind.THREAD_BINDING and not self.through_threads:
             return ()
         branch = self.only_effect(loop)
         if not isinstance(branch, scf.IfOp) or branch.results:
             return ()
-        needed = _needed(branch.cond, loop)
-        if reason := self.reason_to_stay(branch, needed, loop):
-            if self.remarks is not None:
-                self.remarks.missed(branch, "NotHoisted", reason)
+        condition_ops = _ops_computing(branch.cond, loop)
+        if reason := self.reason_not_to_hoist(branch, condition_ops, loop):
+            self.actions.missed(branch, "NotHoisted", reason)
             return ()
-        if self.remarks is not None:
-            self.remarks.passed(branch, "Hoisted", "taken outside of the loop")
-        self.hoisted += 1
-        return _exchange(loop, branch, needed)
+        if not self.actions.allowed(branch):
+            return ()
+        self.actions.passed(branch, "Hoisted", "moved out of the loop")
+        self.actions.count("hoisted")
+        loops = exchange_loop_and_branch(loop, branch, condition_ops)
+        for inner in loops:
+            _drop_unused(inner.body.block)
+        return loops
 
     def only_effect(self, loop: ForOp) -> Operation | None:
-        """The one statement of the body that has an effect; None if there are others or none."""
+        """Return the operation of the body that has an effect; None if it is not exactly one."""
         found = None
         for op in loop.body.block.ops:
-            if not self.is_unseen(op):
+            if not self.is_repeatable(op):
                 if found is not None:
                     return None
                 found = op
         return found
 
-    def is_unseen(self, op: Operation) -> bool:
-        """Whether `op` has no effect but on what it computes."""
+    def is_repeatable(self, op: Operation) -> bool:
+        """Return whether it makes no difference how often `op` runs."""
         if not op.regions:
-            return _has_unseen_effects(op)
-        if op not in self.unseen:
-            self.unseen[op] = op.has_trait(
+            return _has_repeatable_effects(op)
+        if op not in self._repeatable:
+            self._repeatable[op] = op.has_trait(
                 RecursiveMemoryEffect, value_if_unregistered=False
-            ) and all(map(self.is_unseen, _ops_in(op)))
-        return self.unseen[op]
+            ) and all(map(self.is_repeatable, _ops_in(op)))
+        return self._repeatable[op]
 
-    def reason_to_stay(self, branch: scf.IfOp, needed: Sequence[Operation], loop: ForOp) -> str:
-        """Why the ops that the condition needs cannot be moved out of a loop; empty if they can."""
-        values = [branch.cond, *(value for op in needed for value in op.operands)]
+    def reason_not_to_hoist(
+        self, branch: scf.IfOp, condition_ops: Sequence[Operation], loop: ForOp
+    ) -> str:
+        """Return why the condition cannot be computed before `loop`; empty if it can."""
+        values = [branch.cond, *(value for op in condition_ops for value in op.operands)]
         if loop.variable in values:
-            return "the condition depends on the loop's variable"
-        for op in needed:
+            return "the condition depends on the loop variable"
+        for op in condition_ops:
             if isinstance(op, memref.LoadOp):
                 if self.may_write(loop, op.memref):
-                    return "the condition reads what the loop may write"
+                    return "the condition reads a buffer that the loop may write"
             elif op.regions or not is_side_effect_free(op):
                 return f"the condition is computed by '{op.name}'"
-            if not _is_run(loop) and not _cannot_fail(op):
-                return f"the loop may have no iteration, and '{op.name}' may fail then"
+            if not _runs(loop) and not _cannot_trap(op):
+                return f"the loop may have no iteration, and '{op.name}' may trap then"
         return ""
 
     def may_write(self, loop: ForOp, buffer: SSAValue) -> bool:
-        """Whether `loop` may write the memory of a buffer."""
+        """Return whether `loop` may write the memory of `buffer`."""
         origin = self.origin(buffer)
         for op in walk(loop):
             if op.regions and op.has_trait(RecursiveMemoryEffect, value_if_unregistered=False):
                 continue
-            if not _has_unseen_effects(op):
+            if not _has_repeatable_effects(op):
                 places = {self.origin(v) for v in op.operands if isinstance(v.type, MemRefType)}
                 if not places or not places.isdisjoint((origin, None)) or origin is None:
                     return True
         return False
 
     def origin(self, buffer: SSAValue) -> SSAValue | None:
-        """The parameter or allocation that a buffer is a part of; None if that is not known."""
+        """Return the parameter or allocation that `buffer` is, or is a view of; None if unknown.
+
+        Two different origins do not overlap.
+        """
         while isinstance(buffer.owner, VIEWS):
             buffer = buffer.owner.operands[0]
         if isinstance(buffer.owner, memref.AllocOp | memref.AllocaOp):
@@ -143,16 +151,16 @@ class _Hoisting:
         return buffer if is_parameter and "tir.alias" not in self.func.attributes else None
 
 
-def _has_unseen_effects(op: Operation) -> bool:
+def _has_repeatable_effects(op: Operation) -> bool:
     effects = get_effects(op)
-    return effects is not None and all(effect.kind in UNSEEN for effect in effects)
+    return effects is not None and all(effect.kind in REPEATABLE for effect in effects)
 
 
-def _needed(condition: SSAValue, loop: ForOp) -> list[Operation]:
-    """What computes a value in the body of a loop, in order."""
+def _ops_computing(value: SSAValue, loop: ForOp) -> list[Operation]:
+    """Return the operations directly in the body of `loop` that compute `value`, in order."""
     block = loop.body.block
     found: set[Operation] = set()
-    pending = [condition]
+    pending = [value]
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, Operation) and owner.parent is block and owner not in found:
@@ -161,13 +169,13 @@ def _needed(condition: SSAValue, loop: ForOp) -> list[Operation]:
     return [op for op in block.ops if op in found] if found else []
 
 
-def _is_run(loop: ForOp) -> bool:
-    """Whether a loop is known to have an iteration."""
+def _runs(loop: ForOp) -> bool:
+    """Return whether `loop` has a constant, positive extent."""
     extent = ConstantLike.get_constant_value(loop.extent)
     return isa(extent, IntegerAttr[IndexType]) and extent.value.data > 0
 
 
-def _cannot_fail(op: Operation) -> bool:
+def _cannot_trap(op: Operation) -> bool:
     if isinstance(op, ConditionallySpeculatableInterface):
         return op.is_speculatable()
     return is_speculatable(op) or isinstance(op, memref.DimOp)
@@ -177,74 +185,48 @@ def _ops_in(op: Operation) -> Iterable[Operation]:
     return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
-def _exchange(loop: ForOp, branch: scf.IfOp, needed: Sequence[Operation]) -> list[ForOp]:
-    """Put a loop into the branches of an `scf.if` in its body; returns the loops."""
-    parent, place = loop.parent, loop.next_op
-    assert parent is not None and place is not None  # a block does not end with a loop
-    for op in needed:
-        op.detach()
-    parent.insert_ops_before(needed, loop)
-    loop.detach()
-    condition, attributes = branch.cond, branch.attributes
-    then, otherwise = (_detach_block(region) for region in branch.regions)
-    places = [(loop, branch)]
-    if then is not None and otherwise is not None:
-        values: dict[SSAValue, SSAValue] = {}
-        copy = loop.clone(values)
-        for op in otherwise.walk():
-            op.operands = [values.get(operand, operand) for operand in op.operands]
-        pairs = zip(loop.body.block.ops, copy.body.block.ops, strict=True)
-        places += [(copy, new) for old, new in pairs if old is branch and isinstance(new, scf.IfOp)]
-    cases = [case for case in (then, otherwise) if case is not None]
-    for (_, inner), case in zip(places, cases, strict=True):
-        _replace_by_body(inner, case)
-    loops = [inner for inner, _ in places]
-    blocks = [Block() if then is None else Block(loops[:1])]
-    if otherwise is not None:
-        blocks.append(Block(loops[-1:]))
-    for block in blocks:
-        block.add_op(scf.YieldOp())
-    outer = scf.IfOp(condition, (), *([block] for block in blocks), attr_dict=attributes)
-    outer.location = branch.location
-    parent.insert_op_before(outer, place)
-    return loops
-
-
-def _detach_block(region: Region) -> Block | None:
-    """Take the block out of a region; None if there is none, or nothing in it."""
-    if not region.blocks or (block := region.blocks[0]).first_op is block.last_op:
-        return None
-    return region.detach_block(block)
-
-
-def _replace_by_body(branch: scf.IfOp, body: Block) -> None:
-    """Put the ops of a block, which is used up, where the `scf.if` is; what only the other branch
-    needs goes.
-    """
-    parent, end = branch.parent, body.last_op
-    assert parent is not None and end is not None
-    body.erase_op(end)
-    ops = list(body.ops)
-    for op in ops:
-        op.detach()
-    parent.insert_ops_before(ops, branch)
-    parent.erase_op(branch)
-    for op in reversed(list(parent.ops)):
+def _drop_unused(block: Block) -> None:
+    """Erase operations whose results only the other branch uses."""
+    for op in reversed(list(block.ops)):
         is_used = any(result.first_use is not None for result in op.results)
-        if op.results and not op.regions and not is_used and _has_unseen_effects(op):
-            parent.erase_op(op)
+        if op.results and not op.regions and not is_used and _has_repeatable_effects(op):
+            erase(op)
 
 
 @dataclass(frozen=True)
 class HoistIfThenElse(PrimFuncPass):
-    """Take an `scf.if` out of the loops whose iterations agree on its condition; source:
+    """Move an `scf.if` out of the loops in which its condition is invariant; source:
     `tir.HoistIfThenElse`, `src/tir/transforms/hoist_if_then_else.cc`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            scf.if %c {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32, %c: i1) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          scf.if %c {
+            tir.for %i = %c0 extent %c64 {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
     """
 
     name = "tir-hoist-if-then-else"
 
     support_block_scope_hoisting: bool = False
-    """Whether an `scf.if` leaves thread-bound loops, too."""
+    """Move an `scf.if` out of thread-bound loops, too."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("hoisted", hoist_ifs(func, self.support_block_scope_hoisting, ctx.remarks))
+        hoist_ifs(func, through_threads=self.support_block_scope_hoisting, actions=ctx.actions)

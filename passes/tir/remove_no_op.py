@@ -1,8 +1,7 @@
-"""RemoveNoOp: what does nothing, or nothing that is seen."""
+"""tir-remove-no-op: remove operations without an effect that is seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, memref, vector
@@ -11,84 +10,83 @@ from xdsl.dialects.scf import IfOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 
-from ...analysis.arith.analyzer import Analyzer, negated
-from ...analysis.arith.linear_form import Scoped
+from ...analysis.arith.expressions import negated_operand
 from ...analysis.memory.buffers import Allocation
 from ...analysis.memory.effects import Effects, Epochs, Memory, Root, Stamp, has_nested_effects
-from ...dialects.tir.ops import ForOp, PrimFuncOp
+from ...analysis.redundant_effects import RedundantEffects
+from ...analysis.scoped_dict import ScopedDict
+from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.remarks import Remarks
+from ...passmanager.ir.edit import erase, insert_before
 from ..generic.dead_code_elimination import is_used
 from .base import PrimFuncPass
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]
 
 
-def remove_no_ops(
-    func: PrimFuncOp, gate: Callable[[], bool] | None = None, remarks: Remarks | None = None
-) -> int:
-    """Erase what has no effect on a function; returns how many operations.
+def remove_no_ops(func: PrimFuncOp, actions: Actions = SILENT) -> None:
+    """Erase the operations of `func` without an effect on what it computes.
 
-    That is: pure operations and loads without uses; loops that do nothing, or never run; branches
-    without operations; stores of what is there already; stores that are overwritten, or whose
-    allocation goes away, before anything may read them; allocations without uses. An `scf.if` that
-    is left with an `else` only is turned around. `gate`, if given, is asked before each, and may
-    keep it from being erased.
+    These are: pure operations and loads without uses; loops without effects or iterations; branches
+    without operations; stores of a value that is there already; stores that are overwritten, or
+    whose allocation ends, before anything may read them; allocations without uses. An `scf.if` with
+    operations in its `else` only is inverted.
     """
-    removed = 0
-    # Once more after each change: what a loop no longer reads may be stored in it for nothing.
-    while found := Removal(func, gate, remarks).run():
-        removed += found
-    return removed
+    # Stores that only erased loads of a later iteration read are dead in the next sweep.
+    while NoOpRemover(func, actions).run():
+        pass
 
 
 Place = tuple[object, ...]
-"""What is written: the operation's class, the buffer, the indices and the type."""
+"""The memory that an operation writes: its class, the buffer, the indices, the type. A buffer alone
+stands for all of it."""
 
 
 @dataclass
-class Summary:
-    """What is left in a block."""
+class BlockEffects:
+    """The memory effects that are left in a block."""
 
     reads: set[Root] = field(default_factory=set[Root])
     writes: set[Root] = field(default_factory=set[Root])
     is_opaque: bool = False
 
-    def add(self, access: Effects) -> None:
-        """Add what an operation does."""
-        self.reads |= access.reads
-        self.writes |= access.writes
-        self.is_opaque |= access.is_opaque
+    def add(self, effects: Effects) -> None:
+        """Add the effects of an operation."""
+        self.reads |= effects.reads
+        self.writes |= effects.writes
+        self.is_opaque |= effects.is_opaque
 
 
-class Removal:
-    """One sweep over a function, backwards, with what is overwritten later."""
+class NoOpRemover:
+    """One sweep over a function, backwards, that knows which places are overwritten later.
 
-    def __init__(
-        self, func: PrimFuncOp, gate: Callable[[], bool] | None, remarks: Remarks | None
-    ) -> None:
+    A backward walk is liveness of memory: the epochs change where memory is read, so that a place
+    is dead if it is in `overwritten` with the present stamp of its memory.
+    """
+
+    def __init__(self, func: PrimFuncOp, actions: Actions) -> None:
         self.func = func
-        self.gate = gate
-        self.remarks = remarks or None
-        self.removed = 0
+        self.actions = actions
+        self.is_changed = False
         self.memory = Memory(func)
-        self.survey = Survey(self.memory)
+        self.redundant = RedundantEffects(self.memory)
         self.epochs = Epochs(self.memory)
-        self.overwritten: Scoped[Place, Stamp] = Scoped()
-        """What is written later before it is read, if its memory still has that stamp."""
+        self.overwritten: ScopedDict[Place, Stamp] = ScopedDict()
+        """Places that are written later, with the stamp of their memory before that write."""
 
-    def run(self) -> int:
-        """Sweep; gives how many operations went."""
-        self.survey.visit(self.func.body.block)
+    def run(self) -> bool:
+        """Sweep over the function; return whether an operation was erased."""
         self.sweep(self.func.body.block)
-        return self.removed
+        return self.is_changed
 
-    def sweep(self, block: Block) -> Summary:
-        """Visit the operations of a block, last first."""
-        left = Summary()
+    def sweep(self, block: Block) -> BlockEffects:
+        """Visit the operations of a block, last first; return the effects that are left."""
+        left = BlockEffects()
         for op in block.ops:
+            # An allocation ends with its block: that is like a write of all of it.
             if isinstance(op, Allocation) and self.memory.is_private(op.memref):
-                self.write_later((op.memref,), op.memref)
+                self.note_write((op.memref,), op.memref)
         op = block.last_op
         while op is not None:
             previous = op.prev_op
@@ -96,159 +94,77 @@ class Removal:
             op = previous
         return left
 
-    def visit(self, op: Operation, left: Summary) -> None:
-        """Erase one operation if it does nothing, and else note what it does."""
-        if op in self.survey.never and self.erase(op, "never runs"):
+    def visit(self, op: Operation, left: BlockEffects) -> None:
+        """Erase an operation without effect, or add its effects to those that are left."""
+        if op in self.redundant.loops and self.erase(op, "never runs"):
             return
-        access = self.enter(op) if op.regions and has_nested_effects(op) else self.memory.of(op)
-        if reason := self.why_not(op, access):
-            if self.erase(op, reason):
-                return
+        effects = self.enter(op) if op.regions and has_nested_effects(op) else self.memory.of(op)
+        if (reason := self.reason_to_erase(op, effects)) and self.erase(op, reason):
+            return
         if isinstance(op, IfOp):
-            self.tidy(op)
+            drop_empty_branch(op)
         place = place_of(op)
         if place is not None:
-            for root in access.writes:
-                self.write_later(place, root)
+            for root in effects.writes:
+                self.note_write(place, root)
                 if isinstance(op, memref.CopyOp) and op.destination is root:
-                    self.write_later((root,), root)
-        self.epochs.change(access.reads, access.is_opaque)
-        left.add(access)
+                    self.note_write((root,), root)
+        self.epochs.change(effects.reads, effects.is_opaque)
+        left.add(effects)
 
     def enter(self, op: Operation) -> Effects:
-        """Sweep the regions of an operation; gives what is left in them."""
+        """Sweep the regions of an operation; return the effects that are left in them."""
         before = self.memory.of(op)
-        total = Summary()
+        total = BlockEffects()
         for region in op.regions:
             for block in region.blocks:
                 mark = self.overwritten.mark()
                 with self.epochs.scope():
-                    if not isinstance(op, IfOp):  # what comes next may be any of it
+                    if not isinstance(op, IfOp):  # the next iteration may read what this one wrote
                         self.epochs.change(before.reads, before.is_opaque)
                     left = self.sweep(block)
-                self.overwritten.back(mark)
+                self.overwritten.rollback(mark)
                 total.reads |= left.reads
                 total.writes |= left.writes
                 total.is_opaque |= left.is_opaque
         return Effects(frozenset(total.reads), frozenset(total.writes), total.is_opaque)
 
-    def why_not(self, op: Operation, access: Effects) -> str | None:
-        """Why an operation is not needed; None if it is."""
+    def reason_to_erase(self, op: Operation, effects: Effects) -> str | None:
+        """Return why an operation has no effect that is seen; None if it may have one."""
         if op.has_trait(IsTerminator) or op.has_trait(SymbolOpInterface):
             return None
-        if not access.has_effects:
+        if not effects.has_effects:
             return None if is_used(op.results) else "has no effect"
-        if op in self.survey.redundant:
-            return "stores what is there"
-        if (place := place_of(op)) is None or access.is_opaque:
+        if op in self.redundant.stores:
+            return "stores the value that is there"
+        if (place := place_of(op)) is None or effects.is_opaque:
             return None
         (root,) = access.writes
         if self.is_overwritten((root,), root):
-            return "stores what is not read"
+            return "stores a value that is not read"
         return "is overwritten" if self.is_overwritten(place, root) else None
 
-    def write_later(self, place: Place, root: Root) -> None:
-        """Note that a place is written before it is read."""
+    def note_write(self, place: Place, root: Root) -> None:
+        """Note that a place in the memory of `root` is written before it is read."""
         self.overwritten.put(place, self.epochs.stamp(root))
 
     def is_overwritten(self, place: Place, root: Root) -> bool:
-        """Whether a place is written before it is read."""
+        """Return whether a place in the memory of `root` is written before it is read."""
         return self.overwritten.get(place) == self.epochs.stamp(root)
 
-    def tidy(self, op: IfOp) -> None:
-        """Take away an `else` that does nothing; negate the condition if only that does."""
-        then, other = op.true_region, op.false_region
-        if op.results or not other.blocks:
-            return
-        if is_empty(other.block):
-            other.detach_block(other.block).erase()
-        elif is_empty(then.block):
-            block = op.parent
-            assert block is not None
-            condition, made = opposite(op.cond)
-            block.insert_ops_before(made, op)
-            op.operands = [condition]
-            then.detach_block(then.block).erase()
-            then.add_block(other.detach_block(other.block))
-
     def erase(self, op: Operation, reason: str) -> bool:
-        """Take out an operation that nothing uses, if that is let through."""
-        if self.gate is not None and not self.gate():
+        """Erase an operation without uses if that is allowed; return whether it was."""
+        if not self.actions.allowed(op):
             return False
-        if self.remarks is not None:
-            self.remarks.passed(op, "Removed", reason)
-        op.detach()
-        op.drop_all_references()
-        self.removed += 1
+        self.actions.passed(op, "Removed", reason)
+        self.actions.count("removed")
+        erase(op)
+        self.is_changed = True
         return True
 
 
-class Survey:
-    """What a walk over a function in order finds: what is known where something runs."""
-
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.epochs = Epochs(memory)
-        self.analyzer = Analyzer()
-        self.loaded: dict[SSAValue, Stamp] = {}
-        self.never: set[Operation] = set()
-        """Loops that never run."""
-        self.redundant: set[Operation] = set()
-        """Stores of what was loaded from the same place, to which nothing happened."""
-
-    def visit(self, block: Block) -> None:
-        """Visit the operations of a block in order."""
-        for op in block.ops:
-            if isinstance(op, ForOp):
-                high = self.analyzer.bounds(op.extent).high
-                if high is not None and high <= 0:
-                    self.never.add(op)
-                    continue
-            access = self.memory.of(op)
-            if op.regions:
-                if has_nested_effects(op):
-                    self.enter(op, access)
-            elif isinstance(op, memref.LoadOp | vector.LoadOp):
-                for root in access.reads:
-                    self.loaded[op.results[0]] = self.epochs.stamp(root)
-            elif isinstance(op, memref.StoreOp | vector.StoreOp) and self.is_redundant(op, access):
-                self.redundant.add(op)
-                continue
-            elif isinstance(op, memref.CopyOp) and op.source is op.destination:
-                self.redundant.add(op)
-                continue
-            self.epochs.change(access.writes, access.is_opaque)
-
-    def enter(self, op: Operation, access: Effects) -> None:
-        """Visit the regions of an operation."""
-        for index, region in enumerate(op.regions):
-            for block in region.blocks:
-                with self.epochs.scope(), self.analyzer.scope():
-                    if isinstance(op, IfOp):
-                        self.analyzer.assume(op.cond, index == 0)
-                    else:  # what came before may be any of it
-                        self.epochs.change(access.writes, access.is_opaque)
-                    if isinstance(op, ForOp):
-                        with self.analyzer.inside(op):
-                            self.visit(block)
-                    else:
-                        self.visit(block)
-
-    def is_redundant(self, op: memref.StoreOp | vector.StoreOp, access: Effects) -> bool:
-        """Whether a store writes what is there."""
-        value, buffer, *indices = op.operands
-        load = value.owner
-        if not isinstance(load, memref.LoadOp | vector.LoadOp):
-            return False
-        source, *places = load.operands
-        if access.is_opaque or source is not buffer or places != indices:
-            return False
-        (root,) = access.writes
-        return self.loaded.get(value) == self.epochs.stamp(root)
-
-
 def place_of(op: Operation) -> Place | None:
-    """What an operation writes, equal for those that write the same; None if it is no store."""
+    """Return the place that a store or copy writes, equal for equal places; None for other ops."""
     match op:
         case memref.StoreOp() | vector.StoreOp():
             value, *place = op.operands
@@ -256,30 +172,63 @@ def place_of(op: Operation) -> Place | None:
         case memref.CopyOp():
             return (type(op), op.destination)
         case vector.MaskedStoreOp():
-            return (type(op), op)
+            return (type(op), op)  # the masks of two stores are not compared
         case _:
             return None
 
 
-def is_empty(block: Block) -> bool:
-    """Whether there is nothing in a block but its end."""
+def drop_empty_branch(op: IfOp) -> None:
+    """Drop an `else` without operations; if the `then` has none, invert the condition."""
+    then, other = op.true_region, op.false_region
+    if op.results or not other.blocks:
+        return
+    if _is_empty(other.block):
+        other.detach_block(other.block).erase()
+    elif _is_empty(then.block):
+        op.operands = [_inverted(op.cond, op)]
+        then.detach_block(then.block).erase()
+        then.add_block(other.detach_block(other.block))
+
+
+def _is_empty(block: Block) -> bool:
+    """Return whether a block has no operation but its terminator."""
     return block.first_op is block.last_op
 
 
-def opposite(condition: SSAValue) -> tuple[SSAValue, list[Operation]]:
-    """A value that is true where the condition is not, and what makes it."""
-    if isinstance(op := condition.owner, arith.XOrIOp) and (known := negated(op)) is not None:
-        return known, []
+def _inverted(condition: SSAValue, at: Operation) -> SSAValue:
+    """Return the negation of `condition`, computed before `at`."""
+    owner = condition.owner
+    if isinstance(owner, arith.XOrIOp) and (operand := negated_operand(owner)) is not None:
+        return operand
     true = arith.ConstantOp(BoolAttr.from_bool(True))
     negation = arith.XOrIOp(condition, true)
-    return negation.result, [true, negation]
+    insert_before(at, true, negation)
+    return negation.result
 
 
 @dataclass(frozen=True)
 class RemoveNoOp(PrimFuncPass):
-    """Remove what has no effect on a function; source: `tir.RemoveNoOp`."""
+    """Remove operations without an effect that is seen; source: `tir.RemoveNoOp`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<8xf32>, %x: f32, %y: f32, %i: index) {
+          %c0 = arith.constant 0 : index
+          memref.store %x, %a[%i] : memref<8xf32>
+          memref.store %y, %a[%i] : memref<8xf32>
+          tir.for %j = %c0 extent %i {
+            %0 = memref.load %a[%j] : memref<8xf32>
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<8xf32>, %x: f32, %y: f32, %i: index) {
+          memref.store %y, %a[%i] : memref<8xf32>
+        }
+    """
 
     name = "tir-remove-no-op"
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("removed", remove_no_ops(func, ctx.gate(self.name), ctx.remarks))
+        remove_no_ops(func, ctx.actions)

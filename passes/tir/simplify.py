@@ -1,32 +1,33 @@
-"""tir-simplify: integers, conditions and branches, by what is known where they stand."""
+"""tir-simplify: simplify integers, conditions and branches by the constraints around them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import InsertPoint
 
 from ...analysis.arith.analyzer import Analyzer
-from ...analysis.arith.canonical import ONE, ZERO
-from ...analysis.arith.linear_form import Range
-from ...analysis.arith.rewrite_simplify import Expressions, is_expression
+from ...analysis.arith.expressions import is_expression
+from ...analysis.arith.integer_types import BOOLEAN
+from ...analysis.arith.linear_form import ONE, ZERO
+from ...analysis.arith.ranges import Range
+from ...analysis.arith.rewrite_simplify import RewriteSimplifier
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
-from ...passmanager.remarks import Remarks
+from ...passmanager.ir.edit import erase
 from ..generic.dead_code_elimination import remove_dead_operations
+from ..rewriting.branches import inline_branch
 from .base import PrimFuncPass
 
 __all__ = ["Simplify", "simplify"]
 
-BOOLEAN, INDEX = IntegerType(1), IndexType()
-
-MOST_ROUNDS = 4
-"""So often a function is gone through: a use that goes may let others be put together."""
+MAX_SWEEPS = 4
+"""How often a function is visited: when a use goes, more expressions have a single use and can be
+rebuilt."""
 
 
 def simplify(
@@ -35,57 +36,57 @@ def simplify(
     transitive: bool = False,
     and_of_ors: bool = False,
     constrain_branches: bool = False,
-    remarks: Remarks | None = None,
-) -> Counter[str]:
-    """Simplify a function until nothing changes: how often what was done.
+    actions: Actions = SILENT,
+) -> None:
+    """Simplify the integers, conditions and branches of `func`, and remove what is dead then.
 
-    Facts are ranges of loops, conditions of branches, sizes of buffers. What memory holds is no
-    fact; a value that was loaded from it is known as any other.
+    Constraints come from the ranges of loops, the conditions of branches and the sizes of buffers.
+    The contents of memory are unknown, but a loaded value is a value like any other.
+    `transitive` adds up several constraints; `and_of_ors` and `constrain_branches` are options of
+    `RewriteSimplifier`.
     """
-    done: Counter[str] = Counter()
-    removed = remove_dead_operations(func)
-    for _ in range(MOST_ROUNDS):
+    _remove_dead(func, actions)
+    for _ in range(MAX_SWEEPS):
         analyzer = Analyzer(transitive=transitive)
-        expressions = Expressions(analyzer, and_of_ors, constrain_branches)
-        walk = Walk(analyzer, expressions, remarks)
-        walk.run(func)
-        if not walk.done:
+        simplifier = RewriteSimplifier(analyzer, and_of_ors, constrain_branches)
+        sweep = FunctionSimplifier(analyzer, simplifier, actions)
+        sweep.visit_block(func.body.block)
+        if sweep.is_changed or actions.decides:  # a step that is not allowed leaves its operations
+            _remove_dead(func, actions)
+        if not sweep.is_changed:
             break
-        done += walk.done
-        removed += remove_dead_operations(func)
-    if removed:
-        done["removed"] += removed
-    return done
 
 
-class Walk:
-    """One walk through a function, in which what is known where is kept."""
+def _remove_dead(func: PrimFuncOp, actions: Actions) -> None:
+    if removed := remove_dead_operations(func):
+        actions.count("removed", removed)
 
-    def __init__(
-        self, analyzer: Analyzer, expressions: Expressions, remarks: Remarks | None
-    ) -> None:
+
+class FunctionSimplifier:
+    """One sweep over a function in order; the constraints in force follow the visit."""
+
+    def __init__(self, analyzer: Analyzer, simplifier: RewriteSimplifier, actions: Actions) -> None:
         self.analyzer = analyzer
-        self.expressions = expressions
-        self.remarks = remarks or None
-        self.done: Counter[str] = Counter()
-        self.asked: dict[SSAValue, int] = {}
-        """The state of knowledge in which a condition has been simplified."""
-        self.loaded: dict[SSAValue, int] = {}
-        """For a value that was loaded, how many writes there had been."""
+        self.simplifier = simplifier
+        self.actions = actions
+        self.is_changed = False
+        self.simplified_in: dict[SSAValue, int] = {}
+        """The state of the constraints in which a condition was simplified last."""
+        self.loaded_at: dict[SSAValue, int] = {}
+        """The value of `writes` when a value was loaded."""
         self.writes = 0
+        """How many operations that may write memory were visited."""
 
-    def run(self, func: PrimFuncOp) -> None:
-        self.walk(func.body.block)
-
-    def walk(self, block: Block) -> None:
+    def visit_block(self, block: Block) -> None:
+        """Simplify the operations of a block in order."""
         for argument in block.args:
-            self.analyzer.hold(argument)
+            self.analyzer.make_available(argument)
         op = block.first_op
         while op is not None:
             op = self.visit(op)
 
     def visit(self, op: Operation) -> Operation | None:
-        """Simplify an operation and what is in it; the next one to visit."""
+        """Simplify an operation and its regions; return the next one to visit."""
         next = op.next_op
         if is_expression(op):
             self.visit_expression(op)
@@ -99,11 +100,11 @@ class Walk:
             case memref.StoreOp():
                 self.visit_store(op)
             case memref.LoadOp():
-                self.loaded[op.res] = self.writes
-                self.analyzer.hold(op.res)
+                self.loaded_at[op.res] = self.writes
+                self.analyzer.make_available(op.res)
             case memref.AllocOp() | memref.AllocaOp():
                 for size in op.dynamic_sizes:
-                    self.analyzer.facts.learn(self.analyzer.linear(size), Range(0))
+                    self.analyzer.constraints.add(self.analyzer.linear(size), Range(0))
             case YieldOp() | scf.YieldOp():
                 pass
             case _:
@@ -112,69 +113,75 @@ class Walk:
 
     def visit_expression(self, op: Operation) -> None:
         result = op.results[0]
-        new = self.expressions.better(op)
-        if new is None:
-            self.analyzer.hold(result)
+        new = self.simplifier.simplify(op)
+        if new is None or not self.actions.allowed(op):
+            self.analyzer.make_available(result)
             if result.type == BOOLEAN:
-                self.asked[result] = self.analyzer.facts.state
+                self.simplified_in[result] = self.analyzer.constraints.state
             return
-        self.count("values", op, "Simplified", "it has a simpler form")
+        self.report("values", op, "Simplified", "it has a simpler form")
         if new.name_hint is None:
             new.name_hint = result.name_hint
         result.replace_all_uses_with(new)
-        self.analyzer.hold(new)
+        self.analyzer.make_available(new)
 
     def simplify_conditions(self, op: Operation) -> None:
-        """Simplify conditions that are used where more is known than where they were computed."""
-        state = self.analyzer.facts.state
+        """Simplify the conditions that `op` uses if more is known here than at their definition."""
+        state = self.analyzer.constraints.state
         for number, operand in enumerate(op.operands):
-            if operand.type != BOOLEAN or self.asked.get(operand) == state:
+            if operand.type != BOOLEAN or self.simplified_in.get(operand) == state:
                 continue
-            self.asked[operand] = state
+            self.simplified_in[operand] = state
             if isinstance(operand.owner, arith.ConstantOp):
                 continue
-            if (new := self.expressions.refined(operand, InsertPoint.before(op))) is not None:
-                self.count("values", op, "Simplified", "a condition is known here")
+            new = self.simplifier.simplify_in_context(operand, InsertPoint.before(op))
+            if new is not None and self.actions.allowed(op):
+                self.report("values", op, "Simplified", "a condition is known here")
                 op.operands[number] = new
 
     def visit_loop(self, loop: ForOp) -> None:
+        """Simplify the body of a loop; erase a loop without iterations."""
         extent = self.analyzer.linear(loop.extent)
-        if self.analyzer.can_prove("sle", extent, ZERO):
-            self.count("loops", loop, "RemovedLoop", "it has no iteration")
-            loop.detach()
-            loop.drop_all_references()
+        if self.analyzer.can_prove("sle", extent, ZERO) and self.actions.allowed(loop):
+            self.report("loops", loop, "RemovedLoop", "it has no iteration")
+            erase(loop)
             return
-        self.writes += 1  # what a loop writes, its next iteration finds
+        self.writes += 1  # an iteration reads the memory that the one before wrote
         with self.analyzer.inside(loop):
-            if extent == ONE and loop.variable.first_use is not None:
-                self.count("values", loop, "Simplified", "its variable has one value")
+            if extent == ONE and loop.variable.first_use is not None and self.actions.allowed(loop):
+                self.report("values", loop, "Simplified", "its variable has one value")
                 loop.variable.replace_all_uses_with(loop.min)
-            self.walk(loop.body.block)
+            self.visit_block(loop.body.block)
         self.writes += 1
 
     def visit_if(self, op: scf.IfOp, next: Operation | None) -> Operation | None:
+        """Simplify the branches of an `scf.if`, or replace it by the one that is taken.
+
+        Return the next operation to visit: the first of that branch, else `next`.
+        """
         truth = self.analyzer.prove(op.cond)
-        if truth is not None:
-            self.count("branches", op, "RemovedBranch", "its condition is known")
-            return splice(op, truth) or next
+        if truth is not None and self.actions.allowed(op):
+            self.report("branches", op, "RemovedBranch", "its condition is known")
+            return inline_branch(op, truth) or next
         for region, holds in ((op.true_region, True), (op.false_region, False)):
             for block in region.blocks:
                 with self.analyzer.assuming(op.cond, holds):
-                    self.walk(block)
+                    self.visit_block(block)
         for result in op.results:
-            self.analyzer.hold(result)
+            self.analyzer.make_available(result)
         return next
 
     def visit_store(self, op: memref.StoreOp) -> None:
-        if self.loaded.get(op.value) == self.writes and self.is_same_place(op):
-            self.count("stores", op, "RemovedStore", "the buffer holds that value there")
-            op.detach()
-            op.drop_all_references()
+        """Erase a store of a value that was loaded from there, with no write in between."""
+        is_unchanged = self.loaded_at.get(op.value) == self.writes and self.is_load_place(op)
+        if is_unchanged and self.actions.allowed(op):
+            self.report("stores", op, "RemovedStore", "the buffer holds that value there")
+            erase(op)
         else:
             self.writes += 1
 
-    def is_same_place(self, store: memref.StoreOp) -> bool:
-        """Whether the value that is stored was loaded from there."""
+    def is_load_place(self, store: memref.StoreOp) -> bool:
+        """Return whether the stored value was loaded from the place of the store."""
         load = store.value.owner
         if not isinstance(load, memref.LoadOp) or load.memref is not store.memref:
             return False
@@ -182,71 +189,69 @@ class Walk:
         return [*map(form, load.indices)] == [*map(form, store.indices)]
 
     def visit_other(self, op: Operation) -> None:
-        """An operation of which only this is known: it may write, and run its regions again."""
+        """Simplify the regions of any other operation: it may write, and run a region twice."""
         self.writes += 1
         for region in op.regions:
             for block in region.blocks:
                 with self.analyzer.scope():
-                    self.walk(block)
+                    self.visit_block(block)
                 self.writes += 1
         for result in op.results:
-            self.analyzer.hold(result)
+            self.analyzer.make_available(result)
 
-    def count(self, kind: str, op: Operation, name: str, why: str) -> None:
-        self.done[kind] += 1
-        if self.remarks is not None:
-            self.remarks.passed(op, name, why)
-
-
-def splice(op: scf.IfOp, truth: bool) -> Operation | None:
-    """Put what is in a branch in the place of the operation; the first of it, None if it is none.
-
-    A branch that is not written has nothing in it.
-    """
-    region = op.true_region if truth else op.false_region
-    first: Operation | None = None
-    values: Sequence[SSAValue] = ()
-    if region.blocks:
-        block = region.block
-        end = block.last_op
-        assert isinstance(end, scf.YieldOp)
-        values = tuple(end.operands)
-        end.detach()
-        end.drop_all_references()
-        first = block.first_op
-        Rewriter.inline_block(block, InsertPoint.before(op))
-    for result, value in zip(op.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    op.detach()
-    op.drop_all_references()
-    return first
+    def report(self, counter: str, op: Operation, name: str, message: str) -> None:
+        self.is_changed = True
+        self.actions.count(counter)
+        self.actions.passed(op, name, message)
 
 
 @dataclass(frozen=True)
 class Simplify(PrimFuncPass):
-    """Simplify integers, conditions and branches by what is known where they stand; source:
-    `tir.Simplify`."""
+    """Simplify integers, conditions and branches by what is known where they are computed; source:
+    `tir.Simplify`.
+
+    Before:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            %inside = arith.cmpi slt, %i, %c64 : index
+            scf.if %inside {
+              memref.store %x, %a[%i] : memref<64xf32>
+            }
+          }
+        }
+
+    After:
+
+        tir.prim_func @f(%a: memref<64xf32>, %x: f32) {
+          %c0 = arith.constant 0 : index
+          %c64 = arith.constant 64 : index
+          tir.for %i = %c0 extent %c64 {
+            memref.store %x, %a[%i] : memref<64xf32>
+          }
+        }
+    """
 
     name = "tir-simplify"
 
     transitively_prove_inequalities: bool = False
-    """Whether conditions in force are added up: `i < j` and `j < k` give `i < k`."""
+    """Add up several constraints: `i < j` and `j < k` give `i < k`."""
 
     convert_boolean_to_and_of_ors: bool = False
-    """Whether conditions become conjunctions of disjunctions."""
+    """Rewrite conditions as conjunctions of disjunctions."""
 
     apply_constraints_to_boolean_branches: bool = False
-    """Whether a member of a conjunction or disjunction goes if the others imply it."""
+    """Remove members of conjunctions and disjunctions that the other members imply."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:
         if func.is_declaration:
             return
-        done = simplify(
+        simplify(
             func,
             transitive=self.transitively_prove_inequalities,
             and_of_ors=self.convert_boolean_to_and_of_ors,
             constrain_branches=self.apply_constraints_to_boolean_branches,
-            remarks=ctx.remarks,
+            actions=ctx.actions,
         )
-        for kind, times in done.items():
-            ctx.count(kind, times)

@@ -2,7 +2,7 @@
 // RUN: passline-opt %s -p 'tir-common-subexpr-elim{identify-equiv-terms=true}' --split-input-file --allow-unregistered-dialect | filecheck %s --check-prefix=EQUIV
 // RUN: passline-opt %s -p 'tir-common-subexpr-elim{enable-cse-tir=false}' --split-input-file --allow-unregistered-dialect | filecheck %s --check-prefix=OFF
 
-// Terms in one block, and what is computed of equal ones; views, and loads through them.
+// Equal expressions in one block, and expressions of equal operands; views, and loads through them.
 // CHECK-LABEL: @block
 // CHECK-NEXT: %s = arith.addi %n, %m
 // CHECK-NEXT: %p = arith.muli %s, %s
@@ -34,7 +34,7 @@ tir.prim_func @block(%a: memref<8xf32>, %n: index, %m: index) {
 
 // -----
 
-// What differs stays: operands, their order, attributes, types, zeros of either sign.
+// Must not fire: other operands, another order, other attributes or types, zeros of either sign.
 // CHECK-LABEL: @differ
 // CHECK-COUNT-6: "test.use"
 tir.prim_func @differ(%n: i32, %m: i32) {
@@ -67,8 +67,8 @@ tir.prim_func @differ(%n: i32, %m: i32) {
 
 // -----
 
-// Both branches, and what comes after: once before them. So are loops side by side, and terms of
-// terms.
+// Equal in both branches and after them: computed once before them. Likewise in two loops, and
+// with nested expressions.
 // CHECK-LABEL: @branches
 // CHECK-NEXT: %c0 =
 // CHECK-NEXT: %c8 =
@@ -118,7 +118,7 @@ tir.prim_func @branches(%a: memref<8xf32>, %b: memref<8xf32>, %n: index, %x: f32
 
 // -----
 
-// The innermost place that all are in: in the loop. What is in one region only stays there.
+// Moved to the innermost block around all: in the loop. An expression in one region only stays.
 // CHECK-LABEL: @innermost
 // CHECK: tir.for %i = %c0 extent %c8 {
 // CHECK-NEXT:   [[S:%.*]] = arith.addi %i, %n
@@ -150,7 +150,7 @@ tir.prim_func @innermost(%n: index, %c: i1) {
 
 // -----
 
-// Must not move: a division by what may be 0, a load, a view. A division by a constant may.
+// Must not move: a division by a value that may be 0, a load, a view. A division by a constant may.
 // CHECK-LABEL: @not_speculated
 // CHECK-NEXT: [[C4:%.*]] = arith.constant 4 : index
 // CHECK-NEXT: [[C1:%.*]] = arith.constant -1 : index
@@ -191,7 +191,7 @@ tir.prim_func @not_speculated(%a: memref<8xf32>, %n: index, %m: index, %c: i1) {
 
 // -----
 
-// Loads with nothing written to that memory in between; a division that dominates.
+// Loads without a write to that memory in between; a division that dominates.
 // CHECK-LABEL: @loads
 // CHECK: [[A:%.*]] = memref.load %a[%n]
 // CHECK-NEXT: %q = arith.divsi %n, %m
@@ -228,8 +228,8 @@ tir.prim_func @loads(%a: memref<8xf32>, %b: memref<8xf32>, %n: index, %m: index,
 
 // -----
 
-// Must not fire: a store, a copy, a call or a loop that may have written there, one turn before
-// also; a branch that may have.
+// Must not fire: a store, a copy, a call, a branch, a loop or an earlier iteration may have written
+// the memory.
 // CHECK-LABEL: @written
 // CHECK-COUNT-9: memref.load %a[%n]
 // CHECK: }
@@ -270,8 +270,8 @@ tir.prim_func @written(%a: memref<8xf32>, %b: memref<8xf32>, %n: index, %m: inde
 
 // -----
 
-// With `identify-equiv-terms`, terms in any order: sums, products and their like of integers; two
-// factors of floats.
+// With `identify-equiv-terms`, terms in any order: sums, products and the like of integers; the two
+// operands of such operations on floats.
 // EQUIV-LABEL: @any_order
 // EQUIV-NEXT: [[S:%.*]] = arith.addi %n, %m
 // EQUIV-NEXT: [[T:%.*]] = arith.addi [[S]], %k
@@ -311,7 +311,7 @@ tir.prim_func @any_order(%n: index, %m: index, %k: index, %x: f32, %y: f32) {
 
 // -----
 
-// The terms that one is made of are not seen where it would have to go: it stays.
+// Must not move: an operand is not visible in the block around both.
 // EQUIV-LABEL: @made_of_others
 // EQUIV-NEXT: scf.if %c {
 // EQUIV-NEXT:   arith.addi %m, %k

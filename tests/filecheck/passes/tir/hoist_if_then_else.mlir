@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p tir-hoist-if-then-else --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'tir-hoist-if-then-else{support-block-scope-hoisting}' --split-input-file | filecheck %s --check-prefix=BLOCK
 
-// Out of the two loops on whose variables the condition does not depend; both branches get them.
+// Out of two loops on whose variables the condition does not depend; each branch gets both.
 // CHECK-LABEL: @top
 tir.prim_func @top(%a: memref<64xf32>, %l: index, %m: index) {
   // CHECK:      tir.for %i =
@@ -70,7 +70,7 @@ tir.prim_func @two_variables(%a: memref<64xf32>, %n: index) {
 
 // -----
 
-// A store beside the inner loop holds the branch there.
+// The branch does not leave a loop with another store.
 // CHECK-LABEL: @effect_outside
 tir.prim_func @effect_outside(%a: memref<64xf32>, %n: index) {
   // CHECK:      tir.for %i =
@@ -95,7 +95,7 @@ tir.prim_func @effect_outside(%a: memref<64xf32>, %n: index) {
 
 // -----
 
-// Branches in branches: each leaves the loops that it can; a nested one follows the outer one.
+// Nested branches: each leaves as many loops as it can, the inner one after the outer one.
 // CHECK-LABEL: @nested
 tir.prim_func @nested(%a: memref<64xf32>) {
   // CHECK:      tir.for %i =
@@ -127,7 +127,7 @@ tir.prim_func @nested(%a: memref<64xf32>) {
 
 // -----
 
-// if, else if, else: three loops; what only one of the branches needs is in no other.
+// if, else if, else: three loops; operations that one branch needs are not in the others.
 // CHECK-LABEL: @chain
 tir.prim_func @chain(%a: memref<64xi64>, %b: memref<64xi64>, %n: index, %m: index) {
   // CHECK:      %p = arith.cmpi slt, %n, %m
@@ -170,7 +170,7 @@ tir.prim_func @chain(%a: memref<64xi64>, %b: memref<64xi64>, %n: index, %m: inde
 
 // -----
 
-// Nothing in the branch for true: no loop there.
+// An empty `then` gets no loop.
 // CHECK-LABEL: @only_else
 tir.prim_func @only_else(%a: memref<64xf32>, %n: index, %c: i1) {
   // CHECK:      scf.if %c {
@@ -189,7 +189,7 @@ tir.prim_func @only_else(%a: memref<64xf32>, %n: index, %c: i1) {
 
 // -----
 
-// What is read is not written by the loop, and the loop is known to run.
+// The condition reads a buffer that the loop does not write, and the loop runs at least once.
 // CHECK-LABEL: @reads
 tir.prim_func @reads(%a: memref<64xi64>, %b: memref<8xi64>, %n: i64) {
   // CHECK:      %x = memref.load %b[%c0]
@@ -211,7 +211,7 @@ tir.prim_func @reads(%a: memref<64xi64>, %b: memref<8xi64>, %n: i64) {
 
 // -----
 
-// Must not fire: the condition depends on the loop's variable, by itself or by what is computed.
+// Must not fire: the condition depends on the loop variable, directly or through other values.
 // CHECK-LABEL: @dependent
 tir.prim_func @dependent(%a: memref<64xf32>, %n: index) {
   // CHECK:      tir.for %i =
@@ -231,7 +231,7 @@ tir.prim_func @dependent(%a: memref<64xf32>, %n: index) {
 
 // -----
 
-// Must not fire: another statement has an effect, be it after the branch, before it or another one.
+// Must not fire: another operation has an effect: after the branch, before it, another branch.
 // CHECK-LABEL: @siblings
 tir.prim_func @siblings(%a: memref<64xf32>, %c: i1) {
   // CHECK:      tir.for %i =
@@ -269,8 +269,8 @@ tir.prim_func @siblings(%a: memref<64xf32>, %c: i1) {
 
 // -----
 
-// Must not fire: the loop may write what the condition reads, by itself, through a view, or in a
-// function.
+// Must not fire: the loop may write the buffer that the condition reads: directly, through a view,
+// or in a function.
 // CHECK-LABEL: @written
 tir.prim_func @written(%a: memref<4xi64>, %n: i64) {
   // CHECK:      tir.for %i =
@@ -314,7 +314,7 @@ tir.prim_func @writes(%a: memref<4xi64>) {
 
 // -----
 
-// Must not fire: the loop may have no iteration, and then nobody may divide by n or read b[n].
+// Must not fire: the loop may have no iteration, where a division by n or a load of b[n] may trap.
 // CHECK-LABEL: @may_fail
 tir.prim_func @may_fail(%a: memref<64xf32>, %b: memref<?xi1>, %n: index) {
   // CHECK:      tir.for %i =
@@ -341,7 +341,7 @@ tir.prim_func @may_fail(%a: memref<64xf32>, %b: memref<?xi1>, %n: index) {
 
 // -----
 
-// Must not fire: a value is computed in the branches.
+// Must not fire: the branch has a result.
 // CHECK-LABEL: @results
 tir.prim_func @results(%a: memref<64xf32>, %c: i1) {
   // CHECK:      tir.for %i =
@@ -362,7 +362,7 @@ tir.prim_func @results(%a: memref<64xf32>, %c: i1) {
 
 // -----
 
-// Out of a loop that is bound to a thread only if asked to.
+// Out of a thread-bound loop only with the option.
 // CHECK-LABEL: @threads
 // BLOCK-LABEL: @threads
 tir.prim_func @threads(%a: memref<64xf32>, %c: i1) {

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p tir-remove-no-op --split-input-file --allow-unregistered-dialect | filecheck %s
 
-// Loops and branches of nothing, whatever they are in; values, allocations and loads without uses.
+// Empty loops and branches, nested ones too; values, allocations and loads without uses.
 // CHECK-LABEL: @empty
 // CHECK-NEXT: }
 tir.prim_func @empty(%a: memref<8xf32>, %c: i1) {
@@ -23,8 +23,8 @@ tir.prim_func @empty(%a: memref<8xf32>, %c: i1) {
 
 // -----
 
-// Loops that never run, with effects too: an extent of 0 or less, also if that follows from what is
-// around.
+// Loops that never run, with effects too: the extent is 0 or less, as a constant or by the loops and
+// conditions around.
 // CHECK-LABEL: @never
 // CHECK-NOT: test.zero
 // CHECK: tir.for %i = %c0 extent %c16 {
@@ -59,7 +59,7 @@ tir.prim_func @never(%n: index) {
 
 // -----
 
-// Branches: an `else` of nothing goes, and a `then` of nothing turns the condition around.
+// Branches: an empty `else` is removed; with an empty `then` the condition is inverted.
 // CHECK-LABEL: @branches
 // CHECK-NEXT: %x = arith.constant
 // CHECK-NEXT: %c0 = arith.constant
@@ -97,8 +97,8 @@ tir.prim_func @branches(%a: memref<8xf32>, %b: memref<8xf32>, %e: memref<8xf32>,
 
 // -----
 
-// What is stored was loaded from there, and nothing was stored there since: also of vectors, and
-// with other memory written in between. Then the load goes, and the loop.
+// The stored value was loaded from there, and that memory was not written since: with vectors, and
+// with writes of other memory in between. Then the load is removed, and the loop.
 // CHECK-LABEL: @stores_what_is_there
 // CHECK-NEXT: %c0 =
 // CHECK-NEXT: [[X:%.*]] = memref.load %a[%c0]
@@ -121,7 +121,7 @@ tir.prim_func @stores_what_is_there(%a: memref<8xf32>, %b: memref<8xf32>) {
 
 // -----
 
-// Must not fire: something else may be there by then.
+// Must not fire: the memory may have been written since the load.
 // CHECK-LABEL: @stores_what_was_there
 // CHECK: memref.load %a[%c0]
 // CHECK-NEXT: memref.store %y, %a[%c1]
@@ -169,8 +169,8 @@ tir.prim_func @stores_what_was_there(%a: memref<8xf32>, %y: f32, %c: i1) {
 
 // -----
 
-// A store that is overwritten: next, after other memory is read, or after a branch that ends with
-// one; and a buffer that is copied over.
+// A store that is overwritten: by the next operation, after a load of other memory, after a branch;
+// and stores to a buffer that a copy overwrites.
 // CHECK-LABEL: @overwritten
 // CHECK-NEXT: %c0 =
 // CHECK-NEXT: [[B:%.*]] = memref.load %b[%c0]
@@ -202,8 +202,8 @@ tir.prim_func @overwritten(%a: memref<8xf32>, %b: memref<8xf32>, %d: memref<8xf3
 
 // -----
 
-// Must not fire: it may be read in between, by a load, through a view, in a loop or a call; or the
-// other store is of another place, or not for sure.
+// Must not fire: the value may be read in between, by a load, through a view, in a loop or a call;
+// or the later store may be to another place, or may not run.
 // CHECK-LABEL: @not_overwritten
 // CHECK-COUNT-13: memref.store %x
 // CHECK: }
@@ -246,8 +246,8 @@ tir.prim_func @not_overwritten(%a: memref<8xf32>, %b: memref<8xf32>, %x: f32, %c
 
 // -----
 
-// Allocations that are written only, through views and in a chain of them; and what is stored after
-// the last load.
+// Allocations that are only written, through views and chains of views; and stores after the last
+// load.
 // CHECK-LABEL: @never_read
 // CHECK-NEXT: %c0 =
 // CHECK-NEXT: %c8 =
@@ -283,8 +283,8 @@ tir.prim_func @never_read(%a: memref<8xf32>, %x: f32) {
 
 // -----
 
-// In one run what depends on each other in a loop: the first buffer is read for the second, which
-// is read for nothing.
+// Dead buffers that depend on each other in a loop are removed in one run: the first is read for the
+// second only, and the loads of the second have no uses.
 // CHECK-LABEL: @around_a_loop
 // CHECK-NEXT: }
 tir.prim_func @around_a_loop(%x: f32, %n: index) {
@@ -300,8 +300,8 @@ tir.prim_func @around_a_loop(%x: f32, %n: index) {
 
 // -----
 
-// Must not fire: parameters, globals, buffers that are given away, what the next turn reads, calls,
-// and operations that nobody knows.
+// Must not fire: parameters, globals, buffers that escape, memory that the next iteration reads,
+// calls, and unknown operations.
 // CHECK-LABEL: @escapes
 // CHECK: memref.store %x, %a[%c0]
 // CHECK-NEXT: memref.store %x, [[B:%.*]][%c0]
@@ -344,7 +344,7 @@ tir.prim_func @escapes(%a: memref<8xf32>, %x: f32) {
 
 // -----
 
-// Parameters that may be one: what is stored in one may be read in the other.
+// Parameters that may overlap: a load of one may read a store to the other.
 // CHECK-LABEL: @aliased
 // CHECK: memref.store %x, %a[%c0]
 // CHECK-NEXT: memref.load %b[%c0]
@@ -359,7 +359,7 @@ tir.prim_func @aliased(%a: memref<8xf32>, %b: memref<8xf32>, %d: memref<8xf32>, 
 
 // -----
 
-// A buffer that is chosen may be either: its stores and loads are of both.
+// A selected buffer may be either: its stores and loads are of both.
 // CHECK-LABEL: @chosen
 // CHECK: memref.store %x, [[B:%.*]][%c0]
 // CHECK: memref.store %x, {{%.*}}[%c0]

@@ -16,7 +16,7 @@ tir.prim_func @distributes(%A: memref<1xi1>, %a: i1, %b: i1, %c: i1) {
 
 // -----
 
-// Disjunctions that others imply go.
+// Disjunctions that others imply are removed.
 // CHECK-LABEL: @merges(
 tir.prim_func @merges(%A: memref<1xi1>, %a: i1, %b: i1, %c: i1, %d: i1) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -59,7 +59,7 @@ tir.prim_func @implied(%A: memref<1xi1>, %x: i1, %k: index) {
 
 // -----
 
-// With others between them.
+// Likewise with other members between them.
 // CHECK-LABEL: @implied_apart(
 tir.prim_func @implied_apart(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -97,7 +97,7 @@ tir.prim_func @implied_apart(%A: memref<2xi1>, %i: index, %j: index, %k: index) 
 
 // -----
 
-// What is a conjunction of disjunctions stays as it is.
+// A conjunction of disjunctions stays as it is.
 // CHECK-LABEL: @kept(
 tir.prim_func @kept(%A: memref<1xi1>, %a: i1, %b: i1, %c: i1) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index

@@ -46,7 +46,7 @@ tir.prim_func @or(%A: memref<2xi1>, %n: index) {
 
 // -----
 
-// Neither implies the other.
+// Must not fire: neither member implies the other.
 // CHECK-LABEL: @kept(
 tir.prim_func @kept(%A: memref<1xi1>, %n: index, %m: index) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p 'tir-simplify{transitively-prove-inequalities=true}' --split-input-file | filecheck %s
 
-// Facts are added up.
+// Constraints are added up.
 // CHECK-LABEL: @chain(
 tir.prim_func @chain(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -31,7 +31,7 @@ tir.prim_func @chain(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
 
 // -----
 
-// With what is added to them: 12, and not 11.
+// With their constants: 12, but not 11.
 // CHECK-LABEL: @offsets(
 tir.prim_func @offsets(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -75,7 +75,7 @@ tir.prim_func @offsets(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
 
 // -----
 
-// Facts that say nothing of each other.
+// Constraints that have no value in common.
 // CHECK-LABEL: @no_chain(
 tir.prim_func @no_chain(%A: memref<2xi1>, %i: index, %j: index, %k: index) {
   // CHECK-NEXT: %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-"""The analyzer: forms, ranges, constraints, intervals of a variable, and forms made again."""
+"""The analyzer: forms, ranges, constraints, intervals of a variable, operations built of forms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from passline.analysis.arith.analyzer import Analyzer
-from passline.analysis.arith.linear_form import Linear
-from passline.analysis.arith.materialize import Builder
+from passline.analysis.arith.deduce_bound import Interval, solve
+from passline.analysis.arith.linear_form import LinearForm
+from passline.analysis.arith.materialize import FormBuilder
+from passline.analysis.arith.predicates import NEGATED, Predicate
 from passline.dialects.tir.ops import ForOp
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
@@ -64,13 +66,13 @@ TRANSITIVE = [
     ("i<=j+-5 j<=k+-7", "i<=k+-12", True),
     ("i<=j j<=k k<=l", "i<=l", True),
 ]
-"""Facts, a condition, and what they say of it if they may be added up."""
+"""Constraints, a condition, and whether it holds if constraints are added up."""
 
 PREDICATE = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=": "ne"}
 
 
 def read(text: str) -> tuple[ModuleOp, dict[str, SSAValue]]:
-    """The module and its values by name."""
+    """Parse `text`; return the module and its values by name."""
     module = parse_module(make_ir_context(allow_unregistered=True), text, "test.mlir")
     values: list[SSAValue] = []
     for op in walk(module):
@@ -81,7 +83,7 @@ def read(text: str) -> tuple[ModuleOp, dict[str, SSAValue]]:
 
 
 def read_conditions(*conditions: str) -> tuple[ModuleOp, Sequence[SSAValue]]:
-    """A function that computes conditions as `i<j+5`, and these values."""
+    """Return a function that computes conditions such as `i<j+5`, and their values."""
     lines: list[str] = []
     for number, condition in enumerate(conditions):
         match = re.fullmatch(r"(\w)([<>=!]+)(\w)(?:\+(-?\d+))?", condition)
@@ -97,25 +99,27 @@ def read_conditions(*conditions: str) -> tuple[ModuleOp, Sequence[SSAValue]]:
     return module, [values[f"c{number}"] for number in range(len(conditions))]
 
 
-def assumed(facts: str, condition: str, transitive: bool) -> bool | None:
-    _, (*known, asked) = read_conditions(*facts.split(), condition)
+def prove_under(constraints: str, condition: str, transitive: bool) -> bool | None:
+    _, (*known, asked) = read_conditions(*constraints.split(), condition)
     analyzer = Analyzer(transitive=transitive)
     with analyzer.scope():
-        for fact in known:
-            analyzer.assume(fact)
+        for constraint in known:
+            analyzer.assume(constraint)
         answer = analyzer.prove(asked)
     assert analyzer.prove(asked) is None  # it is forgotten
     return answer
 
 
-@pytest.mark.parametrize(("facts", "condition", "answer"), TRANSITIVE)
-def test_facts_are_added_up_if_asked_for(facts: str, condition: str, answer: bool | None) -> None:
-    assert assumed(facts, condition, True) is answer
-    assert assumed(facts, condition, False) is None
+@pytest.mark.parametrize(("constraints", "condition", "answer"), TRANSITIVE)
+def test_constraints_are_added_up_if_transitive(
+    constraints: str, condition: str, answer: bool | None
+) -> None:
+    assert prove_under(constraints, condition, True) is answer
+    assert prove_under(constraints, condition, False) is None
 
 
 @pytest.mark.parametrize(
-    ("facts", "condition", "answer"),
+    ("constraints", "condition", "answer"),
     [
         ("i<j", "i<j+1", True),
         ("i<j", "j>i", True),
@@ -125,8 +129,8 @@ def test_facts_are_added_up_if_asked_for(facts: str, condition: str, answer: boo
         ("i!=j", "i==j", False),
     ],
 )
-def test_one_fact_is_enough(facts: str, condition: str, answer: bool | None) -> None:
-    assert assumed(facts, condition, False) is answer
+def test_one_constraint_is_enough(constraints: str, condition: str, answer: bool | None) -> None:
+    assert prove_under(constraints, condition, False) is answer
 
 
 TILES = """
@@ -177,37 +181,46 @@ def test_the_interval_of_a_variable() -> None:
     module, values = read(TILES)
     analyzer = Analyzer()
     n, xo = analyzer.linear(values["n"]), analyzer.linear(values["xo"])
-    inside = analyzer.deduce(values["inside"], True, values["xi"])
+    owner = values["inside"].owner
+    assert isinstance(owner, arith.CmpiOp)
+    comparison = analyzer.comparison(owner)
+    assert comparison is not None
+    predicate, difference = comparison
+
+    def solve_for(predicate: Predicate, variable: str) -> Interval | None:
+        atom = analyzer.linear(values[variable]).atom
+        assert atom is not None
+        return solve(analyzer, predicate, difference, atom)
+
+    inside = solve_for(predicate, "xi")
     assert inside is not None
     assert inside.low is None
     assert inside.high == n.minus(xo.scaled(4)).shifted(-1)
-    outside = analyzer.deduce(values["inside"], False, values["xi"])
+    outside = solve_for(NEGATED[predicate], "xi")
     assert outside is not None
     assert outside.low == n.minus(xo.scaled(4))
-    tiles = analyzer.deduce(values["inside"], True, values["xo"])
+    tiles = solve_for(predicate, "xo")
     assert tiles is not None and tiles.high is not None
     loop = next(op for op in walk(module) if isinstance(op, ForOp))
-    assert analyzer.deduce(values["inside"], True, values["least"]) is None
-    owner = values["inside"].owner
-    assert isinstance(owner, arith.CmpiOp)
-    made = Builder(analyzer, InsertPoint.before(owner)).build(tiles.high, name="last")
+    assert solve_for(predicate, "least") is None
+    made = FormBuilder(analyzer, InsertPoint.before(owner)).build(tiles.high, name="last")
     verify(module)
     assert analyzer.linear(made) == tiles.high
     assert loop.body.block.first_op is not None
 
 
-def test_a_form_is_made_of_what_is_held() -> None:
+def test_a_form_is_built_from_available_values() -> None:
     _, values = read(TILES)
     analyzer = Analyzer()
     owner = values["inside"].owner
     assert isinstance(owner, arith.CmpiOp)
     form = analyzer.linear(values["i"])
-    builder = Builder(analyzer, InsertPoint.before(owner))
+    builder = FormBuilder(analyzer, InsertPoint.before(owner))
     assert builder.cost(form) == 2
-    analyzer.hold(values["i"])
+    analyzer.make_available(values["i"])
     assert builder.cost(form) == 0
     assert builder.build(form) is values["i"]
-    assert builder.build(Linear((), 3)).type == values["i"].type
+    assert builder.build(LinearForm((), 3)).type == values["i"].type
 
 
 def test_long_sums_and_deep_expressions_are_atoms() -> None:
@@ -221,3 +234,15 @@ def test_long_sums_and_deep_expressions_are_atoms() -> None:
     analyzer = Analyzer()
     assert len(analyzer.linear(values["v3000"]).terms) <= 16
     assert analyzer.bounds(values["v3000"])[:2] == (None, None)
+
+
+def test_deeply_nested_functions_are_atoms() -> None:
+    """Ranges are computed recursively, and once more after each new constraint."""
+    lines = [f"%v{n + 1} = arith.floordivsi %v{n}, %m : index" for n in range(3000)]
+    lines.append("%c = arith.cmpi slt, %m, %v0 : index")
+    body = "\n".join(lines)
+    _, values = read(f"tir.prim_func @f(%v0: index, %m: index) {{\n{body}\n}}")
+    analyzer = Analyzer()
+    analyzer.linear(values["v3000"])
+    with analyzer.assuming(values["c"]):
+        assert analyzer.bounds(values["v3000"])[:2] == (None, None)

@@ -1,5 +1,4 @@
-"""The option of HoistIfThenElse as TVM spells it, what it says of branches that stay, and that it
-stays linear."""
+"""HoistIfThenElse: the option with the name of TVM, remarks on branches that stay, linear size."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def test_the_option_is_read_from_the_context():
     assert text.index("scf.if") < text.index("tir.for")
 
 
-def test_why_a_branch_stays_is_told():
+def test_a_remark_says_why_a_branch_stays():
     text = """
     tir.prim_func @f(%a: memref<8xi1>, %n: index) {
       %zero = arith.constant 0 : index
@@ -44,11 +43,11 @@ def test_why_a_branch_stays_is_told():
     """
     result = passline_opt("-p", "tir-hoist-if-then-else", "--remarks-missed", stdin=text)
     assert "[Missed] NotHoisted" in result.stderr
-    assert "the condition reads what the loop may write" in result.stderr
+    assert "the condition reads a buffer that the loop may write" in result.stderr
 
 
 def test_a_chain_of_branches_does_not_double_anything():
-    """Each of n branches gets one loop, and each statement is there once."""
+    """Each of n branches gets one loop, and there is one copy of each store."""
     n = 40
     ops = "".join(
         f"scf.if %c{i} {{ memref.store %x, %a[%i] : memref<8xf32> }} else {{\n" for i in range(n)

@@ -1,4 +1,4 @@
-"""The options of LoopPartition as TVM spells them, its limit, and what it says of loops."""
+"""LoopPartition: options with the names of TVM, the limit of growth, remarks."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ tir.prim_func @f(%a: memref<21xf32>, %x: f32) {
 
 
 def parse(text: str) -> ModuleOp:
-    """The module of a text."""
+    """Parse a module."""
     return parse_module(make_ir_context(), text, "f.mlir")
 
 
 def counts(module: ModuleOp) -> Counter[str]:
-    """How many operations of each name there are."""
+    """Count the operations of each name."""
     return Counter(op.name for op in module.walk())
 
 
 def tails(depth: int) -> str:
-    """Loops over tiles in each other, and the tiles in them, each with a tail."""
+    """Return a nest of `depth` loops over tiles, each tile with a tail."""
     heads = [f"tir.for %o{k} = %c0 extent %c6 {{" for k in range(depth)]
     for k in range(depth):
         heads.append(
@@ -98,7 +98,7 @@ def test_a_function_does_not_grow_beyond_the_limit():
     assert "the function has grown too much" in result.stderr
 
 
-def test_what_is_done_and_what_not_is_told():
+def test_remarks_name_split_loops_and_others():
     pipeline = "tir-loop-partition{partition-const-loop}"
     result = passline_opt("-p", pipeline, "--remarks-passed", stdin=TILED)
     assert "[Passed] Partitioned" in result.stderr and "Parts=2" in result.stderr

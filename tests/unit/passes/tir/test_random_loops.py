@@ -24,8 +24,10 @@ tir.prim_func private @callee(%out : memref<64x64xf32>, %row : index, %i : index
 
 
 class Program:
-    """A function with a loop whose iterations do not depend on each other: each store has a row of
-    its own, and in it an element for each iteration."""
+    """The text of a function with a loop whose iterations do not depend on each other.
+
+    Each store writes a row of its own, and in it another element in each iteration.
+    """
 
     def __init__(self, seed: int, kind: str) -> None:
         self.random = random.Random(seed)
@@ -51,14 +53,14 @@ class Program:
         )
 
     def add(self, operation: str) -> str:
-        """Write an operation with a result."""
+        """Write an operation; return the name of its result."""
         name = f"%t{self.names}"
         self.names += 1
         self.lines.append(f"{name} = {operation}")
         return name
 
     def block(self, depth: int, statements: int) -> None:
-        """Write statements; what they define is not seen outside."""
+        """Write statements in a scope of their own."""
         floats, indices, written = [*self.floats], [*self.indices], [*self.written]
         for _ in range(statements):
             choices = [self.arithmetic, self.load, self.store, self.compare, self.read_back]
@@ -67,7 +69,7 @@ class Program:
         self.floats, self.indices, self.written = floats, indices, written
 
     def index(self, own: bool = False) -> str:
-        """An index that grows with the iteration; `own` if it is to be another in each of them."""
+        """Write an index that grows with the iteration; `own`: no two iterations share it."""
         index = "%v"
         if self.random.random() < 0.3:
             index = self.add(f"arith.muli {index}, %c2 : index")
@@ -124,7 +126,7 @@ class Program:
         self.lines.append(f"tir.call @callee(%out, {row}, {index}, {value}) : {types}")
 
     def nest(self, depth: int) -> None:
-        """A branch or a loop."""
+        """Write a branch or a loop."""
         if self.random.random() < 0.6:
             self.lines.append(f"scf.if {self.condition()} {{")
             self.block(depth, 2)
@@ -142,7 +144,7 @@ class Program:
         self.lines.append("}")
 
     def choose(self, depth: int) -> None:
-        """A branch with a result."""
+        """Write a branch with a result."""
         condition = self.condition()
         name = f"%t{self.names}"
         self.names += 1
@@ -155,7 +157,7 @@ class Program:
         self.floats.append(name)
 
     def buffer(self, depth: int) -> None:
-        """A sum in a buffer of the iteration."""
+        """Write a loop that adds up a sum in a buffer of the iteration."""
         buffer = self.add("memref.alloca() : memref<2xf32>")
         access = f"{buffer}[%c1] : memref<2xf32>"
         self.lines.append(f"memref.store %x, {access}")

@@ -39,22 +39,22 @@ class Program:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The text of the module."""
         body = "\n".join(self.lines)
         return f"tir.prim_func @f(%a: memref<16xi64>, %n: index, %m: index) {{\n{body}\n}}"
 
     def op(self, text: str) -> str:
-        """A new value."""
+        """Write an operation; return the name of its result."""
         self.names += 1
         self.lines.append(f"%v{self.names} = {text}")
         return f"%v{self.names}"
 
     def constant(self, low: int, high: int) -> str:
-        """A constant between two integers."""
+        """Write a constant between two integers."""
         return self.op(f"arith.constant {self.random.randint(low, high)} : index")
 
     def index(self) -> str:
-        """A sum of multiples of variables."""
+        """Write a sum of multiples of variables."""
         total = self.constant(-8, 8)
         for variable in self.random.sample(self.variables, min(len(self.variables), 3)):
             if self.random.random() < 0.7:
@@ -67,7 +67,7 @@ class Program:
         return total
 
     def condition(self, depth: int = 2) -> str:
-        """A condition on variables."""
+        """Write a condition on variables."""
         if depth and self.random.random() < 0.4:
             name = self.random.choice(("arith.andi", "arith.ori", "arith.xori"))
             one, other = self.condition(depth - 1), self.condition(depth - 1)
@@ -76,7 +76,7 @@ class Program:
         return self.op(f"arith.cmpi {predicate}, {a}, {b} : index")
 
     def statement(self) -> None:
-        """Change an element, in a way that shows the order."""
+        """Write a change of an element whose result depends on the order of changes."""
         sixteen = self.op("arith.constant 16 : index")
         index = self.index()
         whole = self.op(f"arith.floordivsi {index}, {sixteen} : index")
@@ -90,7 +90,7 @@ class Program:
         self.lines.append(f"memref.store {new}, %a[{index}] : memref<16xi64>")
 
     def branch(self) -> None:
-        """A statement under a condition, or one or the other."""
+        """Write a statement under a condition, or one in each branch."""
         condition = self.condition()
         if self.random.random() < 0.8:
             condition = self.op(f"tir.likely {condition}")
@@ -104,7 +104,7 @@ class Program:
         self.lines.append("}")
 
     def nest(self, depth: int) -> None:
-        """Loops in each other, with statements in each."""
+        """Write a nest of loops with statements in each."""
         if self.random.random() < 0.3:
             self.branch()
         if depth == 0:
@@ -124,7 +124,7 @@ class Program:
 
 
 def results(module: ModuleOp, n: int, m: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """What the buffer holds afterwards."""
+    """Run the function; return the buffer afterwards."""
     buffer = np.arange(16, dtype=np.int64)
     run(module, "f", (buffer, n, m))
     return buffer

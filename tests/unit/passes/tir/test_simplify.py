@@ -1,4 +1,4 @@
-"""tir-simplify: its options, and that functions compute what they did."""
+"""tir-simplify: options, and random functions that compute the same afterwards."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_options_through_the_context() -> None:
         assert "slt, %i, %k" not in str(Simplify()(module))
 
 
-def test_an_option_that_there_is_not() -> None:
+def test_an_unknown_option() -> None:
     with pytest.raises(ConfigError, match="did you mean 'transitively-prove-inequalities'"):
         PassContext(config={"tir.Simplify": {"transitively_prove_inequality": True}})
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_random_functions_compute_what_they_did(seed: int) -> None:
+def test_random_functions_compute_the_same(seed: int) -> None:
     ctx = make_ir_context()
     module = parse_module(ctx, index_program(seed), "test.mlir")
     options = {f.name: bool(seed >> n & 1) for n, f in enumerate(fields(Simplify))}

@@ -1,0 +1,42 @@
+"""Ranges of rounded logarithms of integers, as in sizes of reduction trees."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log2
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import SSAValue
+
+from .ranges import Range
+
+__all__ = ["range_of_rounded_log2", "rounded_log2_argument"]
+
+MAX_ARGUMENT = 1 << 11
+"""Beyond it, the logarithm of an integer next to a power of 2 may be rounded to an integer."""
+
+FLOATS = (Float32Type(), Float64Type())
+
+
+def rounded_log2_argument(value: SSAValue) -> SSAValue | None:
+    """Return the integer `n` if `value` is `ceil(log2(n))` or `floor(log2(n))` in floats."""
+    match value.owner:
+        case math.CeilOp() | math.FloorOp() as rounded:
+            log = rounded.operand.owner
+        case _:
+            return None
+    if not isinstance(log, math.Log2Op) or value.type not in FLOATS:
+        return None
+    conversion = log.operand.owner
+    if not isinstance(conversion, arith.SIToFPOp | arith.UIToFPOp):
+        return None
+    return conversion.input
+
+
+def range_of_rounded_log2(value: SSAValue, argument: Range) -> Range:
+    """Return the range of `value`, a rounded logarithm of an integer with the range `argument`."""
+    low, high, _ = argument
+    if low is None or high is None or not 0 < low <= high <= MAX_ARGUMENT:
+        return Range()
+    rounded = ceil if isinstance(value.owner, math.CeilOp) else floor
+    return Range(rounded(log2(low)), rounded(log2(high)))

@@ -1,0 +1,138 @@
+"""Ranges of the iterations of a loop, and their split where conditions change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+
+from .arith.analyzer import Analyzer
+from .arith.deduce_bound import Interval, KnownIntervals, intersection
+from .arith.linear_form import LinearForm
+
+__all__ = ["IterationRange", "Middle", "find_middle", "known_conditions", "split_range"]
+
+
+@dataclass
+class IterationRange:
+    """The values of a loop variable from `begin` up to `end`, which is not included.
+
+    If there are any, each is at least each of `lows` and at most each of `highs`. These bounds are
+    simpler than `begin` and `end`, which are clamped, and so allow more proofs.
+    """
+
+    begin: LinearForm
+    end: LinearForm
+    lows: Sequence[LinearForm]
+    highs: Sequence[LinearForm]
+    is_middle: bool = False
+    known: dict[arith.CmpiOp, bool] = field(default_factory=dict[arith.CmpiOp, bool])
+    """The comparisons that hold for all these values, or fail for all."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether both bounds are constants."""
+        return not self.begin.terms and not self.end.terms
+
+
+@dataclass
+class Middle:
+    """The interval around which a loop is split, and the comparisons that are known in it."""
+
+    interval: Interval
+    known: dict[arith.CmpiOp, bool]
+
+
+def known_conditions(
+    analyzer: Analyzer, part: IterationRange, conditions: Sequence[KnownIntervals]
+) -> dict[arith.CmpiOp, bool]:
+    """Return the conditions that are the same in all of `part`."""
+    return {
+        condition.op: truth
+        for condition in conditions
+        for truth in (True, False)
+        if any(_includes(analyzer, interval, part) for interval in condition.where(truth))
+    }
+
+
+def find_middle(
+    analyzer: Analyzer,
+    conditions: Iterable[KnownIntervals],
+    whole: IterationRange,
+    *,
+    keep_first: bool,
+) -> Middle | None:
+    """Return an interval of `whole` in which all conditions hold that can hold in it.
+
+    If their intervals do not meet, one in which all conditions fail that can fail; with
+    `keep_first` rather one in which the first conditions hold, up to one that does not meet them.
+    None if there is not such an interval.
+    """
+    for truth in (True, False):
+        known: dict[arith.CmpiOp, bool] = {}
+        interval = Interval()
+        for condition in conditions:
+            where = condition.where(truth)
+            if len(where) != 1 or _is_disjoint(analyzer, where[0], whole):
+                continue
+            both = intersection(analyzer, interval, where[0])
+            if _is_disjoint(analyzer, both, whole):
+                if not (keep_first and truth):
+                    known = {}
+                break
+            interval = both
+            known[condition.op] = truth
+        if known:
+            return Middle(interval, known)
+    return None
+
+
+def split_range(
+    analyzer: Analyzer, whole: IterationRange, interval: Interval
+) -> list[IterationRange]:
+    """Return the parts of `whole` before, in (`is_middle`) and after an interval, in order.
+
+    Parts that are known to be empty are left out. The bounds of the middle part are clamped,
+    `begin = max(whole.begin, min(low, whole.end))`, unless they are known to be in order: for no
+    value of unknown bounds may a part run where the loop does not.
+    """
+    begin, end = whole.begin, whole.end
+    low, high = interval
+    before, after = [*whole.highs], [*whole.lows]
+    lows, highs = [*whole.lows], [*whole.highs]
+    if low is not None and not analyzer.can_prove("sle", low, begin):
+        begin = analyzer.maximum(begin, analyzer.minimum(low, end))
+        before.append(low.shifted(-1))
+        lows += [low, begin]
+    finish = end
+    if high is not None and not analyzer.can_prove("sge", high.shifted(1), end):
+        finish = analyzer.maximum(begin, analyzer.minimum(high.shifted(1), end))
+        after.append(high.shifted(1))
+        highs += [high, finish.shifted(-1)]
+    parts = [
+        IterationRange(whole.begin, begin, whole.lows, [*before, begin.shifted(-1)]),
+        IterationRange(begin, finish, lows, highs, is_middle=True),
+        IterationRange(finish, end, [*after, finish], whole.highs),
+    ]
+    return [part for part in parts if not analyzer.can_prove("sge", part.begin, part.end)]
+
+
+def _includes(analyzer: Analyzer, interval: Interval, part: IterationRange) -> bool:
+    """Return whether `interval` provably includes all of `part`."""
+    prove = analyzer.can_prove
+    low, high = interval
+    return (low is None or any(prove("sle", low, least) for least in part.lows)) and (
+        high is None or any(prove("sge", high, most) for most in part.highs)
+    )
+
+
+def _is_disjoint(analyzer: Analyzer, interval: Interval, part: IterationRange) -> bool:
+    """Return whether `interval` provably has no value in common with `part`."""
+    prove = analyzer.can_prove
+    low, high = interval
+    return (
+        (low is not None and any(prove("sgt", low, most) for most in part.highs))
+        or (high is not None and any(prove("slt", high, least) for least in part.lows))
+        or (low is not None and high is not None and prove("sgt", low, high))
+    )
