@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import (
@@ -18,7 +18,6 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.traversal import in_order
 from ...dialects.relax.control import LambdaOp
 from ...passmanager.base import FunctionPass
@@ -28,6 +27,9 @@ from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.remarks import Remarks
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
+
+LARGE = 4096
+"""Bytes from which constants are equal only if they share one attribute: they are not read."""
 
 
 def eliminate_common_subexpressions(
@@ -67,7 +69,7 @@ class Elimination:
         self.remarks = remarks
         self.mergeable = _Mergeable(call_only, skip)
         self.gate = gate
-        self.numbers = AttributeNumbering()
+        self.numbers = Numbers()
         self.known: dict[Key, Operation] = {}
         self.added: list[Key] = []
         """The keys of `known` in the order in which they came, so that a scope can be undone."""
@@ -161,6 +163,32 @@ class Scope:
 
     known: dict[Key, Operation]
     added: int
+
+
+class Numbers:
+    """A number for each attribute, the same for equal ones: each is hashed once."""
+
+    def __init__(self) -> None:
+        self._by_identity: dict[int, tuple[int, Attribute]] = {}
+        self._by_value: dict[Attribute, int] = {}
+
+    def of(self, attribute: Attribute) -> int:
+        """The number of an attribute; a large constant is equal to itself alone."""
+        if (found := self._by_identity.get(id(attribute))) is not None:
+            return found[0]
+        number = len(self._by_identity)
+        if not _is_large(attribute):
+            number = self._by_value.setdefault(attribute, number)
+        self._by_identity[id(attribute)] = number, attribute
+        return number
+
+    def of_all(self, attributes: Mapping[str, Attribute]) -> tuple[str | int, ...]:
+        """The names and numbers of a dictionary of attributes, in one order."""
+        return tuple(x for name in sorted(attributes) for x in (name, self.of(attributes[name])))
+
+
+def _is_large(attribute: Attribute) -> bool:
+    return isinstance(attribute, DenseIntOrFPElementsAttr) and len(attribute.data.data) > LARGE
 
 
 class _Mergeable(dict[type[Operation], bool]):

@@ -22,10 +22,10 @@ from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
-from passline.analysis.attribute_numbering import LARGE
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.unary import ExpOp
 from passline.passes.generic.eliminate_common_subexpr import (
+    LARGE,
     EliminateCommonSubexpr,
     eliminate_common_subexpressions,
 )
