@@ -182,8 +182,8 @@ class Epochs:
     """Versions of the memory of a function, along a walk over its operations.
 
     A value that was loaded at one stamp of a root is still in memory if the stamp is the same now
-    (compare LLVM's MemorySSA). Effects within a `scope` are undone at its end, as a walk needs it
-    that leaves a branch.
+    (compare LLVM's MemorySSA). A walk enters each branch in a `scope`, at whose end the effects of
+    the branch are undone.
     """
 
     def __init__(self, memory: Memory) -> None:

@@ -6,8 +6,9 @@ import pytest
 from support.inprocess import passline_opt
 from support.laws import check_equal, run
 
-from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer
-from passline.passmanager import PassContext
+from passline.dialects.tir.ops import PrimFuncOp
+from passline.passes.tir.inject_double_buffer import InjectDoubleBuffer, inject_double_buffers
+from passline.passmanager import PassContext, Recorder
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
@@ -68,3 +69,12 @@ def test_a_warning_says_why_not() -> None:
     assert result.status == 0
     assert ":6:10: warning: 'memref.alloc' op double_buffer_scope" in result.stderr
     assert "the iterations of a parallel loop have no order" in result.stderr
+
+
+@pytest.mark.parametrize(("kind", "doubled", "warnings"), [("", 1, 0), ("parallel ", 0, 1)])
+def test_the_algorithm_reports_to_its_actions(kind: str, doubled: int, warnings: int) -> None:
+    module = parse_module(make_ir_context(), LOOP.replace("tir.for %i", f"tir.for {kind}%i"), "f")
+    (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]
+    inject_double_buffers(func, actions=(actions := Recorder()))
+    assert actions.counts["doubled"] == doubled
+    assert len(actions.warnings) == warnings

@@ -11,6 +11,7 @@ from xdsl.dialects.memref import StoreOp
 from passline.dialects.tir.ops import ForKind, ForOp
 from passline.passes.tir.unroll_loop import UnrollLoop
 from passline.passmanager import ConfigError, DiagnosticError, PassContext
+from passline.passmanager.instruments import DebugCounter
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
@@ -78,3 +79,10 @@ def test_what_is_too_large_is_told():
     text = NEST.format("")
     result = passline_opt("-p", "tir-unroll-loop{auto-max-step=15}", "--remarks-missed", stdin=text)
     assert "[Missed] TooManySteps" in result.stderr and "Steps=16, Limit=15" in result.stderr
+
+
+def test_a_debug_counter_decides_which_loops_are_unrolled():
+    with PassContext(instruments=[DebugCounter({"tir-unroll-loop": range(1, 2)})]):
+        assert kinds(UnrollLoop(auto_max_step=16)(nest())) == [ForKind.SERIAL]
+    with PassContext(instruments=[DebugCounter({"tir-unroll-loop": range(2, 3)})]):
+        assert kinds(UnrollLoop(auto_max_step=16)(nest())) == [ForKind.SERIAL, ForKind.UNROLLED]

@@ -6,8 +6,9 @@ from support.inprocess import passline_opt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.vector import MaskedStoreOp, StoreOp
 
-from passline.passes.tir.vectorize_loop import VectorizeLoop
-from passline.passmanager import PassContext
+from passline.dialects.tir.ops import PrimFuncOp
+from passline.passes.tir.vectorize_loop import VectorizeLoop, vectorize_loops
+from passline.passmanager import PassContext, Recorder
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
@@ -55,3 +56,13 @@ def test_what_stays_a_loop_is_told():
     assert "[Missed] Scalarized" in result.stderr and "Loops=1" in result.stderr
     result = passline_opt("-p", "tir-vectorize-loop", "--remarks", stdin=SUM)
     assert "[Missed] SharedStore" in result.stderr and "Vectorized" not in result.stderr
+
+
+def test_the_algorithm_reports_to_its_actions():
+    actions = Recorder()
+    for text in (TAIL, SUM):
+        module = parse_module(make_ir_context(), text, "f.mlir")
+        (func,) = [op for op in module.ops if isinstance(op, PrimFuncOp)]
+        vectorize_loops(func, actions=actions)
+    assert actions.counts == {"vectorized": 1, "scalarized": 1}
+    assert [name for _, name in actions.remarks] == ["Vectorized", "Scalarized", "SharedStore"]
