@@ -147,17 +147,17 @@ class TrackingRewriter(PatternRewriter):
         super().handle_operation_insertion(op)
 
     def handle_operation_removal(self, op: Operation) -> None:
-        gone = _with_nested(op)
-        for inner in gone:
+        removed = _with_nested(op)
+        for inner in removed:
             for operand in read_step(inner)[0]:
                 if isinstance(operand, OpResult):
                     self._worklist.touch(operand.op)
-                    if operand.has_one_use():  # by the op erased: now perhaps dead
+                    if operand.has_one_use():  # by the erased op: it may be dead now
                         self._worklist.push(operand.op)
         if (parent := op.parent_op()) is not None:
             self._worklist.touch(parent)
-        self.erased += gone
-        for inner in gone:
+        self.erased += removed
+        for inner in removed:
             self._worklist.forget(inner)
         super().handle_operation_removal(op)
 

@@ -46,9 +46,9 @@ class DebugCounter(PassInstrument):
         numbers = self._chosen.get(name_key(tag))
         with self._lock:
             self.queried[tag] += 1
-            through = numbers is None or self.queried[tag] in numbers
-            self.executed[tag] += through
-        return through
+            executes = numbers is None or self.queried[tag] in numbers
+            self.executed[tag] += executes
+        return executes
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each chosen tag that was never queried."""
@@ -65,7 +65,5 @@ class DebugCounter(PassInstrument):
             f"  {n:>{width}} queried, {self.executed[tag]:>{width}} executed: {tag}"
             for tag, n in sorted(self.queried.items())
         ]
-        return (
-            "\n".join([*report_header("Debug counters"), *(rows or ["  no counters were queried"])])
-            + "\n"
-        )
+        lines = [*report_header("Debug counters"), *(rows or ["  no counters were queried"])]
+        return "\n".join(lines) + "\n"
