@@ -17,13 +17,13 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.memory.effects import PURE, Epochs, Memory, has_nested_effects
 from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.remarks import Remarks
-from ..generic.eliminate_common_subexpr import Numbers
 from .base import PrimFuncPass
 
 __all__ = ["CommonSubexprElim", "eliminate_common_subexpressions"]
@@ -105,7 +105,7 @@ class Elimination:
         self.remarks = remarks or None
         self.memory = Memory(func)
         self.epochs = Epochs(self.memory)
-        self.numbers = Numbers()
+        self.numbers = AttributeNumbering()
         self.kinds = Kinds()
         self.known: dict[Key, Operation] = {}
         """The operation that was seen last, of all equal ones; it may be in a region left since."""

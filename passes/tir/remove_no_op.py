@@ -18,7 +18,7 @@ from ...analysis.memory.effects import Access, Epochs, Memory, Root, Stamp, has_
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from ..generic.dead_code_elimination import is_used
+from ..rewriting.dead_code import is_used
 from .base import PrimFuncPass
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]

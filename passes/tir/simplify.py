@@ -18,7 +18,7 @@ from ...analysis.arith.rewrite_simplify import Expressions, is_expression
 from ...dialects.tir.ops import ForOp, PrimFuncOp, YieldOp
 from ...passmanager.context import PassContext
 from ...passmanager.remarks import Remarks
-from ..generic.dead_code_elimination import remove_dead_operations
+from ..rewriting.dead_code import remove_dead_operations
 from .base import PrimFuncPass
 
 __all__ = ["Simplify", "simplify"]

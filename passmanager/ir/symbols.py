@@ -5,7 +5,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-__all__ = ["symbol_of"]
+__all__ = ["PRIVATE", "symbol_of"]
+
+PRIVATE = StringAttr("private")
+"""The visibility of a symbol that only its own module refers to."""
 
 
 def symbol_of(op: Operation) -> str:

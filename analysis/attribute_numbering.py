@@ -1,0 +1,40 @@
+"""Value numbers of attributes: equal attributes have one number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute
+
+__all__ = ["LARGE", "AttributeNumbering"]
+
+LARGE = 4096
+"""Dense constants of more bytes are compared by identity: their data are never hashed or read."""
+
+
+class AttributeNumbering:
+    """A number for each attribute, the same for equal ones; each object is hashed once."""
+
+    def __init__(self) -> None:
+        # Keeps a reference to each attribute, so that no `id` is reused.
+        self._by_identity: dict[int, tuple[int, Attribute]] = {}
+        self._by_value: dict[Attribute, int] = {}
+
+    def of(self, attribute: Attribute) -> int:
+        """Return the number of `attribute`; a large constant is equal only to itself."""
+        if (found := self._by_identity.get(id(attribute))) is not None:
+            return found[0]
+        number = len(self._by_identity)
+        if not _is_large(attribute):
+            number = self._by_value.setdefault(attribute, number)
+        self._by_identity[id(attribute)] = number, attribute
+        return number
+
+    def of_all(self, attributes: Mapping[str, Attribute]) -> tuple[str | int, ...]:
+        """Return the names and numbers of `attributes`, sorted by name."""
+        return tuple(x for name in sorted(attributes) for x in (name, self.of(attributes[name])))
+
+
+def _is_large(attribute: Attribute) -> bool:
+    return isinstance(attribute, DenseIntOrFPElementsAttr) and len(attribute.data.data) > LARGE
