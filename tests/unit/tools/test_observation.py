@@ -673,7 +673,7 @@ def test_option_of_a_target_that_it_has_not() -> None:
 
 def test_mlir_opt_that_is_not_installed() -> None:
     shown = run("-p", "mlir-opt{executable=no-such-tool}", status=1).stderr
-    assert "'no-such-tool' is not installed; another is named by the option executable" in shown
+    assert "'no-such-tool' is not installed; choose another with the option executable" in shown
 
 
 @pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
