@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -61,7 +62,7 @@ class CommonSubexprEliminator:
 
     def __init__(self, call_only: bool, skip: Collection[str], actions: Actions) -> None:
         self.actions = actions
-        self.mergeable = PerClass(lambda cls: _is_mergeable(cls, call_only, skip))
+        self.mergeable = PerClass(partial(_is_mergeable, call_only=call_only, skip=skip))
         self.numbering = AttributeNumbering()
         self.available: dict[Key, Operation] = {}
         """The operations that dominate the current one, by their key."""
@@ -144,13 +145,19 @@ class CommonSubexprEliminator:
         """Erase the operations whose results were renamed."""
         for op, existing in self.merged:
             if self.actions.wants_remarks:
-                at = location_of(existing)
-                first = {"First": place_text(at)} if at else {}
-                self.actions.passed(op, "Merged", "replaced by an equal operation", **first)
+                self.report(op, existing)
             self.actions.count("merged")
             for old, new in zip(op.results, existing.results, strict=True):
                 old.replace_all_uses_with(new)
             erase(op)
+
+    def report(self, op: Operation, existing: Operation) -> None:
+        """Make the remark that `op` is replaced by `existing`, with the place of the latter."""
+        message = "replaced by an equal operation"
+        if (at := location_of(existing)) is not None:
+            self.actions.passed(op, "Merged", message, First=place_text(at))
+        else:
+            self.actions.passed(op, "Merged", message)
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,8 @@ class Scope:
     added: int
 
 
-def _is_mergeable(cls: type[Operation], call_only: bool, skip: Collection[str]) -> bool:
+def _is_mergeable(cls: type[Operation], *, call_only: bool, skip: Collection[str]) -> bool:
+    """Return whether operations of class `cls` have no effects and are not excluded."""
     effects = cls.get_traits_of_type(MemoryEffect)
     return (
         bool(effects)
