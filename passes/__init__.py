@@ -16,7 +16,7 @@ __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS"
 
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
-    "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
+    "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
@@ -25,7 +25,7 @@ PASSES = {
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
-    "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
+    "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",

@@ -1,4 +1,4 @@
-"""SimplifyInference: normalizations become element-wise operations and reductions."""
+"""SimplifyInference: decompose normalizations into element-wise operations and reductions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.interfaces import SimplifiesInference
 from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
 from ...passmanager.rewriting import PatternPass
-from ..rewriting.decompose import replace_by_parts
+from ..rewriting.decompose import replace_by_decomposition
 
-__all__ = ["Simplify", "SimplifyInference"]
+__all__ = ["DecomposeForInference", "SimplifyInference"]
 
 
-class Simplify(RewritePattern):
-    """Replace an operation by what it is at inference."""
+class DecomposeForInference(RewritePattern):
+    """Replace an operation by a simpler equivalent at inference."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -25,15 +25,15 @@ class Simplify(RewritePattern):
         rewriter: PatternRewriter,
         /,
     ) -> None:
-        replace_by_parts(op, rewriter)
+        replace_by_decomposition(op, rewriter)
 
 
 @dataclass(frozen=True)
 class SimplifyInference(PatternPass):
-    """Take normalizations apart, and dropout away; source: `relay.SimplifyInference`.
+    """Decompose normalizations, and remove dropout.
 
-    `batch_norm` becomes a product and a sum with one constant each, if its parameters are
-    constants. What loses its last use goes.
+    `batch_norm` with constant parameters becomes a product and a sum with one constant each.
+    Source: `relay.SimplifyInference`.
     """
 
     name = "simplify-inference"
@@ -42,4 +42,4 @@ class SimplifyInference(PatternPass):
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:
-        return (Simplify(),)
+        return (DecomposeForInference(),)

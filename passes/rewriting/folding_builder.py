@@ -1,6 +1,7 @@
-"""Constants as arrays, and operations that are computed at once if their operands are constants.
+"""FoldingBuilder: builds operations, and computes those on constants at once.
 
-The array of a fill is one number with strides 0: it takes no memory, and arithmetic keeps it so.
+A fill is seen as an array of one number with strides 0, which takes no memory; arithmetic on such
+arrays gives such arrays.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from ...interpreters.arrays import (
     scalar_of,
 )
 
-__all__ = ["Calculator", "Term", "compact", "compute", "constant_of", "evaluate", "known_array"]
+__all__ = ["FoldingBuilder", "Term", "compact", "compute", "constant_of", "evaluate", "known_array"]
 
 Term: TypeAlias = Array | SSAValue
-"""A tensor: the elements themselves if they are known."""
+"""A tensor: an array if its elements are known, else an SSA value."""
 
 
 def known_array(value: SSAValue) -> Array | None:
-    """The elements of a constant; None if the value is none."""
+    """Return the elements of `value`, or None if it is not a constant of known shape."""
     known = ConstantLike.get_constant_value(value)
     if known is None or not is_ranked(type := value.type):
         return None
@@ -56,7 +57,8 @@ def known_array(value: SSAValue) -> Array | None:
 
 
 def constant_of(array: Array, element: Element) -> ConstantOp | FullOp:
-    """The constant with these elements, rounded to the element type."""
+    """Return a constant operation with the elements of `array`, rounded to type `element`; a fill
+    if all elements are the same by their strides."""
     type = TensorType(element, array.shape)
     with np.errstate(all="ignore"):
         few = fit(compact(array), element)
@@ -66,14 +68,17 @@ def constant_of(array: Array, element: Element) -> ConstantOp | FullOp:
 
 
 def compact(array: Array) -> Array:
-    """The array without the repetitions along dimensions of stride 0, which get size 1."""
+    """Return `array` with size 1 in the dimensions of stride 0, along which elements repeat."""
     if 0 not in array.strides or not array.size:
         return array
     return array[tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)]
 
 
 def compute(function: Callable[..., Array], *arrays: Array) -> Array:
-    """An element-wise function of arrays; what is repeated in all of them is computed once."""
+    """Apply an element-wise function to `arrays`, which broadcast.
+
+    Elements that repeat in all arrays are computed once.
+    """
     with np.errstate(all="ignore"):
         if not any(0 in array.strides for array in arrays):
             return np.asarray(function(*arrays))
@@ -82,8 +87,10 @@ def compute(function: Callable[..., Array], *arrays: Array) -> Array:
 
 
 def evaluate(op: Operation, *arrays: Array) -> Array | None:
-    """Compute an element-wise operation on `arrays` in the place of its operands; None if it has no
-    semantics."""
+    """Evaluate the element-wise operation `op` on `arrays` instead of its operands.
+
+    None if it has no semantics.
+    """
     if (functions := semantics_of(type(op))) is None:
         return None
 
@@ -101,11 +108,12 @@ def _interpreter(functions: type[InterpreterFunctions]) -> Interpreter:
     return interpreter
 
 
-class Calculator:
-    """Inserts operations on tensors of one element type, but computes on constants at once: what is
-    made of them alone becomes one constant when an operation takes it.
+class FoldingBuilder:
+    """Builds operations on tensors of one element type; folds operations on constants
+    (MLIR: `OpBuilder::createOrFold`).
 
-    It computes in f32 for f16 and bf16, as the semantics of what it takes apart does.
+    Known elements stay arrays until an operation needs them as an operand; then they become one
+    constant. Computes in f32 for f16 and bf16, as the semantics of the decomposed operations does.
     """
 
     def __init__(self, builder: Builder, element: Element) -> None:
@@ -114,11 +122,11 @@ class Calculator:
         self.wide: Element = f32 if isinstance(element, Float16Type | BFloat16Type) else element
 
     def tensor(self, value: SSAValue) -> SSAValue:
-        """A tensor in the type that is computed in."""
+        """Return `value` converted to the type of the computation."""
         return self._astype(value, self.element, self.wide)
 
     def parameter(self, value: SSAValue) -> Term:
-        """The same, the elements themselves if it is a constant."""
+        """Return `value` converted to the type of the computation, as an array if it is constant."""
         array = known_array(value)
         if array is None:
             return self.tensor(value)
@@ -128,11 +136,11 @@ class Calculator:
         return np.broadcast_to(compact(array).astype(dtype), array.shape)
 
     def number(self, number: float) -> Term:
-        """A tensor of rank 0."""
+        """Return `number` as a tensor of rank 0."""
         return np.asarray(number, dtype_of(self.wide))
 
     def result(self, term: Term) -> SSAValue:
-        """A tensor in the element type again."""
+        """Return `term` converted back to the element type, as an SSA value."""
         if isinstance(term, SSAValue):
             return self._astype(term, self.wide, self.element)
         return self._insert(constant_of(term, self.element))
@@ -153,19 +161,19 @@ class Calculator:
         return self._apply(RsqrtOp, _rsqrt, term)
 
     def mean(self, term: Term, axes: Sequence[int]) -> Term:
-        """The mean along axes, which stay with size 1."""
+        """Build the mean over `axes`, which stay with size 1."""
         return self._insert(MeanOp(self._operand(term), axis=axes, keepdims=True))
 
     def sum(self, term: Term, axes: Sequence[int]) -> Term:
-        """The sum, likewise."""
+        """Build the sum over `axes`, which stay with size 1."""
         return self._insert(SumOp(self._operand(term), axis=axes, keepdims=True))
 
     def reshape(self, term: Term, shape: Sequence[int]) -> Term:
         return self._insert(ReshapeOp(self._operand(term), newshape=shape))
 
     def along(self, parameter: Term, axes: Sequence[int], rank: int) -> Term:
-        """A tensor with its dimensions at the place of these axes of one of that rank, which it
-        then broadcasts with."""
+        """Transpose and reshape `parameter` to broadcast with a tensor of rank `rank`: its
+        dimensions become the dimensions `axes` of that tensor."""
         order = sorted(range(len(axes)), key=axes.__getitem__)
         first = min(axes, default=rank)
         new = [axis - first for axis in range(first, rank) if axis not in axes]

@@ -55,7 +55,7 @@ func.func @dense_layer(%x : tensor<1x1x3x3xf32>, %y : tensor<1x1x3x3xf32>) -> (t
 // CHECK-LABEL: @missed
 func.func @missed(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.multiply
-  // REMARK: [Missed] NotPositive | Category:backward-fold-scale-axis | Function=missed | {{.*}}scale that is not known to be above zero
+  // REMARK: [Missed] NotPositive | Category:backward-fold-scale-axis | Function=missed | {{.*}}the scale is not known to be above zero
   %s = relax.full -2.0 : tensor<f32>
   %0 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
   %1 = relax.nn.relu %0 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
