@@ -49,7 +49,7 @@ def _parts(tensor: SSAValue, axis: int) -> Sequence[SSAValue]:
 
 
 def _axis(op: ConcatenateOp) -> int | None:
-    """Return the axis of `op` as a non-negative number, or None if the rank is needed and unknown."""
+    """Return the axis of `op` as a non-negative number; None if that needs an unknown rank."""
     axis, shape = op.axis, shape_of(tensor_type(op.result))
     if shape is None:
         return None if axis < 0 else axis

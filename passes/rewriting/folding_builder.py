@@ -122,11 +122,11 @@ class FoldingBuilder:
         self.wide: Element = f32 if isinstance(element, Float16Type | BFloat16Type) else element
 
     def tensor(self, value: SSAValue) -> SSAValue:
-        """Return `value` converted to the type of the computation."""
+        """Return `value` in the type of the computation."""
         return self._astype(value, self.element, self.wide)
 
     def parameter(self, value: SSAValue) -> Term:
-        """Return `value` converted to the type of the computation, as an array if it is constant."""
+        """Return `value` in the type of the computation, as an array if it is a constant."""
         array = known_array(value)
         if array is None:
             return self.tensor(value)
