@@ -176,7 +176,7 @@ class Inline(ModulePass):
     preserves = ("infer-type",)
 
     max_ops: int = 1000
-    """Inline a function with several references only if it has at most this number of operations."""
+    """Inline a function with several references only if it has no more operations than this."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         graph = ctx.analyses.get(CallGraph, module)
