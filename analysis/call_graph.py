@@ -39,7 +39,7 @@ class CallGraph:
                 self._callers.setdefault(callee, {})[caller] = None
 
     def callees(self, op: Operation) -> tuple[Operation, ...]:
-        """Return the ops that the top-level `op` refers to, in the order of the first references."""
+        """Return the ops that the top-level `op` refers to, in the order of first references."""
         return tuple(self._callees.get(op, ()))
 
     def callers(self, op: Operation) -> tuple[Operation, ...]:

@@ -189,6 +189,24 @@ class BackwardFoldScaleAxis(FunctionPass):
     """Move multiplications by scales into the weights of the operations that compute the data.
 
     Source: `relay.BackwardFoldScaleAxis`.
+
+    Before:
+
+        func.func @main(%x: tensor<1x1x3xf32>) -> tensor<1x2x3xf32> {
+          %w = relax.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+          %s = relax.constant dense<[[2.0], [4.0]]> : tensor<2x1xf32>
+          %0 = relax.nn.conv1d %x, %w : (tensor<1x1x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3xf32>
+          %1 = relax.multiply %0, %s : (tensor<1x2x3xf32>, tensor<2x1xf32>) -> tensor<1x2x3xf32>
+          func.return %1 : tensor<1x2x3xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<1x1x3xf32>) -> tensor<1x2x3xf32> {
+          %w = relax.constant dense<[[[2.0]], [[8.0]]]> : tensor<2x1x1xf32>
+          %0 = relax.nn.conv1d %x, %w : (tensor<1x1x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3xf32>
+          func.return %0 : tensor<1x2x3xf32>
+        }
     """
 
     name = "backward-fold-scale-axis"

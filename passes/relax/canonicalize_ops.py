@@ -29,6 +29,23 @@ class CanonicalizeOps(PatternPass):
 
     Later passes then handle one form of each. A constant bias gets the shape that broadcasts.
     Source: `relay.CanonicalizeOps`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3x4xf32>, %b: tensor<3xf32>) -> tensor<2x12xf32> {
+          %0 = relax.nn.bias_add %x, %b : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+          %1 = relax.nn.batch_flatten %0 : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+          func.return %1 : tensor<2x12xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3x4xf32>, %b: tensor<3xf32>) -> tensor<2x12xf32> {
+          %0 = relax.expand_dims %b {axis = [1]} : (tensor<3xf32>) -> tensor<3x1xf32>
+          %1 = relax.add %x, %0 : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+          %2 = relax.reshape %1 {newshape = [0, -1]} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+          func.return %2 : tensor<2x12xf32>
+        }
     """
 
     name = "canonicalize-ops"

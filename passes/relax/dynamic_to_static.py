@@ -33,6 +33,22 @@ class DynamicToStatic(PatternPass):
     Parameters computed from constants or static shapes become constants in `fold-constant`;
     `fixpoint(infer-type,fold-constant,dynamic-to-static)` replaces all such operations.
     Source: `relay.DynamicToStatic`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+          %shape = relax.constant dense<[3, 2]> : tensor<2xi64>
+          %0 = relax.dyn.reshape %x, %shape : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<3x2xf32>
+          func.return %0 : tensor<3x2xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+          %shape = relax.constant dense<[3, 2]> : tensor<2xi64>
+          %0 = relax.reshape %x {newshape = [3, 2]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+          func.return %0 : tensor<3x2xf32>
+        }
     """
 
     name = "dynamic-to-static"

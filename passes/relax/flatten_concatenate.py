@@ -61,6 +61,21 @@ class FlattenConcatenate(PatternPass):
     """Merge nested concatenations along one axis into one, which takes all their operands.
 
     An inner concatenation with other uses stays for these.
+
+    Before:
+
+        func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
+          %0 = relax.concatenate %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+          %1 = relax.concatenate %0, %x : (tensor<5xf32>, tensor<2xf32>) -> tensor<7xf32>
+          func.return %1 : tensor<7xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
+          %0 = relax.concatenate %x, %y, %x : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
+          func.return %0 : tensor<7xf32>
+        }
     """
 
     name = "flatten-concatenate"

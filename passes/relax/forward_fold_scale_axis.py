@@ -153,6 +153,24 @@ class ForwardFoldScaleAxis(FunctionPass):
     """Move multiplications by scales into the weights of the operations that use the product.
 
     Source: `relay.ForwardFoldScaleAxis`.
+
+    Before:
+
+        func.func @main(%x: tensor<1x2x3xf32>) -> tensor<1x1x3xf32> {
+          %w = relax.constant dense<[[[1.0], [2.0]]]> : tensor<1x2x1xf32>
+          %s = relax.constant dense<[[2.0], [4.0]]> : tensor<2x1xf32>
+          %0 = relax.multiply %x, %s : (tensor<1x2x3xf32>, tensor<2x1xf32>) -> tensor<1x2x3xf32>
+          %1 = relax.nn.conv1d %0, %w : (tensor<1x2x3xf32>, tensor<1x2x1xf32>) -> tensor<1x1x3xf32>
+          func.return %1 : tensor<1x1x3xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<1x2x3xf32>) -> tensor<1x1x3xf32> {
+          %w = relax.constant dense<[[[2.0], [8.0]]]> : tensor<1x2x1xf32>
+          %0 = relax.nn.conv1d %x, %w : (tensor<1x2x3xf32>, tensor<1x2x1xf32>) -> tensor<1x1x3xf32>
+          func.return %0 : tensor<1x1x3xf32>
+        }
     """
 
     name = "forward-fold-scale-axis"

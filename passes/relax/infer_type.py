@@ -124,11 +124,8 @@ class TypeInferrer:
                 if op.regions and not isinstance(op, ModuleOp):
                     pending.append(item)
                     if isinstance(op, ForOp | WhileOp):
-                        self.refine(
-                            op,
-                            carried_arguments(op),
-                            self.types(op.operands[first_carried_operand(op) :]),
-                        )
+                        initial = self.types(op.operands[first_carried_operand(op) :])
+                        self.refine(op, carried_arguments(op), initial)
                     pending += self.enter(op)
                     break
                 self.infer(op)
@@ -321,6 +318,22 @@ class InferType(ModulePass):
     """Infer types as precise as possible, and check them.
 
     Source: `relay.InferType`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+          %0 = relax.exp %x : (tensor<2x3xf32>) -> tensor<*xf32>
+          %1 = relax.sum %0 {axis = [1]} : (tensor<*xf32>) -> tensor<*xf32>
+          func.return %1 : tensor<*xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+          %0 = relax.exp %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+          %1 = relax.sum %0 {axis = [1]} : (tensor<2x3xf32>) -> tensor<2xf32>
+          func.return %1 : tensor<2xf32>
+        }
     """
 
     name = "infer-type"

@@ -169,6 +169,24 @@ class Inline(ModulePass):
     """Replace calls of private functions by their bodies.
 
     Source: `relay.Inline`, which inlines only functions with the attribute `Inline`.
+
+    Before:
+
+        func.func private @double(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func @main(%y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @double(%y) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %y, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
     """
 
     name = "inline"

@@ -200,6 +200,28 @@ class LambdaLift(ModulePass):
     """Turn lambdas into functions of the module.
 
     Primitive and composite functions are left as they are. Source: `relax.LambdaLift`.
+
+    Before:
+
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %f = relax.lambda(%z: tensor<4xf32>) -> tensor<4xf32> {
+            %1 = relax.add %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+            relax.yield %1 : tensor<4xf32>
+          }
+          %0 = relax.invoke %f(%y) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @main_f(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func private @main_f(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
     """
 
     name = "lambda-lift"

@@ -32,6 +32,26 @@ class SimplifyExpr(PatternPass):
     Merged are sums and products with constants, reshapes, transpositions, layout changes and
     conversions. Sums and products of floats are reassociated, which changes their rounding.
     Source: `relay.SimplifyExpr`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+          %c = relax.constant dense<2.0> : tensor<f32>
+          %0 = relax.multiply %x, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+          %1 = relax.multiply %0, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+          %2 = relax.reshape %1 {newshape = [3, 2]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+          %3 = relax.reshape %2 {newshape = [6]} : (tensor<3x2xf32>) -> tensor<6xf32>
+          func.return %3 : tensor<6xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+          %0 = relax.full 4.0 : tensor<f32>
+          %1 = relax.multiply %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+          %2 = relax.reshape %1 {newshape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
+          func.return %2 : tensor<6xf32>
+        }
     """
 
     name = "simplify-expr"

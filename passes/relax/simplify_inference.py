@@ -34,6 +34,29 @@ class SimplifyInference(PatternPass):
 
     `batch_norm` with constant parameters becomes a product and a sum with one constant each.
     Source: `relay.SimplifyInference`.
+
+    Before:
+
+        func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+          %gamma = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+          %beta = relax.constant dense<[0.0, 1.0]> : tensor<2xf32>
+          %mean = relax.constant dense<[0.5, 1.0]> : tensor<2xf32>
+          %var = relax.constant dense<[4.0, 16.0]> : tensor<2xf32>
+          %0 = relax.nn.batch_norm %x, %gamma, %beta, %mean, %var {epsilon = 0.0}
+              : (tensor<1x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+              -> tensor<1x2xf32>
+          func.return %0 : tensor<1x2xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+          %0 = relax.constant dense<5.000000e-01> : tensor<2xf32>
+          %1 = relax.multiply %x, %0 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+          %2 = relax.constant dense<[-2.500000e-01, 5.000000e-01]> : tensor<2xf32>
+          %3 = relax.add %1, %2 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+          func.return %3 : tensor<1x2xf32>
+        }
     """
 
     name = "simplify-inference"

@@ -124,6 +124,25 @@ class ToANormalForm(FunctionPass):
     A pure operation of a graph that only one branch uses moves into that branch; operations
     outside of graphs stay where they are. Primitive and composite functions are left as they are.
     Source: `relay.ToANormalForm`.
+
+    Before:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.graph -> tensor<4xf32> {
+            %2 = relax.negative %1 : (tensor<4xf32>) -> tensor<4xf32>
+            %1 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+            relax.output %2 : tensor<4xf32>
+          }
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
     """
 
     name = "to-a-normal-form"
