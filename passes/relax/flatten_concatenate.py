@@ -73,7 +73,8 @@ class FlattenConcatenate(PatternPass):
     After:
 
         func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
-          %0 = relax.concatenate %x, %y, %x : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
+          %0 = relax.concatenate %x, %y, %x
+              : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
           func.return %0 : tensor<7xf32>
         }
     """

@@ -24,7 +24,7 @@ class FoldScaleAxis(Sequential):
     Before:
 
         func.func @main(%x: tensor<1x2x3xf32>) -> tensor<1x1x3xf32> {
-          %w = relax.constant dense<[[[1.0], [3.0]]]> : tensor<1x2x1xf32>
+          %w = relax.constant dense<[[[1.0], [2.0]]]> : tensor<1x2x1xf32>
           %s = relax.constant dense<2.0> : tensor<f32>
           %0 = relax.multiply %x, %s : (tensor<1x2x3xf32>, tensor<f32>) -> tensor<1x2x3xf32>
           %1 = relax.nn.conv1d %0, %w : (tensor<1x2x3xf32>, tensor<1x2x1xf32>) -> tensor<1x1x3xf32>
@@ -35,7 +35,7 @@ class FoldScaleAxis(Sequential):
     After:
 
         func.func @main(%x: tensor<1x2x3xf32>) -> tensor<1x1x3xf32> {
-          %w = relax.constant dense<[[[4.0], [1.200000e+01]]]> : tensor<1x2x1xf32>
+          %w = relax.constant dense<[[[4.0], [8.0]]]> : tensor<1x2x1xf32>
           %0 = relax.nn.conv1d %x, %w : (tensor<1x2x3xf32>, tensor<1x2x1xf32>) -> tensor<1x1x3xf32>
           func.return %0 : tensor<1x1x3xf32>
         }

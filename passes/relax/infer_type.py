@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...analysis.call_graph import CallGraph
 from ...analysis.region_flow import (
     carried_arguments,
+    first_carried_operand,
     result_terminators,
 )
 from ...analysis.traversal import in_order

@@ -51,9 +51,9 @@ class SimplifyInference(PatternPass):
     After:
 
         func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
-          %0 = relax.constant dense<5.000000e-01> : tensor<2xf32>
+          %0 = relax.constant dense<0.5> : tensor<2xf32>
           %1 = relax.multiply %x, %0 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
-          %2 = relax.constant dense<[-2.500000e-01, 5.000000e-01]> : tensor<2xf32>
+          %2 = relax.constant dense<[-0.25, 0.5]> : tensor<2xf32>
           %3 = relax.add %1, %2 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
           func.return %3 : tensor<1x2xf32>
         }
