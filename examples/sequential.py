@@ -27,13 +27,13 @@ from passline.passmanager import PassContext, Sequential
 
 
 def constant(shape: Sequence[int]) -> ConstantOp:
-    """A constant whose elements are the sizes in `shape`, repeated."""
+    """Return a constant whose elements are the sizes in `shape`, repeated."""
     data = np.resize(np.array(shape, np.float32), tuple(shape))
     return ConstantOp(DenseIntOrFPElementsAttr(TensorType(f32, shape), BytesAttr(data.tobytes())))
 
 
 def program() -> ModuleOp:
-    """y = (c + c) * 2; y = x + y; z = y + c; z1 = y + c; return z + z1"""
+    """Build `y = (c + c) * 2; y = x + y; z = y + c; z1 = y + c; return z + z1`."""
     type_ = TensorType(f32, [1, 2, 3])
     func = FuncOp("main", ([type_], [type_]))
     build = Builder(InsertPoint.at_end(func.body.block))
@@ -54,7 +54,7 @@ pipeline = Sequential([InferType(), FoldConstant(), PrintIR(), EliminateCommonSu
 
 
 def main() -> ModuleOp:
-    """The optimized program; `disabled_pass=["EliminateCommonSubexpr"]` would leave out a pass."""
+    """Return the optimized program; `disabled_pass=["EliminateCommonSubexpr"]` leaves out a pass."""
     with PassContext(opt_level=3):
         return pipeline(program())
 

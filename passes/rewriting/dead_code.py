@@ -27,7 +27,7 @@ __all__ = ["is_used", "remove_dead_operations"]
 
 
 def remove_dead_operations(root: Operation, actions: Actions = SILENT) -> int:
-    """Erase the dead operations nested in `root`, and return their number.
+    """Erase the dead operations nested in `root`, and return the number of them.
 
     Reading memory is no effect; the effects of `scf.if` and its like are those of the operations
     in their regions; unknown effects keep an operation alive. Dead cycles, which only graph

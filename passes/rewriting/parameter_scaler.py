@@ -36,7 +36,7 @@ class ParameterScaler:
         """Constants that lost a use."""
 
     def array(self, op: Operation, index: int) -> Array | None:
-        """Return the present elements of operand `index` of `op`, or None if it is no constant."""
+        """Return the present elements of a constant operand of `op`; None for another operand."""
         if (array := self.edited.get((op, index))) is None:
             array = array_in(op.operands[index])
         return array
@@ -72,7 +72,7 @@ class ParameterScaler:
 
     def max_magnitude(self, op: Operation, index: int) -> float:
         """Return the largest magnitude of an element of operand `index` of `op`, at least 1; 1 if
-        the operand is no constant."""
+        the operand is not constant."""
         array = self.array(op, index)
         return 1.0 if array is None else float(np.abs(wide(array)).max(initial=1))
 

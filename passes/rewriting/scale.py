@@ -68,7 +68,7 @@ class Scale(NamedTuple):
 
 
 def array_in(value: SSAValue) -> Array | None:
-    """Return the elements of a constant, with rank 0 for a fill; None if `value` is no constant."""
+    """Return the elements of a constant, with rank 0 for a fill; None if `value` is not one."""
     type, owner = value.type, value.owner
     if isinstance(owner, ConstantOp | FullOp):  # the trait takes five times as long
         known = owner.value

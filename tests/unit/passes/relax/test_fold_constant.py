@@ -68,7 +68,7 @@ def names(func: FuncOp) -> list[str]:
 
 @pytest.fixture
 def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the ops that the interpreter runs from here on."""
+    """The names of the ops that the interpreter runs during the test."""
     ran: list[str] = []
     run_op = Interpreter.run_op
 

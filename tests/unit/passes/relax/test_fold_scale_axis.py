@@ -87,7 +87,7 @@ def names(func: FuncOp) -> list[str]:
 
 @irdl_op_definition
 class TripleOp(ScaleAxisRule, TensorOp):
-    """Three times a tensor, in another project."""
+    """An operation of another project: three times a tensor."""
 
     name = "other.triple"
 
@@ -176,7 +176,7 @@ def test_narrow_floats(element: Float):
 
 
 def test_sums_in_another_type_take_no_scale():
-    """The weights are less precise than what they would be multiplied by."""
+    """The weights are less precise than the scale."""
     block = Block(arg_types=[TensorType(Float16Type(), [1, 2, 3, 3])])
     w, s = constant(np.ones((2, 2, 1, 1)), Float16Type()), scale(2, 4)
     conv = Conv2dOp(block.args[0], w, out_dtype=f32)
@@ -185,7 +185,7 @@ def test_sums_in_another_type_take_no_scale():
     assert moved(fold_scales_backward, func) == 0
 
 
-def test_what_is_filtered_by_level_is_said_once():
+def test_a_level_below_that_of_both_directions_is_a_warning():
     said: list[Diagnostic] = []
     for level in (0, 1, 2, 3):
         said.clear()
@@ -228,7 +228,7 @@ class Programs:
         return self.add(constant(np.reshape(self.random.choices(choices, k=size), shape)))
 
     def value(self) -> SSAValue:
-        """Most often the last one, so that there are chains."""
+        """Choose a value, most often the last one, to make chains."""
         return self.values[-1] if self.random.random() < 0.8 else self.random.choice(self.values)
 
     def factor(self) -> SSAValue:
@@ -287,7 +287,7 @@ class Programs:
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
 def test_random_programs(start: int):
-    """Nothing else is computed, no multiplication is added, and a second run changes nothing."""
+    """The results are the same, and a second run changes nothing."""
     total = 0
     rng = np.random.default_rng(start)
     for seed in range(start, start + 50):

@@ -44,7 +44,7 @@ def function(ops: list[Operation], result: Operation) -> FuncOp:
 
 
 def rewritten(func: FuncOp, *patterns: RewritePattern) -> Operation:
-    """What makes the result when the patterns have nothing left to do."""
+    """Apply `patterns` to `func`, and return the operation that then defines its result."""
     apply_patterns(func, patterns)
     end = func.body.block.last_op
     assert end is not None
