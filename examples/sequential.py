@@ -54,7 +54,10 @@ pipeline = Sequential([InferType(), FoldConstant(), PrintIR(), EliminateCommonSu
 
 
 def main() -> ModuleOp:
-    """Return the optimized program; `disabled_pass=["EliminateCommonSubexpr"]` leaves out a pass."""
+    """Return the optimized program.
+
+    `disabled_pass=["EliminateCommonSubexpr"]` would leave out a pass.
+    """
     with PassContext(opt_level=3):
         return pipeline(program())
 

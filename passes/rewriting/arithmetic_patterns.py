@@ -57,7 +57,7 @@ class SubtractToAdd(RewritePattern):
             return
         import numpy as np
 
-        from ..rewriting.folding_builder import compute, constant_of, known_array
+        from .constant_arrays import compute, constant_of, known_array
 
         constant, element = known_array(op.rhs), tensor_type(op.result).element_type
         if constant is None or not is_number(element) or constant.dtype == np.bool_:
@@ -155,7 +155,7 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     """
     import numpy as np
 
-    from ..rewriting.folding_builder import compact, constant_of, evaluate, known_array
+    from .constant_arrays import compact, constant_of, evaluate, known_array
 
     arrays = known_array(a), known_array(b)
     type = op.results[0].type
@@ -185,7 +185,7 @@ def _loses_precision(values: Array, factors: Sequence[Array]) -> bool:
     `factors`."""
     import numpy as np
 
-    from ..rewriting.folding_builder import compact
+    from .constant_arrays import compact
 
     values = compact(values)
     if not np.isfinite(values).all():

@@ -21,7 +21,8 @@ from ...dialects.relax.nn import BiasAddOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of
-from ..rewriting.folding_builder import FoldingBuilder, Term, constant_of, known_array
+from .constant_arrays import constant_of, known_array
+from .folding_builder import FoldingBuilder, Term
 
 __all__ = ["DECOMPOSITIONS"]
 
@@ -47,9 +48,11 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     else:
         shift = folder.subtract(folder.number(0.0), shift)
     axes, rank = _axes([op.axis], type)
-    scaled = MultiplyOp(op.data, folder.result(folder.along(scale, axes, rank)))
+    scaled = MultiplyOp(op.data, folder.result(folder.broadcast_along(scale, axes, rank)))
     builder.insert(scaled)
-    return builder.insert(AddOp(scaled, folder.result(folder.along(shift, axes, rank)))).results
+    return builder.insert(
+        AddOp(scaled, folder.result(folder.broadcast_along(shift, axes, rank)))
+    ).results
 
 
 def layer_norm(op: ops.LayerNormOp, builder: Builder) -> Sequence[SSAValue] | None:
@@ -105,7 +108,7 @@ def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
     data = folder.tensor(op.data)
     squares = folder.mean(folder.multiply(data, data), axes)
     norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
-    weight = folder.along(folder.parameter(op.weight), axes, rank)
+    weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
     return (folder.result(folder.multiply(folder.multiply(data, norm), weight)),)
 
 
@@ -164,9 +167,9 @@ def _affine(
     """Build `data * gamma + beta` along `axes`; `op` says whether it has gamma and beta."""
     rank = len(type.get_shape())
     if op.scale:
-        data = folder.multiply(data, folder.along(folder.parameter(op.gamma), axes, rank))
+        data = folder.multiply(data, folder.broadcast_along(folder.parameter(op.gamma), axes, rank))
     if op.center:
-        data = folder.add(data, folder.along(folder.parameter(op.beta), axes, rank))
+        data = folder.add(data, folder.broadcast_along(folder.parameter(op.beta), axes, rank))
     return (folder.result(data),)
 
 

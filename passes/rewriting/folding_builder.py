@@ -1,111 +1,29 @@
-"""FoldingBuilder: builds operations, and computes those on constants at once.
-
-A fill is seen as an array of one number with strides 0, which takes no memory; arithmetic on such
-arrays gives such arrays.
-"""
+"""FoldingBuilder: builds operations, and computes those on constants at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp, TensorType, f32
-from xdsl.interpreter import Interpreter, InterpreterFunctions
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import ConstantLike
 
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
-from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.elementwise import AstypeOp
 from ...dialects.relax.manipulation import ExpandDimsOp, ReshapeOp, TransposeOp
 from ...dialects.relax.reduction import MeanOp, SumOp
-from ...dialects.relax.types import Element, is_ranked, static_shape
+from ...dialects.relax.types import Element
 from ...dialects.relax.unary import RsqrtOp
-from ...interpreters import semantics_of
-from ...interpreters.arrays import (
-    Array,
-    array_of,
-    dense_of,
-    dtype_of,
-    element_of,
-    fit,
-    number_of,
-    scalar_of,
-)
+from ...interpreters.arrays import Array, dtype_of
+from .constant_arrays import compact, compute, constant_of, known_array
 
-__all__ = ["FoldingBuilder", "Term", "compact", "compute", "constant_of", "evaluate", "known_array"]
+__all__ = ["FoldingBuilder", "Term"]
 
 Term: TypeAlias = Array | SSAValue
 """A tensor: an array if its elements are known, else an SSA value."""
-
-
-def known_array(value: SSAValue) -> Array | None:
-    """Return the elements of `value`, or None if it is not a constant of known shape."""
-    known = ConstantLike.get_constant_value(value)
-    if known is None or not is_ranked(type := value.type):
-        return None
-    if is_dense(known):
-        return array_of(known)
-    shape = static_shape(type)
-    if not is_number(known) or shape is None:
-        return None
-    return np.broadcast_to(scalar_of(known, element_of(type)), shape)
-
-
-def constant_of(array: Array, element: Element) -> ConstantOp | FullOp:
-    """Return a constant operation with the elements of `array`, rounded to type `element`; a fill
-    if all elements are the same by their strides."""
-    type = TensorType(element, array.shape)
-    with np.errstate(all="ignore"):
-        few = fit(compact(array), element)
-    if few.size == 1 and array.size:
-        return FullOp(number_of(few.reshape(()), element), type)
-    return ConstantOp(dense_of(np.broadcast_to(few, array.shape), type))
-
-
-def compact(array: Array) -> Array:
-    """Return `array` with size 1 in the dimensions of stride 0, along which elements repeat."""
-    if 0 not in array.strides or not array.size:
-        return array
-    return array[tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)]
-
-
-def compute(function: Callable[..., Array], *arrays: Array) -> Array:
-    """Apply an element-wise function to `arrays`, which broadcast.
-
-    Elements that repeat in all arrays are computed once.
-    """
-    with np.errstate(all="ignore"):
-        if not any(0 in array.strides for array in arrays):
-            return np.asarray(function(*arrays))
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        return np.broadcast_to(function(*map(compact, arrays)), shape)
-
-
-def evaluate(op: Operation, *arrays: Array) -> Array | None:
-    """Evaluate the element-wise operation `op` on `arrays` instead of its operands.
-
-    None if it has no semantics.
-    """
-    if (functions := semantics_of(type(op))) is None:
-        return None
-
-    def run(*few: Array) -> Array:
-        (value,) = _interpreter(functions).run_op(op, few)
-        return np.asarray(value)
-
-    return compute(run, *arrays)
-
-
-@cache
-def _interpreter(functions: type[InterpreterFunctions]) -> Interpreter:
-    interpreter = Interpreter(ModuleOp([]))
-    interpreter.register_implementations(functions())
-    return interpreter
 
 
 class FoldingBuilder:
@@ -171,7 +89,7 @@ class FoldingBuilder:
     def reshape(self, term: Term, shape: Sequence[int]) -> Term:
         return self._insert(ReshapeOp(self._operand(term), newshape=shape))
 
-    def along(self, parameter: Term, axes: Sequence[int], rank: int) -> Term:
+    def broadcast_along(self, parameter: Term, axes: Sequence[int], rank: int) -> Term:
         """Transpose and reshape `parameter` to broadcast with a tensor of rank `rank`: its
         dimensions become the dimensions `axes` of that tensor."""
         order = sorted(range(len(axes)), key=axes.__getitem__)

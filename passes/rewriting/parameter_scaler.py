@@ -17,7 +17,8 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import is_ranked, static_shape
 from ...interpreters.arrays import Array, dense_of, element_of, fit, number_of, wide
 from ...passmanager.ir.edit import erase, insert_before
-from .scale import Scale, array_in
+from .constant_arrays import array_in
+from .scale import Scale
 
 __all__ = ["ParameterScaler"]
 

@@ -7,15 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.traits import ConstantLike
 
-from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.interfaces import Axes
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import is_ranked
-from ...interpreters.arrays import Array, array_of, element_of, fit, scalar_of
+from ...interpreters.arrays import Array, element_of, fit
+from .constant_arrays import array_in
 
-__all__ = ["Scale", "array_in"]
+__all__ = ["Scale"]
 
 
 class Scale(NamedTuple):
@@ -65,17 +63,3 @@ class Scale(NamedTuple):
         with np.errstate(over="ignore"):
             quotient = fit(np.asarray(dividend / least), element_of(type))
         return bool(np.isfinite(quotient))
-
-
-def array_in(value: SSAValue) -> Array | None:
-    """Return the elements of a constant, with rank 0 for a fill; None if `value` is not one."""
-    type, owner = value.type, value.owner
-    if isinstance(owner, ConstantOp | FullOp):  # the trait takes five times as long
-        known = owner.value
-    else:
-        known = ConstantLike.get_constant_value(value)
-    if known is None or not is_ranked(type):
-        return None
-    if is_dense(known):
-        return array_of(known)
-    return scalar_of(known, element_of(type)) if is_number(known) else None
