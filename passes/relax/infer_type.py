@@ -196,19 +196,19 @@ class TypeInferrer:
             case FuncOp():
                 self.infer_function(op)
             case IfOp() | GraphOp():
-                self.refine(op, op.results, self.given(op, op.result_types))
+                self.refine(op, op.results, self.yielded_types(op, op.result_types))
             case LambdaOp():
-                types = self.given(op, op.result.type.outputs.data)
+                types = self.yielded_types(op, op.result.type.outputs.data)
                 known = [type for type in types if type is not None]
                 type = FunctionType.from_lists(op.body.block.arg_types, known)
                 self.refine(op, op.results, [type if len(known) == len(types) else None])
             case ForOp() | WhileOp():
                 if self.widen(op):
                     return True
-                given = (
+                carried = (
                     carried_arguments(op) if isinstance(op, ForOp) else op.after_region.block.args
                 )
-                self.refine(op, op.results, self.types(given))
+                self.refine(op, op.results, self.types(carried))
             case _:
                 pass
         return False
@@ -220,7 +220,7 @@ class TypeInferrer:
         before = self.types(carried_arguments(op))
         passed = [] if end is None else self.types(end.operands)
         if len(passed) != len(before):
-            self.error(op, f"carries {len(before)} values, but its body passes on {len(passed)}")
+            self.error(op, f"carries {len(before)} values, but its body yields {len(passed)}")
             return False
         types = [self.unified(op, pair, pair[0]) for pair in zip(before, passed)]
         self.refine(op, carried_arguments(op), types)
@@ -231,8 +231,10 @@ class TypeInferrer:
         declared = self.signatures.setdefault(op, op.function_type.outputs.data)
         before = self.returned.get(op, [None] * len(declared))
         returned: list[Attribute | None] = []
-        for old, was, type in zip(declared, before, self.given(op, declared), strict=True):
-            type = self.unified(op, (was, type), old)
+        for old, earlier, type in zip(
+            declared, before, self.yielded_types(op, declared), strict=True
+        ):
+            type = self.unified(op, (earlier, type), old)
             returned.append(None if type is None else self.refined(op, old, type))
         self.returned[op] = returned
         outputs = [old if type is None else type for old, type in zip(declared, returned)]
@@ -250,13 +252,13 @@ class TypeInferrer:
         """Return the types of `values`; None for unknown ones."""
         return [None if value in self.unknown else value.type for value in values]
 
-    def given(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
+    def yielded_types(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
         """Return the unified types of the operands of the terminators of `op`; the `declared` types
         if there are none."""
         ends = [end.operands for end in result_terminators(op)]
         if any(len(values) != len(declared) for values in ends):
             counts = " and ".join(str(len(values)) for values in ends)
-            self.error(op, f"has {len(declared)} results, but is given {counts} values")
+            self.error(op, f"has {len(declared)} results, but its regions yield {counts} values")
             return declared
         if not ends:
             return declared
@@ -273,7 +275,7 @@ class TypeInferrer:
         for other in known[1:]:
             type = type and unify(type, other)
         if known and type is None:
-            self.error(op, f"gives values of types {' and '.join(map(str, known))}")
+            self.error(op, f"the types {' and '.join(map(str, known))} have no common type")
             return declared
         return type
 
@@ -290,7 +292,7 @@ class TypeInferrer:
         """Give `values`, which `op` defines, the inferred `types` where these are more precise than
         the declared ones."""
         if len(values) != len(types):
-            self.error(op, f"gives {len(types)} values for {len(values)}")
+            self.error(op, f"expected {len(values)} values, got {len(types)}")
             return
         for value, inferred in zip(values, types, strict=True):
             if inferred is None:

@@ -96,7 +96,7 @@ def test_branches_and_returns_that_disagree():
     }
     """)
     assert contradictions(module) == [
-        ("scf.if", "gives values of types tensor<4xf32> and tensor<4xf16>")
+        ("scf.if", "the types tensor<4xf32> and tensor<4xf16> have no common type")
     ]
 
 
@@ -211,7 +211,7 @@ WRONG = {
         }
         """,
         "scf.if",
-        "has 1 results, but is given 1 and 2 values",
+        "has 1 results, but its regions yield 1 and 2 values",
     ),
     "how many values a loop passes on": (
         """
@@ -223,7 +223,7 @@ WRONG = {
         }
         """,
         "scf.while",
-        "carries 1 values, but its body passes on 2",
+        "carries 1 values, but its body yields 2",
     ),
     "how many values a condition passes on": (
         """
@@ -235,7 +235,7 @@ WRONG = {
         }
         """,
         "scf.condition",
-        "gives 0 values for 1",
+        "expected 1 values, got 0",
     ),
 }
 
