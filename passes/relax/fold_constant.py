@@ -70,9 +70,9 @@ class ConstantFolder:
                 operands, _, regions, _ = read_step(op)
                 if regions:
                     pending.append(ops)
-                    chosen = _taken_branch(op) if isinstance(op, IfOp) else None
-                    if isinstance(op, IfOp) and chosen is not None and self.actions.allowed(op):
-                        pending.append(iter(self.fold_if(op, chosen)))
+                    taken = _taken_branch(op) if isinstance(op, IfOp) else None
+                    if isinstance(op, IfOp) and taken is not None and self.actions.allowed(op):
+                        pending.append(iter(self.fold_if(op, taken)))
                     else:
                         pending += _bodies(op)
                     break
@@ -260,7 +260,7 @@ class FoldConstant(FunctionPass):
     required = ("infer-type",)  # not preserved: result types may depend on constant operands
 
     max_elements: int = 1 << 24
-    """Fold only operations whose operands and results have at most this number of elements."""
+    """The maximum number of elements of an operand or result of a folded operation."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_constants(func, self.max_elements, ctx.actions)

@@ -509,7 +509,8 @@ def test_help_pass() -> None:
     assert "  level: 2" in lines and "  requires: infer-type" in lines
     assert "    max-elements: int = 16777216" in lines
     assert (
-        "        The most elements of a tensor that is computed with, or made, by folding." in lines
+        "        The maximum number of elements of an operand or result of a folded operation."
+        in lines
     )
     assert any("--config fold-constant.max_elements=" in line for line in lines)
 
