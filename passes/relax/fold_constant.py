@@ -260,7 +260,7 @@ class FoldConstant(FunctionPass):
     required = ("infer-type",)  # not preserved: result types may depend on constant operands
 
     max_elements: int = 1 << 24
-    """The maximum number of elements of an operand or result of a folded operation."""
+    """The maximum number of elements of a folded operation's operands and results."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         fold_constants(func, self.max_elements, ctx.actions)

@@ -509,7 +509,7 @@ def test_help_pass() -> None:
     assert "  level: 2" in lines and "  requires: infer-type" in lines
     assert "    max-elements: int = 16777216" in lines
     assert (
-        "        The maximum number of elements of an operand or result of a folded operation."
+        "        The maximum number of elements of a folded operation's operands and results."
         in lines
     )
     assert any("--config fold-constant.max_elements=" in line for line in lines)
