@@ -1,4 +1,4 @@
-"""Which symbols of a module refer to which."""
+"""The references between the top-level symbols of a module: calls and all other symbol uses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["CallGraph", "References"]
 
 
 class CallGraph:
-    """Who refers to whom among the symbol ops directly in a module, by calls or otherwise.
+    """The references between the ops directly in a module, by calls or other symbol uses.
 
-    A reference is any symbol attribute in an op, at any depth, or inside another attribute.
+    An op refers to each symbol that an attribute of it, or of an op nested in it, contains.
     """
 
     def __init__(self, module: ModuleOp) -> None:
@@ -39,19 +39,19 @@ class CallGraph:
                 self._callers.setdefault(callee, {})[caller] = None
 
     def callees(self, op: Operation) -> tuple[Operation, ...]:
-        """What the top-level op refers to, in the order of the first references."""
+        """Return the ops that the top-level `op` refers to, in the order of first references."""
         return tuple(self._callees.get(op, ()))
 
     def callers(self, op: Operation) -> tuple[Operation, ...]:
-        """The top-level ops that refer to `op`, in order."""
+        """Return the top-level ops that refer to `op`, in the order of the module."""
         return tuple(self._callers.get(op, ()))
 
     def unresolved(self, op: Operation) -> tuple[str, ...]:
-        """The names that the top-level op refers to, but that are no symbol of the module."""
+        """Return the names that the top-level `op` refers to and the module does not define."""
         return tuple(self._unresolved.get(op, ()))
 
     def reachable(self, roots: Iterable[Operation]) -> set[Operation]:
-        """`roots` and all that they refer to, directly or through others."""
+        """Return `roots` and all ops that they refer to, directly or through others."""
         found = set(roots)
         pending = list(found)
         while pending:
@@ -61,10 +61,10 @@ class CallGraph:
         return found
 
     def callees_first(self) -> Iterator[Operation]:
-        """The top-level ops, each after what it refers to, except in a cycle."""
+        """Yield the top-level ops, each after those that it refers to, except in a cycle."""
         seen: set[Operation] = set()
         for root in self._callees:
-            # Depth first, with the iterators of what is left to visit in place of recursion.
+            # Depth first; the iterators over the callees left to visit replace recursion.
             path = [(root, iter(self._callees[root]))] if root not in seen else []
             seen.add(root)
             while path:
@@ -77,25 +77,25 @@ class CallGraph:
 
 
 class References:
-    """The symbols that attributes refer to; each attribute object is looked into once."""
+    """The symbols that attributes contain; each attribute object is searched once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[str, ...]] = {}
-        self._kept: list[Attribute] = []  # so that no identity is used again
+        self._kept: list[Attribute] = []  # so that no `id` is reused
 
     def of(self, op: Operation) -> Iterator[str]:
-        """The names that the op itself refers to."""
+        """Yield the names that `op` itself refers to, without nested ops."""
         for attributes in (op.properties, op.attributes):
             for attribute in attributes.values():
                 yield from self._names(attribute)
 
     def _names(self, attribute: Attribute) -> tuple[str, ...]:
         if (names := self._known.get(id(attribute))) is None:
-            names = self._known[id(attribute)] = tuple(self._look_into(attribute))
+            names = self._known[id(attribute)] = tuple(self._search(attribute))
             self._kept.append(attribute)
         return names
 
-    def _look_into(self, attribute: Attribute) -> Iterator[str]:
+    def _search(self, attribute: Attribute) -> Iterator[str]:
         parts: Iterable[Attribute] = ()
         match attribute:
             case SymbolRefAttr():

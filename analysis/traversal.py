@@ -1,4 +1,4 @@
-"""The order in which passes that follow values visit the ops of a block."""
+"""The order in which dataflow passes visit the ops of a block."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["in_order"]
 
 
 def in_order(block: Block) -> Iterator[Operation]:
-    """The ops of a block as written; in a graph region, each after those whose results it uses.
+    """Yield the ops of `block` in text order; in a graph region, in dependence order.
 
-    The op that was given last may be erased, and ops may be inserted before it.
+    The caller may erase the op yielded last, and insert ops before it.
     """
     if block.parent is not None and is_graph_region(block.parent):
         yield from dependence_order(block)

@@ -1,6 +1,4 @@
-"""The passes of Passline, name -> `module:Class`, imported when used; and the pipelines made of
-them.
-"""
+"""The passes of Passline, name -> `module:Class`, imported on first use; the named pipelines."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS"
 
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
-    "backward-fold-scale-axis": "relax.fold_scale_axis:BackwardFoldScaleAxis",
+    "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
@@ -27,7 +25,7 @@ PASSES = {
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
-    "forward-fold-scale-axis": "relax.fold_scale_axis:ForwardFoldScaleAxis",
+    "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
     "infer-type": "relax.infer_type:InferType",
@@ -56,20 +54,20 @@ PASSES = {
 }
 
 OPTIMIZE = (
-    "inline",  # first: the others see what is computed of what in one function only
+    "inline",  # first: the other passes look at one function at a time
     "infer-type",
-    "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for all that follow
+    "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
-    # Shapes that are computed become constants, by which others are computed.
+    # A shape that becomes constant makes an operation static, and then further shapes constant.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
-    "simplify-expr",  # after fold-constant, as it merges what is a constant by then
-    "fold-scale-axis",  # of the scales that are left: a constant for each side of an operation
+    "simplify-expr",  # after fold-constant, as it merges constants
+    "fold-scale-axis",  # after simplify-expr, which merges neighboring scales
     "flatten-concatenate",
-    "eliminate-common-subexpr",  # after all that makes operations equal
-    "dead-code-elimination",  # the passes before it leave what they replaced
-    "fuse-ops",  # last: what is in a kernel is not seen by the others
+    "eliminate-common-subexpr",  # after the passes that make operations equal
+    "dead-code-elimination",  # earlier passes leave unused operations behind
+    "fuse-ops",  # last: no other pass looks into a primitive function
 )
-"""The pipeline `optimize`, that of `-O0` to `-O3`: the level decides which of these run."""
+"""The pipeline `optimize`, also of `-O0` to `-O3`; the level decides which of its passes run."""
 
 LOWER_TO_TIR = (
     "legalize-ops",
@@ -78,33 +76,33 @@ LOWER_TO_TIR = (
 """The pipeline `lower-to-tir`."""
 
 LOWER_TO_MLIR = (
-    "tir-loop-partition{partition-const-loop=true}",  # first: loops without masks, but at the end
+    "tir-loop-partition{partition-const-loop=true}",  # first: only the last part needs masks
     "tir-unroll-loop",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
     "tir-simplify",
     "tir-remove-no-op",
     "tir-common-subexpr-elim",
-    "tir-storage-rewrite",  # of vectors: it refuses loops that are still to be vectorized
+    "tir-storage-rewrite",  # after vectorization: it rejects loops that are still marked for it
     "lower-tir",
 )
-"""The pipeline `lower-to-mlir`: loops are run as they say, then lowered."""
+"""The pipeline `lower-to-mlir`: applies the annotations of loops, then lowers."""
 
 PIPELINES = {
     "lower-to-mlir": LOWER_TO_MLIR,
     "lower-to-tir": LOWER_TO_TIR,
     "optimize": OPTIMIZE,
 }
-"""What stands for several passes, by name."""
+"""The named pipelines."""
 
 
 def _factory(place: str) -> Callable[[], type[ModulePass]]:
-    """A function that imports a pass class."""
+    """Return a function that imports the pass class at `place`, `module:Class`."""
     module, _, name = place.partition(":")
     return lambda: getattr(import_module(f".{module}", __package__), name)
 
 
 def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
-    """A function that makes the class of a named pipeline."""
+    """Return a function that makes the class of the pipeline `name`."""
 
     def make() -> type[ModulePass]:
         from .pipelines import named_pipeline
@@ -118,7 +116,7 @@ REPLACEMENTS = {
     "canonicalize": _factory("generic.canonicalize:Canonicalize"),
     "mlir-opt": _factory("generic.mlir_opt:MLIROpt"),
 }
-"""What passline-opt runs in the place of xDSL's passes of these names, which do the same."""
+"""Passes that passline-opt runs instead of xDSL's passes of the same names and behaviour."""
 
 UNIVERSE = Universe(
     all_dialects=DIALECTS,

@@ -1,4 +1,4 @@
-"""Named pipelines, which stand where a pass may."""
+"""Named pipelines: passes that are made of other passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NamedPipeline", "named_pipeline"]
 
 
 class NamedPipeline(Sequential):
-    """A Sequential of given passes."""
+    """A Sequential whose passes are given as text when the class is made."""
 
     passes_text: ClassVar[str]
 
@@ -23,7 +23,7 @@ class NamedPipeline(Sequential):
 
 @cache
 def named_pipeline(name: str, passes: Sequence[str]) -> type[NamedPipeline]:
-    """The class of the pipeline with that name and these passes, as text."""
+    """Make the class of the pipeline `name` that runs `passes`, each given as text."""
     text = ",".join(passes)
     doc = f"Run {', '.join(passes)}."
     return type(name, (NamedPipeline,), {"name": name, "passes_text": text, "__doc__": doc})

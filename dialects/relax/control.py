@@ -29,6 +29,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
+    CallableOpInterface,
     HasParent,
     IsTerminator,
     Pure,
@@ -82,6 +83,25 @@ def check_end(end: Operation | None, types: Sequence[Attribute]) -> None:
         )
 
 
+class LambdaCallable(CallableOpInterface):
+    """The body of a lambda is a function that runs when it is invoked."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        assert isinstance(op, LambdaOp)
+        return op.body
+
+    @classmethod
+    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, LambdaOp)
+        return op.result.type.inputs.data
+
+    @classmethod
+    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
+        assert isinstance(op, LambdaOp)
+        return op.result.type.outputs.data
+
+
 @irdl_op_definition
 class LambdaOp(RelaxOp):
     """A function as a value; its body may use the values that are visible where it stands.
@@ -95,7 +115,9 @@ class LambdaOp(RelaxOp):
     body = region_def("single_block")
     result = result_def(FUNCTION)
 
-    traits = lazy_traits_def(lambda: (Pure(), SingleBlockImplicitTerminator(YieldOp)))
+    traits = lazy_traits_def(
+        lambda: (LambdaCallable(), Pure(), SingleBlockImplicitTerminator(YieldOp))
+    )
 
     def __init__(self, body: Region | Block, results: Sequence[Attribute]):
         region = body if isinstance(body, Region) else Region(body)

@@ -1,15 +1,17 @@
-"""EliminateCommonSubexpr: what has been computed is not computed again."""
+"""EliminateCommonSubexpr: replace an operation by an equal one that dominates it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import (
+    CallableOpInterface,
     ConstantLike,
     IsolatedFromAbove,
     IsTerminator,
@@ -18,18 +20,17 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
+from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.traversal import in_order
-from ...dialects.relax.control import LambdaOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
+from ...passmanager.ir.edit import erase
 from ...passmanager.ir.location import location_of, place_text
-from ...passmanager.remarks import Remarks
+from ...passmanager.ir.per_class import PerClass
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
-
-LARGE = 4096
-"""Bytes from which constants are equal only if they share one attribute: they are not read."""
 
 
 def eliminate_common_subexpressions(
@@ -37,47 +38,43 @@ def eliminate_common_subexpressions(
     *,
     call_only: bool = False,
     skip: Collection[str] = (),
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> int:
-    """Replace each operation in `root` by an equal one that dominates it; returns how many.
+    actions: Actions = SILENT,
+) -> None:
+    """Replace each operation nested in `root` by an equal one that dominates it.
 
-    Equal are operations without effects and regions that have the same operands, attributes,
-    properties and result types. One in an enclosing block dominates, unless the region between
-    is isolated from above or a function; one in a sibling block or region does not. In a graph, the
-    first in the order of dependences dominates. Constants merge as other
-    operations do, as in MLIR and unlike TVM, which leaves them to the code generator: so are
-    `x + 1` and `x + 1` equal. `call_only` leaves constants alone; `skip` has names of operations
-    to leave alone. `gate`, if given, is asked before each, and may keep it from being replaced.
+    Two operations are equal if they have no effects and no regions, and the same operands,
+    attributes, properties and result types. An operation in an enclosing block dominates, unless a
+    region in between is isolated from above or the body of a function; one in a sibling block or
+    region does not. In a graph region the first in dependence order dominates.
+
+    Constants are merged like other operations, as in MLIR; so two operations `x + 1` are equal,
+    each with its own constant. TVM leaves constants to the code generator; so does `call_only`.
+    `skip` has names of operations to leave alone.
     """
-    return Elimination(call_only, skip, gate, remarks).run(root)
+    CommonSubexprEliminator(call_only, skip, actions).run(root)
 
 
 Key: TypeAlias = tuple[object, ...]
 
 
-class Elimination:
-    """The state of one elimination: a hash table with the scopes of the IR."""
+class CommonSubexprEliminator:
+    """Value numbering with a hash table whose scopes follow the regions of the IR."""
 
-    def __init__(
-        self,
-        call_only: bool,
-        skip: Collection[str],
-        gate: Callable[[], bool] | None,
-        remarks: Remarks | None,
-    ) -> None:
-        self.remarks = remarks
-        self.mergeable = _Mergeable(call_only, skip)
-        self.gate = gate
-        self.numbers = Numbers()
-        self.known: dict[Key, Operation] = {}
+    def __init__(self, call_only: bool, skip: Collection[str], actions: Actions) -> None:
+        self.actions = actions
+        self.mergeable = PerClass(partial(_is_mergeable, call_only=call_only, skip=skip))
+        self.numbering = AttributeNumbering()
+        self.available: dict[Key, Operation] = {}
+        """The operations that dominate the current one, by their key."""
         self.added: list[Key] = []
-        """The keys of `known` in the order in which they came, so that a scope can be undone."""
+        """The keys of `available` in the order of their insertion, to undo a scope."""
         self.renamed: dict[int, SSAValue] = {}
+        """The replacements of the results of merged operations, by the `id` of the result."""
         self.merged: list[tuple[Operation, Operation]] = []
 
-    def run(self, root: Operation) -> int:
-        """Visit the ops nested in `root` in order, an op before those in its regions."""
+    def run(self, root: Operation) -> None:
+        """Visit the operations nested in `root` in order, an operation before those in its
+        regions; nothing recurses."""
         pending = self.enter(root)
         while pending:
             ops = pending.pop()
@@ -95,26 +92,25 @@ class Elimination:
                 if results and self.mergeable[type(op)]:
                     self.visit(op, operands, properties, attributes)
         self.erase_merged()
-        return len(self.merged)
 
     def enter(self, op: Operation) -> list[Iterator[Operation] | Scope]:
-        """Open a scope for each block directly in `op`; gives what to visit, last first."""
+        """Open a scope for each block directly in `op`; return the items to visit, last first."""
         items: list[Iterator[Operation] | Scope] = []
-        # A lambda is left to compute what it does: it would capture the value instead.
-        if isinstance(op, LambdaOp) or op.has_trait(IsolatedFromAbove, value_if_unregistered=True):
-            items.append(Scope(self.known, len(self.added)))
-            self.known = {}
+        # A closure could use values from above, but each such value is one more to capture.
+        if op.has_trait(IsolatedFromAbove) or op.has_trait(CallableOpInterface):
+            items.append(Scope(self.available, len(self.added)))
+            self.available = {}
         for region in reversed(op.regions):
             for block in reversed(region.blocks):
-                items += (Scope(self.known, len(self.added)), in_order(block))
+                items += (Scope(self.available, len(self.added)), in_order(block))
         return items
 
     def leave(self, scope: Scope) -> None:
-        """Forget what was computed in a scope."""
+        """Forget the operations that became available in a scope."""
         for key in self.added[scope.added :]:
-            del self.known[key]
+            del self.available[key]
         del self.added[scope.added :]
-        self.known = scope.known
+        self.available = scope.available
 
     def visit(
         self,
@@ -123,97 +119,91 @@ class Elimination:
         properties: dict[str, Attribute],
         attributes: dict[str, Attribute],
     ) -> None:
-        """Rename the results of `op` to those of an equal one, or remember `op`."""
+        """Rename the results of `op` to those of an equal operation, or make `op` available."""
         key: Key = (type(op), *map(id, operands))
         if properties:
-            key += self.numbers.of_all(properties)
+            key += self.numbering.of_all(properties)
         if attributes:
-            key += (None, *self.numbers.of_all(attributes))
-        existing = self.known.get(key)
+            key += (None, *self.numbering.of_all(attributes))
+        existing = self.available.get(key)
+        # Operands and attributes nearly always determine the types: these join the key on demand.
         if existing is not None and existing.result_types != op.result_types:
-            key += tuple(map(self.numbers.of, op.result_types))
-            existing = self.known.get(key)
+            key += tuple(map(self.numbering.of, op.result_types))
+            existing = self.available.get(key)
         if existing is None:
-            self.known[key] = op
+            self.available[key] = op
             self.added.append(key)
-        elif self.gate is None or self.gate():
+        elif self.actions.allowed(op):
             self.merged.append((op, existing))
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
 
-    # Uses are renamed when the sweep comes to them: one by one from the value, they would take
-    # time quadratic in the operands of their operation. What is left are uses between blocks.
+    # The sweep renames operands when it visits a user: replacing the uses of a value one by one
+    # takes time quadratic in the number of operands of a user. The uses that are left here stand
+    # before the definition, in graph regions or in blocks out of dominance order.
     def erase_merged(self) -> None:
         """Erase the operations whose results were renamed."""
-        remarks = self.remarks or None
         for op, existing in self.merged:
-            if remarks is not None:
-                at = location_of(existing)
-                first = {"First": place_text(at)} if at else {}
-                remarks.passed(op, "Merged", "replaced by an equal operation", **first)
+            if self.actions.wants_remarks:
+                self.report(op, existing)
+            self.actions.count("merged")
             for old, new in zip(op.results, existing.results, strict=True):
                 old.replace_all_uses_with(new)
-            op.detach()
-            op.drop_all_references()
+            erase(op)
+
+    def report(self, op: Operation, existing: Operation) -> None:
+        """Make the remark that `op` is replaced by `existing`, with the place of the latter."""
+        message = "replaced by an equal operation"
+        if (at := location_of(existing)) is not None:
+            self.actions.passed(op, "Merged", message, First=place_text(at))
+        else:
+            self.actions.passed(op, "Merged", message)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What to go back to at the end of a block."""
+    """The state to restore at the end of a block."""
 
-    known: dict[Key, Operation]
+    available: dict[Key, Operation]
     added: int
 
 
-class Numbers:
-    """A number for each attribute, the same for equal ones: each is hashed once."""
-
-    def __init__(self) -> None:
-        self._by_identity: dict[int, tuple[int, Attribute]] = {}
-        self._by_value: dict[Attribute, int] = {}
-
-    def of(self, attribute: Attribute) -> int:
-        """The number of an attribute; a large constant is equal to itself alone."""
-        if (found := self._by_identity.get(id(attribute))) is not None:
-            return found[0]
-        number = len(self._by_identity)
-        if not _is_large(attribute):
-            number = self._by_value.setdefault(attribute, number)
-        self._by_identity[id(attribute)] = number, attribute
-        return number
-
-    def of_all(self, attributes: Mapping[str, Attribute]) -> tuple[str | int, ...]:
-        """The names and numbers of a dictionary of attributes, in one order."""
-        return tuple(x for name in sorted(attributes) for x in (name, self.of(attributes[name])))
-
-
-def _is_large(attribute: Attribute) -> bool:
-    return isinstance(attribute, DenseIntOrFPElementsAttr) and len(attribute.data.data) > LARGE
-
-
-class _Mergeable(dict[type[Operation], bool]):
-    """Whether operations of a class may be merged, found once for each."""
-
-    def __init__(self, call_only: bool, skip: Collection[str]) -> None:
-        self.call_only = call_only
-        self.skip = frozenset(skip)
-
-    def __missing__(self, cls: type[Operation]) -> bool:
-        effects = cls.get_traits_of_type(MemoryEffect)
-        self[cls] = answer = (
-            bool(effects)
-            and all(isinstance(effect, NoMemoryEffect) for effect in effects)
-            and cls.get_trait(IsTerminator) is None
-            and cls.get_trait(SymbolOpInterface) is None
-            and not (self.call_only and cls.get_trait(ConstantLike) is not None)
-            and cls.name not in self.skip
-        )
-        return answer
+def _is_mergeable(cls: type[Operation], *, call_only: bool, skip: Collection[str]) -> bool:
+    """Return whether operations of class `cls` have no effects and are not excluded."""
+    effects = cls.get_traits_of_type(MemoryEffect)
+    return (
+        bool(effects)
+        and all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        and cls.get_trait(IsTerminator) is None
+        and cls.get_trait(SymbolOpInterface) is None
+        and not (call_only and cls.get_trait(ConstantLike) is not None)
+        and cls.name not in skip
+    )
 
 
 @dataclass(frozen=True)
 class EliminateCommonSubexpr(FunctionPass):
-    """Compute equal values once; source: `relay.EliminateCommonSubexpr`, `relax`'s likewise."""
+    """Compute equal values once.
+
+    Source: `relay.EliminateCommonSubexpr` and `relax.transform.EliminateCommonSubexpr`.
+
+    Before:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %2 = relax.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %2 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.add %0, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
+    """
 
     name = "eliminate-common-subexpr"
     opt_level = 3
@@ -226,11 +216,6 @@ class EliminateCommonSubexpr(FunctionPass):
     """Names of operations to leave alone."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        merged = eliminate_common_subexpressions(
-            func,
-            call_only=self.call_only,
-            skip=self.skip,
-            gate=ctx.gate(self.name),
-            remarks=ctx.remarks,
+        eliminate_common_subexpressions(
+            func, call_only=self.call_only, skip=self.skip, actions=ctx.actions
         )
-        ctx.count("merged", merged)

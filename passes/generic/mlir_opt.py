@@ -1,4 +1,4 @@
-"""MLIR's own tool as a pass: xDSL's pass of this name, with messages and with every bit."""
+"""mlir-opt: run MLIR's tool as a pass; unlike xDSL's pass, with errors and exact numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["MLIROpt"]
 
 @dataclass(frozen=True)
 class MLIROpt(MLIROptPass):
-    """Run mlir-opt with some arguments over the module, as text.
+    """Run `mlir-opt` with the given arguments on the module, as text.
 
-    The default executable is `XDSL_MLIR_OPT` of the environment, else `mlir-opt`.
+    The default executable is the environment variable `XDSL_MLIR_OPT`, or `mlir-opt`.
     """
 
     name = "mlir-opt"
@@ -30,8 +30,8 @@ class MLIROpt(MLIROptPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if shutil.which(self.executable) is None:
             raise PassFailedException(
-                f"'{self.executable}' is not installed; another is named by the option executable, "
-                "or by XDSL_MLIR_OPT in the environment"
+                f"'{self.executable}' is not installed; choose another with the option executable "
+                "or the environment variable XDSL_MLIR_OPT"
             )
         printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=self.generic))
         printer.print_op(op)

@@ -1,4 +1,4 @@
-"""Print the module in the middle of a pipeline."""
+"""PrintIR: print the module in the middle of a pipeline."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ __all__ = ["PrintIR"]
 
 @dataclass(frozen=True)
 class PrintIR(ModulePass):
-    """Print the module on stderr under the line `PrintIR(header):` and leave it as it is.
+    """Print the module on stderr after the line `PrintIR(header):`.
 
-    Source: `tvm.transform.PrintIR`, which logs.
+    Source: `tvm.transform.PrintIR`, which logs it.
     """
 
     name = "print-ir"
 
     header: str = ""
+    """The text in the parentheses, to tell several prints apart."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         print(f"PrintIR({self.header}):", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Print how many operations of each name there are, in the middle of a pipeline."""
+"""PrintOpStats: print the number of operations by name, in the middle of a pipeline."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ __all__ = ["PrintOpStats", "count_ops"]
 
 
 def count_ops(module: ModuleOp) -> Counter[str]:
-    """How many ops of each name there are, the module included."""
+    """Count the ops in `module`, itself included, by name."""
     return Counter(map(name_of, walk(module)))
 
 
 @dataclass(frozen=True)
 class PrintOpStats(ModulePass):
-    """Print on stderr how many operations of each name there are, and leave them as they are.
-
-    The text is that of mlir-opt's pass of this name.
-    """
+    """Print the number of operations by name on stderr, in the format of mlir-opt's pass."""
 
     name = "print-op-stats"
 
     json: bool = False
+    """Print one JSON object."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         lines = _json_lines if self.json else _text_lines
@@ -39,7 +37,7 @@ class PrintOpStats(ModulePass):
 
 
 def _text_lines(counts: Mapping[str, int]) -> Iterator[str]:
-    """A table in which the dots of the names stand below each other."""
+    """Yield the lines of a table that is aligned at the dots of the names."""
     rows = [(*_split(name), count) for name, count in sorted(counts.items())]
     left = max(len(dialect) for dialect, _, _ in rows)
     right = max(len(rest) for _, rest, _ in rows)
@@ -51,7 +49,7 @@ def _text_lines(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The dialect, empty if there is none, and the rest of the name of an op."""
+    """Split the name of an op into its dialect, empty for a name without one, and the rest."""
     dialect, dot, rest = name.partition(".")
     return (dialect, rest) if dot else ("", name)
 

@@ -1,4 +1,4 @@
-"""RemoveUnusedFunctions: only what entry functions reach is kept."""
+"""RemoveUnusedFunctions: remove all functions that the entry functions do not reach."""
 
 from __future__ import annotations
 
@@ -9,18 +9,41 @@ from xdsl.dialects.builtin import ModuleOp
 from ...analysis.call_graph import CallGraph
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from .dead_code_elimination import remove_unreachable_symbols
+from ..rewriting.dead_symbols import remove_unreachable_symbols
 
 __all__ = ["RemoveUnusedFunctions"]
 
 
 @dataclass(frozen=True)
 class RemoveUnusedFunctions(ModulePass):
-    """Remove the functions that the entries do not reach, public ones too; source:
-    `relay.RemoveUnusedFunctions`.
+    """Remove the functions, public ones too, that the entry functions do not reach.
 
-    If what stays refers to a symbol that is not in the module, nothing is removed.
-    Errors: PassFailedException for an entry that is not in the module.
+    If a function that stays refers to a symbol that the module does not define, nothing is
+    removed. Errors: PassFailedException for an entry that is not in the module.
+    Source: `relay.RemoveUnusedFunctions`.
+
+    Before:
+
+        func.func @called(%x: tensor<4xf32>) -> tensor<4xf32> {
+          func.return %x : tensor<4xf32>
+        }
+        func.func @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
+          func.return %x : tensor<4xf32>
+        }
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @called(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @called(%x: tensor<4xf32>) -> tensor<4xf32> {
+          func.return %x : tensor<4xf32>
+        }
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @called(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
     """
 
     name = "remove-unused-functions"
@@ -28,15 +51,10 @@ class RemoveUnusedFunctions(ModulePass):
     preserves = ("infer-type",)
 
     entry_functions: tuple[str, ...] = ("main",)
-    """Functions to keep, with all that they call."""
+    """Functions to keep, with all functions that they reach."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        removed = remove_unreachable_symbols(
-            module,
-            self.entry_functions,
-            ctx.analyses.get(CallGraph, module),
-            gate=ctx.gate(self.name),
-            remarks=ctx.remarks,
-            functions=True,
+        graph = ctx.analyses.get(CallGraph, module)
+        remove_unreachable_symbols(
+            module, self.entry_functions, graph, functions=True, actions=ctx.actions
         )
-        ctx.count("removed-symbols", removed)

@@ -1,4 +1,4 @@
-"""CanonicalizeOps: what one operation says for several becomes the basic ones."""
+"""CanonicalizeOps: decompose composite operations into basic ones."""
 
 from __future__ import annotations
 
@@ -10,26 +10,42 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.interfaces import CompositeOp
 from ...dialects.relax.nn import BiasAddOp
 from ...passmanager.rewriting import PatternPass
-from ..rewriting.decompose import replace_by_parts
+from ..rewriting.decompose import replace_by_decomposition
 
-__all__ = ["CanonicalizeOps", "SpellOut"]
+__all__ = ["CanonicalizeOps", "DecomposeComposite"]
 
 
-class SpellOut(RewritePattern):
-    """Replace an operation by the basic ones that it stands for."""
+class DecomposeComposite(RewritePattern):
+    """Replace a composite operation by basic ones."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CompositeOp | BiasAddOp, rewriter: PatternRewriter, /) -> None:
-        replace_by_parts(op, rewriter)
+        replace_by_decomposition(op, rewriter)
 
 
 @dataclass(frozen=True)
 class CanonicalizeOps(PatternPass):
-    """Replace `bias_add` by a sum, and `flatten` and `batch_flatten` by a reshape, so that other
-    passes know one form of each; source: `relay.CanonicalizeOps`.
+    """Replace `bias_add` by a sum, and `flatten` and `batch_flatten` by a reshape.
 
-    A bias that is a constant becomes one of the shape that broadcasts. What loses its last use
-    goes.
+    Later passes then handle one form of each. A constant bias gets the shape that broadcasts.
+    Source: `relay.CanonicalizeOps`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3x4xf32>, %b: tensor<3xf32>) -> tensor<2x12xf32> {
+          %0 = relax.nn.bias_add %x, %b : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+          %1 = relax.nn.batch_flatten %0 : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+          func.return %1 : tensor<2x12xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3x4xf32>, %b: tensor<3xf32>) -> tensor<2x12xf32> {
+          %0 = relax.expand_dims %b {axis = [1]} : (tensor<3xf32>) -> tensor<3x1xf32>
+          %1 = relax.add %x, %0 : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+          %2 = relax.reshape %1 {newshape = [0, -1]} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+          func.return %2 : tensor<2x12xf32>
+        }
     """
 
     name = "canonicalize-ops"
@@ -39,4 +55,4 @@ class CanonicalizeOps(PatternPass):
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:
-        return (SpellOut(),)
+        return (DecomposeComposite(),)

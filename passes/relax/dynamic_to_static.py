@@ -1,4 +1,4 @@
-"""DynamicToStatic: operations whose parameters are constants become static ones."""
+"""DynamicToStatic: replace dynamic operations with constant parameters by static ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DynamicToStatic", "MakeStatic"]
 
 
 class MakeStatic(RewritePattern):
-    """Replace a `dyn` operation by the static one with the properties that its operands say."""
+    """Replace a `dyn` operation by the static one, whose properties are the values of operands."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DynamicOp, rewriter: PatternRewriter, /) -> None:
@@ -28,11 +28,27 @@ class MakeStatic(RewritePattern):
 
 @dataclass(frozen=True)
 class DynamicToStatic(PatternPass):
-    """Replace `dyn` operations whose parameters are constants by static ones; source:
-    `relay.DynamicToStatic`.
+    """Replace `dyn` operations whose parameters are constants by static operations.
 
-    Parameters that are computed from constants or shapes are known after `infer-type` and
-    `fold-constant`; `fixpoint(infer-type,fold-constant,dynamic-to-static)` finds all.
+    Parameters computed from constants or static shapes become constants in `fold-constant`;
+    `fixpoint(infer-type,fold-constant,dynamic-to-static)` replaces all such operations.
+    Source: `relay.DynamicToStatic`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+          %shape = relax.constant dense<[3, 2]> : tensor<2xi64>
+          %0 = relax.dyn.reshape %x, %shape : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<3x2xf32>
+          func.return %0 : tensor<3x2xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+          %shape = relax.constant dense<[3, 2]> : tensor<2xi64>
+          %0 = relax.reshape %x {newshape = [3, 2]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+          func.return %0 : tensor<3x2xf32>
+        }
     """
 
     name = "dynamic-to-static"

@@ -1,4 +1,4 @@
-"""FlattenConcatenate: a concatenation of concatenations is one."""
+"""FlattenConcatenate: merge nested concatenations along one axis."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from ...dialects.relax.manipulation import ConcatenateOp
 from ...dialects.relax.types import shape_of, tensor_type
-from ...passmanager.context import PassContext
 from ...passmanager.rewriting import PatternPass
+from ...passmanager.worklist import actions_of
 
-__all__ = ["FlattenConcatenate", "JoinAll"]
+__all__ = ["FlattenConcatenate", "MergeConcatenations"]
 
 
 @dataclass
-class JoinAll(RewritePattern):
-    """Take the operands of an operand that is a concatenation along the same axis, too."""
+class MergeConcatenations(RewritePattern):
+    """Replace an operand that is a concatenation along the same axis by its operands."""
 
     max_operands: int
 
@@ -30,7 +30,7 @@ class JoinAll(RewritePattern):
             return
         tensors = [part for tensor in op.tensors for part in _parts(tensor, axis)]
         if len(tensors) > max(self.max_operands, len(op.tensors)):
-            PassContext.current().remarks.missed(
+            actions_of(rewriter).missed(
                 op,
                 "TooManyOperands",
                 "stays nested",
@@ -43,13 +43,13 @@ class JoinAll(RewritePattern):
 
 
 def _parts(tensor: SSAValue, axis: int) -> Sequence[SSAValue]:
-    """What a tensor is joined of along an axis."""
+    """Return the operands of the concatenation along `axis` that makes `tensor`, or `tensor`."""
     inner = tensor.owner
     return inner.tensors if isinstance(inner, ConcatenateOp) and _axis(inner) == axis else [tensor]
 
 
 def _axis(op: ConcatenateOp) -> int | None:
-    """The axis counted from the first one; None if it is not known."""
+    """Return the axis of `op` as a non-negative number; None if that needs an unknown rank."""
     axis, shape = op.axis, shape_of(tensor_type(op.result))
     if shape is None:
         return None if axis < 0 else axis
@@ -58,10 +58,25 @@ def _axis(op: ConcatenateOp) -> int | None:
 
 @dataclass(frozen=True)
 class FlattenConcatenate(PatternPass):
-    """Concatenate what concatenations are made of at once, also where these have other uses: then
-    what is made of a part need not wait for the whole.
+    """Merge nested concatenations along one axis into one, which takes all their operands.
 
-    What loses its last use goes.
+    An inner concatenation with other uses stays for these.
+
+    Before:
+
+        func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
+          %0 = relax.concatenate %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+          %1 = relax.concatenate %0, %x : (tensor<5xf32>, tensor<2xf32>) -> tensor<7xf32>
+          func.return %1 : tensor<7xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<7xf32> {
+          %0 = relax.concatenate %x, %y, %x
+              : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
+          func.return %0 : tensor<7xf32>
+        }
     """
 
     name = "flatten-concatenate"
@@ -71,7 +86,7 @@ class FlattenConcatenate(PatternPass):
     remove_dead = True
 
     max_operands: int = 256
-    """The most operands of a concatenation: nested ones of n tensors become n * n / 2 operands."""
+    """Merge up to this number of operands; n nested concatenations can need n * n / 2 operands."""
 
     def patterns(self) -> Sequence[RewritePattern]:
-        return (JoinAll(self.max_operands),)
+        return (MergeConcatenations(self.max_operands),)

@@ -1,79 +1,94 @@
-"""InferType: types as precise as the operations that compute the values allow."""
+"""InferType: infer types as precise as the operations that compute the values allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp
 from xdsl.dialects.tensor import CastOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue, Use
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from ...analysis.call_graph import CallGraph
+from ...analysis.region_flow import (
+    carried_arguments,
+    first_carried_operand,
+    result_terminators,
+)
 from ...analysis.traversal import in_order
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
-from ...dialects.relax.control import YieldOp as LambdaYieldOp
+from ...dialects.relax.control import GraphOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp
-from ...dialects.relax.types import is_tensor, refine, unify
+from ...dialects.relax.types import refine, unify
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ..rewriting.type_casts import cast_at_regions, cast_for_users
 
 __all__ = ["InferType", "infer_types"]
 
-Report: TypeAlias = Callable[[Operation, str], object]
 Types: TypeAlias = Sequence[Attribute]
 
 
-def infer_types(module: ModuleOp, report: Report, graph: CallGraph | None = None) -> int:
-    """Retype values as precisely as can be inferred, never less; returns how many it retyped.
+def infer_types(
+    module: ModuleOp, graph: CallGraph | None = None, actions: Actions = SILENT
+) -> None:
+    """Retype the values in `module` as precisely as can be inferred, never less precisely.
 
-    Types flow through operations that infer them, branches, loops, graphs, functions and calls, of
-    `func.func` and of `relax.lambda`. Parameters keep their declared type, and an operation that is
-    none of these goes on to see the type that it saw before, through a cast. What a loop carries
-    gets a type that fits each time around, and a recursive function returns what fits at any depth
-    of the recursion. A contradiction is reported, and its operation left as it is.
+    Types flow through operations that implement `InfersType`, branches, loops, graphs, and
+    functions and their calls, of `func.func` and `relax.lambda`. Parameters keep their declared
+    types. Any other operation keeps the operand types that it had, through a cast. A value that a
+    loop carries gets a type that holds in each iteration, and a recursive function result types
+    that hold at any depth of the recursion.
+    A contradiction is an error of `actions`; the operation keeps its declared types.
     """
-    inference = Inference()
+    inferrer = TypeInferrer()
     graphs = [CallGraph(module) if graph is None else graph]
     while graphs:
         inner = graphs.pop()
-        inference.infer_module(inner)
+        inferrer.infer_module(inner)
         graphs += [CallGraph(op) for op in inner.callees_first() if isinstance(op, ModuleOp)]
-    for op, message in inference.errors:
-        report(op, message)
-    return inference.insert_casts()
+    for op, message in inferrer.errors:
+        actions.error(op, message)
+    cast_at_regions(inferrer.holders)
+    retyped = inferrer.retyped()
+    cast_for_users(retyped)
+    actions.count("retyped", len(retyped))
 
 
-class Inference:
-    """The state of one inference; casts are inserted at its end, when all types are known."""
+class TypeInferrer:
+    """Retypes values; functions, loops and calls are revisited until no type changes.
+
+    A revisit unifies the types that a loop carries, or a function returns, with the earlier ones.
+    So they only become less precise, which bounds the number of revisits.
+    """
 
     def __init__(self) -> None:
         self.errors: dict[tuple[Operation, str], None] = {}
         self.declared: dict[SSAValue, Attribute] = {}
-        """The types that retyped values were given in the input."""
+        """The types of retyped values in the input."""
         self.unknown: set[SSAValue] = set()
-        """Values that depend on a recursive call of which nothing is known yet."""
+        """Values that depend on a recursive call whose result types are still unknown."""
         self.holders: dict[Operation, None] = {}
-        """The operations with regions."""
+        """The operations with regions, in the order of the first visit."""
         self.functions: dict[str, FuncOp] = {}
         self.signatures: dict[FuncOp, Types] = {}
-        """The result types that functions were given in the input."""
+        """The result types of functions in the input."""
         self.returned: dict[FuncOp, Sequence[Attribute | None]] = {}
-        """What functions return by what is known so far; None for nothing."""
+        """The result types inferred so far; None for an unknown one."""
 
     # Order
 
     def infer_module(self, graph: CallGraph) -> None:
-        """Infer the types in each function after those it calls; again when these change later.
+        """Infer the types in each function after its callees, and again when theirs change.
 
-        A recursive call counts for nothing until it is known what else the function returns. If it
-        returns nothing else, it is what is declared.
+        Recursive calls contribute no type until the other returns of the function are known: in
+        `f(x) = if c then x else f(x)`, `f` returns the type of `x`. A function that returns only
+        recursive calls has its declared result types.
         """
         self.functions = {name: op for name, op in graph.symbols.items() if isinstance(op, FuncOp)}
         for op in self.functions.values():
@@ -92,10 +107,11 @@ class Inference:
                     pending |= dict.fromkeys((endless, *graph.callers(endless)))
 
     def infer_op(self, root: Operation) -> bool:
-        """Infer the types in a top-level op; whether it is a function that returns other types.
+        """Infer the types in the top-level op `root`; return whether it is a function whose result
+        types have changed.
 
-        Ops with regions are entered and left, loops until their types fit. Nothing recurses, so any
-        depth will do.
+        Ops with regions are entered and left, loops until their types are stable; nothing
+        recurses, so the depth of nesting is unlimited.
         """
         before = self.returned.get(root) if isinstance(root, FuncOp) else None
         pending: list[Iterator[Operation] | Operation] = [iter((root,))]
@@ -109,14 +125,15 @@ class Inference:
                 if op.regions and not isinstance(op, ModuleOp):
                     pending.append(item)
                     if isinstance(op, ForOp | WhileOp):
-                        self.refine(op, _carried(op), self.types(op.operands[_first_carried(op) :]))
+                        initial = self.types(op.operands[first_carried_operand(op) :])
+                        self.refine(op, carried_arguments(op), initial)
                     pending += self.enter(op)
                     break
                 self.infer(op)
         return isinstance(root, FuncOp) and self.returned[root] != before
 
     def enter(self, op: Operation) -> list[Iterator[Operation] | Operation]:
-        """What is to do in an op with regions, last first; forgets the errors of the last time."""
+        """Return the items to visit in `op`, last first; drop the errors of an earlier visit."""
         if self.errors:
             self.errors = {key: None for key in self.errors if not op.is_ancestor(key[0])}
         self.holders[op] = None
@@ -126,7 +143,7 @@ class Inference:
     # The rules
 
     def infer(self, op: Operation) -> None:
-        """Infer the results of an op without regions."""
+        """Infer the result types of an op without regions."""
         match op:
             case CastOp() | MatchCastOp():
                 self.check_cast(op)
@@ -146,7 +163,7 @@ class Inference:
                 pass
 
     def infer_results(self, op: InfersType) -> None:
-        """The results have the types that the operation infers."""
+        """Give the results of `op` the types that it infers itself."""
         if self.unknown and not self.unknown.isdisjoint(op.operands):
             self.unknown.update(op.results)
             return
@@ -159,7 +176,7 @@ class Inference:
             self.refine(op, op.results, types)
 
     def closure_type(self, op: MakeClosureOp, callee: FuncOp) -> Attribute | None:
-        """The type of a closure of a function, by what is known of this."""
+        """Return the type of a closure of `callee`, or None if result types are still unknown."""
         known = [type for type in self.returned.get(callee, [None]) if type is not None]
         if len(known) < len(callee.function_type.outputs):
             return None
@@ -167,51 +184,57 @@ class Inference:
         return op.closure_type(FunctionType.from_lists(inputs, known))
 
     def check_cast(self, op: CastOp | MatchCastOp) -> None:
-        """A cast keeps its type, which must not contradict what is known of its operand by now."""
+        """Report a cast whose type contradicts the type of its operand; its type stays."""
         value, type = op.operands[0], op.result_types[0]
         if value not in self.unknown and refine(type, value.type) is None:
             self.error(op, f"casts {value.type} to {type}")
 
     def leave(self, op: Operation) -> bool:
-        """Infer the results of an op from what its regions end with; whether to enter it again."""
+        """Infer the result types of `op` from the terminators of its regions; return whether a loop
+        has to be entered again."""
         match op:
             case FuncOp():
                 self.infer_function(op)
             case IfOp() | GraphOp():
-                self.refine(op, op.results, self.given(op, op.result_types))
+                self.refine(op, op.results, self.yielded_types(op, op.result_types))
             case LambdaOp():
-                types = self.given(op, op.result.type.outputs.data)
+                types = self.yielded_types(op, op.result.type.outputs.data)
                 known = [type for type in types if type is not None]
                 type = FunctionType.from_lists(op.body.block.arg_types, known)
                 self.refine(op, op.results, [type if len(known) == len(types) else None])
             case ForOp() | WhileOp():
                 if self.widen(op):
                     return True
-                given = _carried(op) if isinstance(op, ForOp) else op.after_region.block.args
-                self.refine(op, op.results, self.types(given))
+                carried = (
+                    carried_arguments(op) if isinstance(op, ForOp) else op.after_region.block.args
+                )
+                self.refine(op, op.results, self.types(carried))
             case _:
                 pass
         return False
 
     def widen(self, op: ForOp | WhileOp) -> bool:
-        """Let what a loop carries also be what its body passes on; whether that changes a type."""
+        """Unify the types that `op` carries with those that its body yields; return whether one
+        changes."""
         end = op.regions[-1].block.last_op
-        before = self.types(_carried(op))
+        before = self.types(carried_arguments(op))
         passed = [] if end is None else self.types(end.operands)
         if len(passed) != len(before):
-            self.error(op, f"carries {len(before)} values, but its body passes on {len(passed)}")
+            self.error(op, f"carries {len(before)} values, but its body yields {len(passed)}")
             return False
         types = [self.unified(op, pair, pair[0]) for pair in zip(before, passed)]
-        self.refine(op, _carried(op), types)
-        return self.types(_carried(op)) != before
+        self.refine(op, carried_arguments(op), types)
+        return self.types(carried_arguments(op)) != before
 
     def infer_function(self, op: FuncOp) -> None:
-        """The function returns the types that all its returns do, or more precise declared ones."""
+        """Infer the result types of `op` from its returns; more precise declared types stay."""
         declared = self.signatures.setdefault(op, op.function_type.outputs.data)
         before = self.returned.get(op, [None] * len(declared))
         returned: list[Attribute | None] = []
-        for old, was, type in zip(declared, before, self.given(op, declared), strict=True):
-            type = self.unified(op, (was, type), old)
+        for old, earlier, type in zip(
+            declared, before, self.yielded_types(op, declared), strict=True
+        ):
+            type = self.unified(op, (earlier, type), old)
             returned.append(None if type is None else self.refined(op, old, type))
         self.returned[op] = returned
         outputs = [old if type is None else type for old, type in zip(declared, returned)]
@@ -219,22 +242,23 @@ class Inference:
             inputs = op.function_type.inputs.data
             op.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
 
-    # What they have in common
+    # Shared by the rules
 
     def error(self, op: Operation, message: str) -> None:
-        """Note a contradiction."""
+        """Record a contradiction."""
         self.errors[op, message] = None
 
     def types(self, values: Iterable[SSAValue]) -> list[Attribute | None]:
-        """The types of values; None for unknown ones."""
+        """Return the types of `values`; None for unknown ones."""
         return [None if value in self.unknown else value.type for value in values]
 
-    def given(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
-        """The types of what an op gives, at whichever of its ends; as declared if it has none."""
-        ends = [end.operands for end in _ends(op)]
+    def yielded_types(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
+        """Return the unified types of the operands of the terminators of `op`; the `declared` types
+        if there are none."""
+        ends = [end.operands for end in result_terminators(op)]
         if any(len(values) != len(declared) for values in ends):
             counts = " and ".join(str(len(values)) for values in ends)
-            self.error(op, f"has {len(declared)} results, but is given {counts} values")
+            self.error(op, f"has {len(declared)} results, but its regions yield {counts} values")
             return declared
         if not ends:
             return declared
@@ -244,19 +268,19 @@ class Inference:
     def unified(
         self, op: Operation, types: Sequence[Attribute | None], declared: Attribute | None
     ) -> Attribute | None:
-        """The type of a value that is of one of these types; None if nothing is known of it, and as
-        declared if there is no such type."""
+        """Return the most precise type that includes all known `types`; None if none is known, and
+        `declared` if there is no such type."""
         known = [type for type in types if type is not None]
         type = known[0] if known else None
         for other in known[1:]:
             type = type and unify(type, other)
         if known and type is None:
-            self.error(op, f"gives values of types {' and '.join(map(str, known))}")
+            self.error(op, f"the types {' and '.join(map(str, known))} have no common type")
             return declared
         return type
 
     def refined(self, op: Operation, declared: Attribute, inferred: Attribute) -> Attribute:
-        """The type of a value that has both types, or as declared if they contradict."""
+        """Return the type that combines both types, or `declared` if they contradict."""
         if (type := refine(declared, inferred)) is None:
             self.error(op, f"has result type {declared}, but {inferred} is inferred")
             return declared
@@ -265,10 +289,10 @@ class Inference:
     def refine(
         self, op: Operation, values: Sequence[SSAValue], types: Sequence[Attribute | None]
     ) -> None:
-        """Give values that `op` determines the types that it infers, where they say more than the
-        declared ones."""
+        """Give `values`, which `op` defines, the inferred `types` where these are more precise than
+        the declared ones."""
         if len(values) != len(types):
-            self.error(op, f"gives {len(types)} values for {len(values)}")
+            self.error(op, f"expected {len(values)} values, got {len(types)}")
             return
         for value, inferred in zip(values, types, strict=True):
             if inferred is None:
@@ -281,117 +305,43 @@ class Inference:
                     self.retype(value, type)
 
     def retype(self, value: SSAValue, type: Attribute) -> None:
-        """Change the type of a value, whatever its users make of that."""
+        """Change the type of `value`; users that cannot adapt get casts at the end."""
         declared = self.declared.pop(value, value.type)
         new = Rewriter.replace_value_with_new_type(value, type)
         if isinstance(value, BlockArgument) and isinstance(new, BlockArgument):
             new.location = value.location
         self.declared[new] = declared
 
-    # Casts
-
-    def insert_casts(self) -> int:
-        """Give control flow values of exactly the types that it passes on, and users that cannot
-        follow the types that they had; returns how many values were retyped."""
-        for holder in self.holders:
-            for user, start, types in _flows(holder):
-                for index, (value, type) in enumerate(zip(user.operands[start:], types), start):
-                    if value.type != type and refine(value.type, type) is not None:
-                        user.operands[index] = _cast(value, type, InsertPoint.before(user))
-        retyped = {value: old for value, old in self.declared.items() if value.type != old}
-        for value, old in retyped.items():
-            stuck = [use for use in value.uses if not _follows(use)]
-            if stuck:
-                cast = _cast(value, old, _after_definition(value))
-                for use in stuck:
-                    use.operation.operands[use.index] = cast
-        return len(retyped)
-
-
-def _cast(value: SSAValue, type: Attribute, where: InsertPoint) -> SSAValue:
-    """The value as one of another type."""
-    owner = value.owner
-    location = owner.location if isinstance(owner, Operation) else None
-    cast = CastOp if is_tensor(type) else MatchCastOp
-    op = cast.create(operands=[value], result_types=[type], location=location)
-    Rewriter.insert_op(op, where)
-    return op.results[0]
-
-
-def _after_definition(value: SSAValue) -> InsertPoint:
-    owner = value.owner
-    return InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
-
-
-# Where values flow
-
-
-def _ends(op: Operation) -> list[Operation]:
-    """The terminators that give what an op gives."""
-    lasts = [block.last_op for region in op.regions for block in region.blocks]
-    return [end for end in lasts if isinstance(end, ReturnOp | YieldOp | LambdaYieldOp | OutputOp)]
-
-
-def _carried(loop: ForOp | WhileOp) -> Sequence[BlockArgument]:
-    """What the body of a loop gets from the last time around, but for the index."""
-    return loop.regions[0].block.args[1 if isinstance(loop, ForOp) else 0 :]
-
-
-def _first_carried(loop: ForOp | WhileOp) -> int:
-    """The index of the first operand that is carried: those of `scf.for` start with the bounds."""
-    return 3 if isinstance(loop, ForOp) else 0
-
-
-def _flows(holder: Operation) -> Iterator[tuple[Operation, int, Sequence[Attribute]]]:
-    """The operands that must be of certain types for values to flow into and out of regions: the
-    user, the index of the first, the types."""
-    match holder:
-        case FuncOp():
-            yield from ((end, 0, holder.function_type.outputs.data) for end in _ends(holder))
-        case LambdaOp():
-            yield from ((end, 0, holder.result.type.outputs.data) for end in _ends(holder))
-        case IfOp() | GraphOp():
-            yield from ((end, 0, holder.result_types) for end in _ends(holder))
-        case ForOp() | WhileOp():
-            carried = [value.type for value in _carried(holder)]
-            yield holder, _first_carried(holder), carried
-            yield from ((end, 0, carried) for end in _ends(holder))
-            if isinstance(condition := holder.regions[0].block.last_op, ConditionOp):
-                yield condition, 1, holder.result_types
-        case _:
-            pass
-
-
-def _follows(use: Use) -> bool:
-    """Whether a user takes operands of more precise types, or is given a rule for them."""
-    match use.operation:
-        case InvokeOp():
-            return use.index == 0
-        case YieldOp() as end:
-            return isinstance(end.parent_op(), IfOp | ForOp | WhileOp)
-        case user:
-            return isinstance(user, _FOLLOWING)
-
-
-_FOLLOWING = (
-    CallTIROp,
-    CastOp,
-    ConditionOp,
-    ForOp,
-    InfersType,
-    LambdaYieldOp,
-    OutputOp,
-    ReturnOp,
-    WhileOp,
-)
+    def retyped(self) -> dict[SSAValue, Attribute]:
+        """Return the values whose types have changed, with their declared types."""
+        return {value: old for value, old in self.declared.items() if value.type != old}
 
 
 class InferType(ModulePass):
-    """Make types as precise as can be inferred, and check them; source: `relay.InferType`."""
+    """Infer types as precise as possible, and check them.
+
+    Source: `relay.InferType`.
+
+    Before:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+          %0 = relax.exp %x : (tensor<2x3xf32>) -> tensor<*xf32>
+          %1 = relax.sum %0 {axis = [1]} : (tensor<*xf32>) -> tensor<*xf32>
+          func.return %1 : tensor<*xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+          %0 = relax.exp %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+          %1 = relax.sum %0 {axis = [1]} : (tensor<2x3xf32>) -> tensor<2xf32>
+          func.return %1 : tensor<2xf32>
+        }
+    """
 
     name = "infer-type"
     preserves = (CallGraph,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         graph = ctx.analyses.get(CallGraph, module)
-        ctx.count("retyped", infer_types(module, ctx.diagnostics.error, graph))
+        infer_types(module, graph, ctx.actions)

@@ -1,9 +1,8 @@
-"""Inline: calls of private functions are replaced by what these do."""
+"""Inline: replace calls of private functions by their bodies."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLoc
@@ -11,90 +10,76 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.call_graph import CallGraph, References
+from ...analysis.opaque_functions import is_opaque
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
-from ...passmanager.remarks import Remarks
-from ..generic.dead_code_elimination import PRIVATE
 
 __all__ = ["Inline", "inline_functions"]
-
-LEFT_ALONE = ("relax.primitive", "relax.composite", "passline.skip_optimization")
-"""Attributes of functions that are units: kernels, what another compiler takes, what nobody is to
-touch. Neither are they inlined, nor is anything into them."""
 
 
 def inline_functions(
     module: ModuleOp,
     max_ops: int = 1000,
     graph: CallGraph | None = None,
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> int:
-    """Replace calls in `module` by the body of the function that is called; returns how many.
+    actions: Actions = SILENT,
+) -> None:
+    """Replace each call in `module` of a private function by the function's body.
 
-    That is private, has one block, and calls itself neither directly nor through others; if it has
-    more than `max_ops` operations, only one call refers to it. Functions that are primitive,
-    composite or not to be optimized stay as they are. The location of an inlined operation is its
-    own at that of the call. A function that nothing refers to any more goes.
-    `gate`, if given, is asked before each, and may keep the call.
+    The function has one block and is not recursive, directly or through others. If it has more
+    than `max_ops` operations, it is inlined only if the call is its only reference. Nothing is
+    inlined out of or into opaque functions (`is_opaque`). The location of an inlined operation is
+    a call site location (`callsite(callee at caller)`). A function whose last reference is inlined
+    is erased.
     """
-    return Inlining(module, max_ops, graph or CallGraph(module), gate, remarks).run()
+    Inliner(module, max_ops, graph or CallGraph(module), actions).run()
 
 
-class Inlining:
-    """The state of one run."""
+class Inliner:
+    """Inlines functions bottom-up in the call graph, so that a body is final when it is copied."""
 
-    def __init__(
-        self,
-        module: ModuleOp,
-        max_ops: int,
-        graph: CallGraph,
-        gate: Callable[[], bool] | None,
-        remarks: Remarks | None,
-    ) -> None:
+    def __init__(self, module: ModuleOp, max_ops: int, graph: CallGraph, actions: Actions) -> None:
         self.module = module
         self.max_ops = max_ops
         self.graph = graph
-        self.gate = gate
-        self.remarks = remarks or None
-        self.inlined = 0
+        self.actions = actions
         self.names = References()
         self.references: Counter[str] = Counter()
-        """How many operations refer to each symbol."""
+        """The number of references to each symbol."""
         self.sizes: dict[FuncOp, int] = {}
         self.reasons: dict[FuncOp, str] = {}
-        """Why a function stays, empty if it does not."""
+        """The reason why a function is never inlined, empty if there is none."""
 
-    def run(self) -> int:
-        """Visit the functions, those that are called first: what is inlined is inlined into."""
+    def run(self) -> None:
+        """Visit the calls of each function, callees before callers."""
         if not any(
             isinstance(op, FuncOp) and _is_private(op) for op in self.graph.symbols.values()
         ):
-            return 0
+            return
         self.count_references(self.module)
         for op in [*self.graph.callees_first()]:
-            if isinstance(op, FuncOp) and not _is_left_alone(op):
+            if isinstance(op, FuncOp) and not is_opaque(op):
                 for call in [inner for inner in walk(op) if isinstance(inner, CallOp)]:
                     self.visit(call)
-        return self.inlined
 
     def visit(self, call: CallOp) -> None:
-        """Inline a call, if its function is one to inline."""
+        """Inline `call` if its function can be inlined."""
         name = call.callee.string_value()
         func = self.graph.symbols.get(name)
         if not isinstance(func, FuncOp) or not _is_private(func):
             return
-        if not _is_in(call, self.module):
+        if not _resolves_symbols_in(call, self.module):
             return
-        if reason := self.reason_to_stay(func) or _mismatch(call, func):
-            if self.remarks is not None:
-                self.remarks.missed(call, "NotInlined", reason, Callee=name)
+        if reason := self.reason_against(func) or _mismatch(call, func):
+            self.actions.missed(call, "NotInlined", reason, Callee=name)
             return
-        if self.gate is not None and not self.gate():
+        if not self.actions.allowed(call):
             return
-        if self.remarks is not None:
-            self.remarks.passed(call, "Inlined", "replaced by the function's body", Callee=name)
+        self.actions.passed(call, "Inlined", "replaced by the function's body", Callee=name)
+        self.actions.count("inlined")
         self.references[name] -= 1
         if self.references[name]:
             copy = func.clone()
@@ -102,19 +87,20 @@ class Inlining:
             replace_by_body(call, copy.body.block)
         else:
             replace_by_body(call, func.body.block)
-            _erase(func)
-        self.inlined += 1
+            erase(func)
 
     def count_references(self, root: Operation) -> None:
-        """Count what `root` and the operations in it refer to."""
+        """Count the references in `root` and the operations nested in it."""
         for op in walk(root):
             self.references.update(self.names.of(op))
 
-    def reason_to_stay(self, func: FuncOp) -> str:
-        """Why a function is not inlined; empty if it is."""
+    def reason_against(self, func: FuncOp) -> str:
+        """Return why `func` is not inlined, or an empty text if it can be."""
         if func not in self.reasons:
-            if _is_left_alone(func):
-                self.reasons[func] = "the function is a unit of its own"
+            if is_opaque(func):
+                self.reasons[func] = (
+                    "the function is primitive, composite or excluded from optimization"
+                )
             elif len(func.body.blocks) > 1:
                 self.reasons[func] = "the function has more than one block"
             elif func in self.graph.reachable(self.graph.callees(func)):
@@ -129,9 +115,9 @@ class Inlining:
 
 
 def replace_by_body(call: CallOp, body: Block) -> None:
-    """Put the operations of a function's body, which is used up, where the call is."""
-    parent, end = call.parent, body.last_op
-    assert parent is not None and end is not None
+    """Replace `call` by the operations of `body`, which are moved out of it."""
+    end = body.last_op
+    assert end is not None
     for parameter, argument in zip(body.args, call.arguments, strict=True):
         parameter.replace_all_uses_with(argument)
     results: tuple[SSAValue, ...] = tuple(end.operands)
@@ -140,22 +126,22 @@ def replace_by_body(call: CallOp, body: Block) -> None:
         op.detach()
         for inner in walk(op):
             inner.location = called_from(inner.location, call.location)
-    parent.insert_ops_before(ops, call)
+    insert_before(call, *ops)
     for old, new in zip(call.results, results, strict=True):
         old.replace_all_uses_with(new)
-    _erase(end)
-    _erase(call)
+    erase(end)
+    erase(call)
 
 
 def called_from(callee: LocationAttr, caller: LocationAttr) -> LocationAttr:
-    """The location of an operation that was at `callee` and is called at `caller`."""
+    """Return the location of an operation at `callee` that is inlined into a call at `caller`."""
     if isinstance(callee, UnknownLoc):
         return caller
     return callee if isinstance(caller, UnknownLoc) else CallSiteLoc(callee, caller)
 
 
 def _mismatch(call: CallOp, func: FuncOp) -> str:
-    """Why a call does not fit its function; empty if it does."""
+    """Return why `call` does not fit `func`, or an empty text if it does."""
     end = func.body.block.last_op
     if not isinstance(end, ReturnOp):
         return "the function does not end with a return"
@@ -165,41 +151,51 @@ def _mismatch(call: CallOp, func: FuncOp) -> str:
     return ""
 
 
-def _is_left_alone(func: FuncOp) -> bool:
-    return any(name in func.attributes for name in LEFT_ALONE)
-
-
 def _is_private(func: FuncOp) -> bool:
-    """Whether it is a private function with a body."""
+    """Return whether `func` is a private function with a body."""
     return func.sym_visibility == PRIVATE and bool(func.body.blocks)
 
 
-def _is_in(op: Operation, module: ModuleOp) -> bool:
-    """Whether the symbols that an operation names are those of the module, not of one in it."""
+def _resolves_symbols_in(op: Operation, module: ModuleOp) -> bool:
+    """Return whether `module` is the nearest module around `op`, the scope of its symbols."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, ModuleOp):
         parent = parent.parent_op()
     return parent is module
 
 
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.drop_all_references()
-
-
 @dataclass(frozen=True)
 class Inline(ModulePass):
-    """Replace calls of private functions by what these do; source: `relay.Inline`, which asks for
-    an attribute."""
+    """Replace calls of private functions by their bodies.
+
+    Source: `relay.Inline`, which inlines only functions with the attribute `Inline`.
+
+    Before:
+
+        func.func private @double(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func @main(%y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @double(%y) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %y, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+    """
 
     name = "inline"
     opt_level = 1
     preserves = ("infer-type",)
 
     max_ops: int = 1000
-    """The most operations of a function that is called more than once."""
+    """Inline a function with several references only if it has no more operations than this."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         graph = ctx.analyses.get(CallGraph, module)
-        inlined = inline_functions(module, self.max_ops, graph, ctx.gate(self.name), ctx.remarks)
-        ctx.count("inlined", inlined)
+        inline_functions(module, self.max_ops, graph, ctx.actions)

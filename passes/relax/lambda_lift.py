@@ -1,57 +1,51 @@
-"""LambdaLift: functions that are values become functions of the module."""
+"""LambdaLift: turn lambdas into functions of the module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...analysis.opaque_functions import is_opaque
 from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.ordering import dependence_order
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.symbols import PRIVATE, symbol_of
 from ...passmanager.ir.walk import walk
-from ...passmanager.remarks import Remarks
-from .inline import LEFT_ALONE
 
 __all__ = ["LambdaLift", "lift_lambdas"]
 
 
-def lift_lambdas(
-    module: ModuleOp,
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> int:
-    """Make each `relax.lambda` in `module` a private function beside the one that it is in; returns
-    how many.
+def lift_lambdas(module: ModuleOp, actions: Actions = SILENT) -> None:
+    """Turn each `relax.lambda` in `module` into a private function after the one that contains it.
 
-    What a lambda captures are the first parameters of its function. A `relax.invoke` of it becomes
-    a `func.call`; for any other use it becomes a `relax.make_closure`. The function is called
-    `<outer>_<name of the value>`, or, if there is one, with the names of the lambdas around it, or
-    a number. `gate`, if given, is asked before each lambda, and may keep it as it is.
+    The first parameters of the function are the values that the lambda captures. A `relax.invoke`
+    of the lambda becomes a `func.call`; for any other use it becomes a `relax.make_closure`. The
+    function is named `<outer function>_<name of the value>`; if that name is taken, the names of
+    the enclosing lambdas are inserted, and then a number is appended.
     """
-    return Lifting(gate, remarks).run(module)
+    LambdaLifter(actions).run(module)
 
 
-class Lifting:
-    """The state of one lifting."""
+class LambdaLifter:
+    """Lifts lambdas, innermost first, and turns calls of known closures into direct calls."""
 
-    def __init__(self, gate: Callable[[], bool] | None, remarks: Remarks | None) -> None:
-        self.gate = gate
-        self.remarks = remarks or None
-        self.lifted = 0
+    def __init__(self, actions: Actions) -> None:
+        self.actions = actions
         self.symbols: dict[Block, dict[str, Operation]] = {}
-        """The functions in the body of each module."""
+        """The symbols in the body of each module."""
         self.last: dict[Operation, Operation] = {}
-        """The last function made of a lambda in an op."""
+        """The function lifted last out of each top-level function."""
 
-    def run(self, module: ModuleOp) -> int:
-        """Call what is known to be called; then lift each lambda after those that it may call."""
+    def run(self, module: ModuleOp) -> None:
+        """Lift all lambdas; each after those that it contains or follows, and may thus invoke."""
         closures = [op for op in walk(module) if isinstance(op, MakeClosureOp)]
         lambdas = [*_innermost_first(module)]
         _order_graphs(closures + lambdas)
@@ -59,22 +53,17 @@ class Lifting:
             self.call_directly(closure, _top_level(closure))
         for op in lambdas:
             self.lift(op)
-        return self.lifted
 
     def lift(self, op: LambdaOp) -> None:
-        """Make a lambda, in which no other is left, a function."""
+        """Turn `op`, which contains no other lambda, into a function."""
         top = _top_level(op)
-        if any(name in top.attributes for name in LEFT_ALONE):
-            return
-        if self.gate is not None and not self.gate():
+        if is_opaque(top) or not self.actions.allowed(op):
             return
         captured = op.captured()
         name = self.unused_name(op, top)
         closure = MakeClosureOp(name, captured, op.result.type)
         closure.location = op.location
-        block = op.parent
-        assert block is not None
-        block.insert_op_before(closure, op)
+        insert_before(op, closure)
         op.result.replace_all_uses_with(closure.result)
         op.detach()
         func = _function_of(op, name, captured)
@@ -82,16 +71,17 @@ class Lifting:
         if (module := top.parent) is not None:
             module.insert_op_after(func, self.last.get(top, top))
         self.last[top] = func
-        self.lifted += 1
-        if self.remarks is not None:
-            self.remarks.passed(func, "Lifted", "made a function", Captured=len(captured))
+        self.actions.passed(func, "Lifted", "made a function", Captured=len(captured))
+        self.actions.count("lifted")
         self.call_directly(closure, top)
 
     def call_directly(self, closure: MakeClosureOp, top: Operation) -> None:
-        """Make each call of a closure one of its function, and erase it if there is no other use;
-        calls by a less precise type stay."""
+        """Replace the calls of `closure` by calls of its function; erase it if no use is left.
+
+        A call with less precise result types than the function's stays.
+        """
         func = self.symbols_beside(top).get(closure.callee.string_value())
-        if not isinstance(func, FuncOp) or any(name in top.attributes for name in LEFT_ALONE):
+        if not isinstance(func, FuncOp) or is_opaque(top):
             return
         calls = [use.operation for use in closure.result.uses if use.index == 0]
         for invoke in calls:
@@ -105,11 +95,10 @@ class Lifting:
             call.location = invoke.location
             _replace(invoke, call)
         if calls and closure.result.first_use is None:
-            closure.detach()
-            closure.drop_all_references()
+            erase(closure)
 
     def symbols_beside(self, top: Operation) -> dict[str, Operation]:
-        """The symbols of the module that an op is directly in."""
+        """Return the symbols of the module that directly contains `top`."""
         block = top.parent
         if block is None:
             return {}
@@ -119,7 +108,7 @@ class Lifting:
         return self.symbols[block]
 
     def unused_name(self, op: LambdaOp, top: Operation) -> str:
-        """The name of the function that a lambda becomes."""
+        """Return a name for the function of the lambda `op`, which is nested in `top`."""
         names = [_name(op)]
         around = op.parent_op()
         while around is not None:
@@ -139,7 +128,7 @@ def _name(op: LambdaOp) -> str:
 
 
 def _innermost_first(root: Operation) -> Iterator[LambdaOp]:
-    """The lambdas in `root`, each after those in it and those before it."""
+    """Yield the lambdas nested in `root`, each after those nested in it and those before it."""
     around: list[LambdaOp] = []
     for op in walk(root):
         if isinstance(op, LambdaOp):
@@ -150,8 +139,11 @@ def _innermost_first(root: Operation) -> Iterator[LambdaOp]:
 
 
 def _order_graphs(ops: list[MakeClosureOp | LambdaOp]) -> None:
-    """Put the graphs around these in order: what is computed for a function to be called would
-    otherwise not be computed when the function is."""
+    """Sort the graphs around `ops` in dependence order.
+
+    The dependences of a graph, visited in text order, determine the order of its effects. Lifting
+    changes dependences, so the present order is first made the text order.
+    """
     graphs: dict[GraphOp, None] = {}
     for op in ops:
         around = op.parent_op()
@@ -168,14 +160,14 @@ def _order_graphs(ops: list[MakeClosureOp | LambdaOp]) -> None:
 
 
 def _top_level(op: Operation) -> Operation:
-    """The op around `op`, or itself, that is directly in a module."""
+    """Return `op` or the ancestor of `op` that is directly in a module."""
     while (parent := op.parent_op()) is not None and not isinstance(parent, ModuleOp):
         op = parent
     return op
 
 
 def _function_of(op: LambdaOp, name: str, captured: Sequence[SSAValue]) -> FuncOp:
-    """A private function with the body of a lambda; its parameters are first what that captures."""
+    """Make a private function with the body of `op`, whose first parameters are `captured`."""
     body = op.detach_region(op.body)
     block = body.block
     for index, value in enumerate(captured):
@@ -195,25 +187,41 @@ def _function_of(op: LambdaOp, name: str, captured: Sequence[SSAValue]) -> FuncO
     return func
 
 
-PRIVATE = StringAttr("private")
-
-
 def _replace(old: Operation, new: Operation) -> None:
-    """Put an op in the place of another."""
-    block = old.parent
-    assert block is not None
-    block.insert_op_before(new, old)
+    """Replace `old` and its results by `new`."""
+    insert_before(old, new)
     for before, after in zip(old.results, new.results, strict=True):
         before.replace_all_uses_with(after)
-    old.detach()
-    old.drop_all_references()
+    erase(old)
 
 
 @dataclass(frozen=True)
 class LambdaLift(ModulePass):
-    """Make functions that are values functions of the module; source: `relax.LambdaLift`.
+    """Turn lambdas into functions of the module.
 
-    Primitive and composite functions are left as they are.
+    Primitive and composite functions are left as they are. Source: `relax.LambdaLift`.
+
+    Before:
+
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %f = relax.lambda(%z: tensor<4xf32>) -> tensor<4xf32> {
+            %1 = relax.add %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+            relax.yield %1 : tensor<4xf32>
+          }
+          %0 = relax.invoke %f(%y) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @main_f(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func private @main_f(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %z : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
     """
 
     name = "lambda-lift"
@@ -221,4 +229,4 @@ class LambdaLift(ModulePass):
     preserves = ("infer-type",)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("lifted", lift_lambdas(module, ctx.gate(self.name), ctx.remarks))
+        lift_lambdas(module, ctx.actions)

@@ -36,6 +36,7 @@ from ...analysis.device_domains import (
     leaves,
     unify,
 )
+from ...analysis.opaque_functions import is_opaque
 from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
 from ...dialects.relax.control import YieldOp as LambdaYieldOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
@@ -48,7 +49,6 @@ from ...passmanager.context import PassContext
 from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from .inline import LEFT_ALONE
 
 __all__ = ["PlanDevices", "plan_devices"]
 
@@ -106,7 +106,7 @@ def _project_first(module: ModuleOp) -> None:
 
 def _is_opaque(func: FuncOp) -> bool:
     """Whether the body of a function is not looked into: it computes where its operands are."""
-    return func.is_declaration or any(name in func.attributes for name in LEFT_ALONE)
+    return func.is_declaration or is_opaque(func)
 
 
 def _transparent(module: ModuleOp) -> list[Operation]:

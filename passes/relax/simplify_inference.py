@@ -1,4 +1,4 @@
-"""SimplifyInference: normalizations become element-wise operations and reductions."""
+"""SimplifyInference: decompose normalizations into element-wise operations and reductions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from ...dialects.relax.interfaces import SimplifiesInference
 from ...dialects.relax.normalization import AffineNormOp, BatchNormOp, L2NormalizeOp, RMSNormOp
 from ...passmanager.rewriting import PatternPass
-from ..rewriting.decompose import replace_by_parts
+from ..rewriting.decompose import replace_by_decomposition
 
-__all__ = ["Simplify", "SimplifyInference"]
+__all__ = ["DecomposeForInference", "SimplifyInference"]
 
 
-class Simplify(RewritePattern):
-    """Replace an operation by what it is at inference."""
+class DecomposeForInference(RewritePattern):
+    """Replace an operation by a simpler equivalent at inference."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -25,15 +25,38 @@ class Simplify(RewritePattern):
         rewriter: PatternRewriter,
         /,
     ) -> None:
-        replace_by_parts(op, rewriter)
+        replace_by_decomposition(op, rewriter)
 
 
 @dataclass(frozen=True)
 class SimplifyInference(PatternPass):
-    """Take normalizations apart, and dropout away; source: `relay.SimplifyInference`.
+    """Decompose normalizations, and remove dropout.
 
-    `batch_norm` becomes a product and a sum with one constant each, if its parameters are
-    constants. What loses its last use goes.
+    `batch_norm` with constant parameters becomes a product and a sum with one constant each.
+    Source: `relay.SimplifyInference`.
+
+    Before:
+
+        func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+          %gamma = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
+          %beta = relax.constant dense<[0.0, 1.0]> : tensor<2xf32>
+          %mean = relax.constant dense<[0.5, 1.0]> : tensor<2xf32>
+          %var = relax.constant dense<[4.0, 16.0]> : tensor<2xf32>
+          %0 = relax.nn.batch_norm %x, %gamma, %beta, %mean, %var {epsilon = 0.0}
+              : (tensor<1x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+              -> tensor<1x2xf32>
+          func.return %0 : tensor<1x2xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+          %0 = relax.constant dense<0.5> : tensor<2xf32>
+          %1 = relax.multiply %x, %0 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+          %2 = relax.constant dense<[-0.25, 0.5]> : tensor<2xf32>
+          %3 = relax.add %1, %2 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+          func.return %3 : tensor<1x2xf32>
+        }
     """
 
     name = "simplify-inference"
@@ -42,4 +65,4 @@ class SimplifyInference(PatternPass):
     remove_dead = True
 
     def patterns(self) -> Sequence[RewritePattern]:
-        return (Simplify(),)
+        return (DecomposeForInference(),)

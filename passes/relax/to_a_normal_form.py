@@ -1,8 +1,8 @@
-"""ToANormalForm: graphs become operations in order, each in the scope that needs it."""
+"""ToANormalForm: order the operations of graphs, each in the innermost branch that uses it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -12,29 +12,26 @@ from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
+from ...analysis.opaque_functions import is_opaque
 from ...dialects.relax.control import GraphOp
 from ...dialects.relax.ordering import dependence_order
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.remarks import Remarks
-from .inline import LEFT_ALONE
+from ...passmanager.ir.edit import erase, insert_before
 
 __all__ = ["ToANormalForm", "inline_graphs", "sink_into_branches"]
 
 BRANCHES = (IfOp, IndexSwitchOp)
-"""The operations that compute one of their regions, once."""
+"""The operations that run one of their regions, once."""
 
 
-def inline_graphs(
-    root: Operation, gate: Callable[[], bool] | None = None
-) -> tuple[int, list[Operation]]:
-    """Put the operations of each `relax.graph` in `root` in its place, in the order in which they
-    are computed; returns how many graphs there were, and the operations, each after those that it
-    uses.
+def inline_graphs(root: Operation, actions: Actions = SILENT) -> list[Operation]:
+    """Replace each `relax.graph` nested in `root` by its operations, in dependence order.
 
-    `gate`, if given, is asked before each graph, and may keep it, and those in it, as they are.
+    Returns these operations, each after those whose results it uses. A graph that `actions` does
+    not allow to be replaced stays, with the graphs in it.
     """
-    graphs = 0
     inlined: dict[Operation, None] = {}
     ordered: list[Operation] = []
     pending = _first_ops(root)
@@ -43,8 +40,8 @@ def inline_graphs(
         while op is not None:
             following = op.next_op
             if isinstance(op, GraphOp):
-                if gate is None or gate():
-                    graphs += 1
+                if actions.allowed(op):
+                    actions.count("graphs")
                     inlined |= dict.fromkeys(ops := _inline(op))
                     following = ops[0] if ops else following
             else:
@@ -56,52 +53,45 @@ def inline_graphs(
                     pending += _first_ops(op)
                     break
             op = following
-    return graphs, ordered
+    return ordered
 
 
 def _first_ops(op: Operation) -> list[Operation]:
-    """The first op of each block directly in `op`, last block first."""
+    """Return the first operation of each block directly in `op`, last block first."""
     blocks = [block for region in op.regions for block in region.blocks]
     return [first for block in reversed(blocks) if (first := block.first_op) is not None]
 
 
 def _inline(graph: GraphOp) -> list[Operation]:
-    """Replace a graph by its operations; returns these."""
+    """Replace `graph` by its operations in dependence order, and return them."""
     *ops, end = dependence_order(graph.body.block)
     for op in ops:
         op.detach()
-    block = graph.parent
-    assert block is not None
-    block.insert_ops_before(ops, graph)
+    insert_before(graph, *ops)
     for old, new in zip(graph.results, end.operands, strict=True):
         old.replace_all_uses_with(new)
-    graph.detach()
-    graph.drop_all_references()
+    erase(graph)
     return ops
 
 
-def sink_into_branches(ops: Iterable[Operation], remarks: Remarks | None = None) -> int:
-    """Move each operation without effects that only branches use to the start of the innermost one
-    with all its uses; returns how many.
+def sink_into_branches(ops: Iterable[Operation], actions: Actions = SILENT) -> None:
+    """Move each pure operation that only one branch uses to the start of that branch.
 
-    `ops` come each after those that it uses. Nothing moves into loops and functions, where it would
-    be computed another number of times.
+    The branch is the innermost one with all uses. `ops` are in dependence order. Nothing moves
+    into loops and functions, whose bodies may run more than once, or never.
     """
-    sunk = 0
-    # The users of a value come to their places before what it is computed by.
+    # Backwards, so that the users of an operation have moved before it.
     for op in reversed([*ops]):
         if (branch := _branch_of_uses(op)) is not None and is_side_effect_free(op):
             op.detach()
             assert branch.first_op is not None
-            branch.insert_op_before(op, branch.first_op)
-            sunk += 1
-            if remarks:
-                remarks.passed(op, "Sunk", "computed in the branch that uses it")
-    return sunk
+            insert_before(branch.first_op, op)
+            actions.passed(op, "Sunk", "moved into the branch that uses it")
+            actions.count("sunk")
 
 
 def _branch_of_uses(op: Operation) -> Block | None:
-    """The innermost branch, below the block of `op`, that has all uses of its results."""
+    """Return the innermost branch nested in the block of `op` with all uses of its results."""
     common: list[Block] | None = None
     for result in op.results:
         for use in result.uses:
@@ -114,13 +104,14 @@ def _branch_of_uses(op: Operation) -> Block | None:
 
 
 def _branches_around(op: Operation, outer: Block | None) -> list[Block]:
-    """The blocks around `op` from below the block `outer` inwards, as far as they are branches."""
+    """Return the branches around `op` inside of the block `outer`, outermost first; if `op` is in
+    a loop or function, only the branches around that."""
     blocks: list[Block] = []
     block = op.parent
     while block is not outer:
         if block is None or (holder := block.parent_op()) is None:
             return []
-        # What is in a loop or a function is computed where that is.
+        # An operation that a loop or function uses may sink to its block, but not into its body.
         blocks = [block, *blocks] if isinstance(holder, BRANCHES) else []
         block = holder.parent
     return blocks
@@ -128,11 +119,30 @@ def _branches_around(op: Operation, outer: Block | None) -> list[Block]:
 
 @dataclass(frozen=True)
 class ToANormalForm(FunctionPass):
-    """Replace dataflow graphs by their operations in order, what only a branch uses in the branch;
-    source: `relay.ToANormalForm`.
+    """Replace dataflow graphs by their operations in order; sink operations into branches.
 
-    Primitive and composite functions are left as they are, and operations outside of graphs where
-    they are.
+    A pure operation of a graph that only one branch uses moves into that branch; operations
+    outside of graphs stay where they are. Primitive and composite functions are left as they are.
+    Source: `relay.ToANormalForm`.
+
+    Before:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.graph -> tensor<4xf32> {
+            %2 = relax.negative %1 : (tensor<4xf32>) -> tensor<4xf32>
+            %1 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+            relax.output %2 : tensor<4xf32>
+          }
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
     """
 
     name = "to-a-normal-form"
@@ -140,8 +150,5 @@ class ToANormalForm(FunctionPass):
     preserves = ("infer-type",)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        if any(name in func.attributes for name in LEFT_ALONE):
-            return
-        graphs, ops = inline_graphs(func, ctx.gate(self.name))
-        ctx.count("graphs", graphs)
-        ctx.count("sunk", sink_into_branches(ops, ctx.remarks))
+        if not is_opaque(func):
+            sink_into_branches(inline_graphs(func, ctx.actions), ctx.actions)

@@ -1,4 +1,4 @@
-"""The replacement of an operation by simpler ones."""
+"""Replacement of an operation by its decomposition."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from xdsl.pattern_rewriter import PatternRewriter
 from ...dialects.relax.interfaces import Decomposes
 from ...passmanager.worklist import actions_of
 
-__all__ = ["replace_by_parts"]
+__all__ = ["replace_by_decomposition"]
 
 
-def replace_by_parts(op: Operation, rewriter: PatternRewriter) -> None:
-    """Replace an operation by its decomposition, if its types say enough.
+def replace_by_decomposition(op: Operation, rewriter: PatternRewriter) -> None:
+    """Replace `op` by its decomposition, if its types are known well enough.
 
-    A result that is declared more or less precisely than that stays so, by a cast.
+    A cast is inserted where the type of a result is more or less precise than the declared one.
     """
-    if (values := _parts(op, rewriter)) is None:
+    if (values := _decompose(op, rewriter)) is None:
         actions_of(rewriter).missed(
-            op, "TypeNotKnown", "taken apart only if more is known of its types"
+            op, "TypeNotKnown", "decomposed only if the rank and the needed sizes are known"
         )
         return
     pairs = zip(values, op.result_types, strict=True)
     rewriter.replace(op, (), [_as_type(value, type, rewriter) for value, type in pairs])
 
 
-def _parts(op: Operation, rewriter: PatternRewriter) -> Sequence[SSAValue] | None:
-    """Insert the decomposition of an operation: its own, or that of the table."""
+def _decompose(op: Operation, rewriter: PatternRewriter) -> Sequence[SSAValue] | None:
+    """Insert the decomposition of `op`: its own (`Decomposes`), or the one in the table."""
     if isinstance(op, Decomposes):
         return op.decompose(rewriter)
+    # Imported here, as it imports numpy.
     from .decompositions import DECOMPOSITIONS
 
     return DECOMPOSITIONS[type(op)](op, rewriter)

@@ -1,7 +1,8 @@
-"""Decompositions of operations of relax into simpler ones, for simplify-inference and
-canonicalize-ops; constant parameters are computed at once.
+"""Decompositions of relax operations into simpler ones, for `simplify-inference` and
+`canonicalize-ops`.
 
-Each returns None if the rank of the data is unknown.
+Each inserts operations with a builder and returns the values that replace the results, or None if
+the rank of the data is unknown. Parameters computed from constants alone become constants.
 """
 
 from __future__ import annotations
@@ -20,97 +21,111 @@ from ...dialects.relax.nn import BiasAddOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of
-from ..rewriting.folding_builder import Calculator, Term, constant_of, known_array
+from .constant_arrays import constant_of, known_array
+from .folding_builder import FoldingBuilder, Term
 
 __all__ = ["DECOMPOSITIONS"]
 
 Decomposition: TypeAlias = Callable[[Any, Builder], Sequence[SSAValue] | None]
-"""Inserts operations that compute the results of an operation; None if its types say too little."""
+"""Inserts operations that compute the results of an operation; None if its types are unknown."""
 
 
 def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | None:
-    """One product and one sum, in the element type of the data, so that a convolution can take in
-    the product; the factors are rounded to it once."""
+    """Decompose into one product and one sum: `data * scale + shift`.
+
+    They are in the element type of the data, so that `fold-scale-axis` can move the product into
+    the weights of a convolution. Scale and shift are computed in f32 or f64 and rounded once.
+    """
     if not is_ranked(type := op.data.type):
         return None
-    calc = Calculator(builder, element_of(type))
-    scale = calc.rsqrt(calc.add(calc.parameter(op.moving_var), calc.number(op.epsilon)))
+    folder = FoldingBuilder(builder, element_of(type))
+    scale = folder.rsqrt(folder.add(folder.parameter(op.moving_var), folder.number(op.epsilon)))
     if op.scale:
-        scale = calc.multiply(scale, calc.parameter(op.gamma))
-    shift = calc.multiply(calc.parameter(op.moving_mean), scale)
+        scale = folder.multiply(scale, folder.parameter(op.gamma))
+    shift = folder.multiply(folder.parameter(op.moving_mean), scale)
     if op.center:
-        shift = calc.subtract(calc.parameter(op.beta), shift)
+        shift = folder.subtract(folder.parameter(op.beta), shift)
     else:
-        shift = calc.subtract(calc.number(0.0), shift)
+        shift = folder.subtract(folder.number(0.0), shift)
     axes, rank = _axes([op.axis], type)
-    scaled = MultiplyOp(op.data, calc.result(calc.along(scale, axes, rank)))
+    scaled = MultiplyOp(op.data, folder.result(folder.broadcast_along(scale, axes, rank)))
     builder.insert(scaled)
-    return builder.insert(AddOp(scaled, calc.result(calc.along(shift, axes, rank)))).results
+    return builder.insert(
+        AddOp(scaled, folder.result(folder.broadcast_along(shift, axes, rank)))
+    ).results
 
 
 def layer_norm(op: ops.LayerNormOp, builder: Builder) -> Sequence[SSAValue] | None:
+    """Decompose into `normalized * gamma + beta` over `op.axes`."""
     if not is_ranked(type := op.data.type):
         return None
-    calc = Calculator(builder, element_of(type))
+    folder = FoldingBuilder(builder, element_of(type))
     axes, _ = _axes([*op.axes], type)
-    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon)
-    return _affine(calc, op, data, axes, type)
+    data = _normalize(folder, folder.tensor(op.data), axes, op.epsilon)
+    return _affine(folder, op, data, axes, type)
 
 
 def instance_norm(op: ops.InstanceNormOp, builder: Builder) -> Sequence[SSAValue] | None:
+    """Decompose into `normalized * gamma + beta` over the spatial dimensions."""
     if not is_ranked(type := op.data.type):
         return None
-    calc = Calculator(builder, element_of(type))
+    folder = FoldingBuilder(builder, element_of(type))
     channels, rank = _axes([op.axis], type)
     axes = [axis for axis in range(1, rank) if axis not in channels]
-    data = _normalize(calc, calc.tensor(op.data), axes, op.epsilon)
-    return _affine(calc, op, data, channels, type)
+    data = _normalize(folder, folder.tensor(op.data), axes, op.epsilon)
+    return _affine(folder, op, data, channels, type)
 
 
 def group_norm(op: ops.GroupNormOp, builder: Builder) -> Sequence[SSAValue] | None:
-    """None, too, if the number of channels is not known, more than one other dimension is not, or
-    one is 0, of which no reshape could say what it is to be."""
+    """Decompose into a reshape that splits the channels into groups, a normalization of each
+    group, and a reshape back.
+
+    None also if `relax.reshape` cannot express the shape: the number of channels or more than one
+    other dimension is unknown, or a dimension is 0.
+    """
     if not is_ranked(type := op.data.type):
         return None
     (channels, *axes), _ = _axes([op.channel_axis, *op.axes], type)
     shape, groups = type.get_shape(), op.num_groups
     if shape[channels] == DYNAMIC_INDEX or shape.count(DYNAMIC_INDEX) > 1 or 0 in shape:
         return None
-    calc = Calculator(builder, element_of(type))
+    folder = FoldingBuilder(builder, element_of(type))
     split = groups, shape[channels] // groups
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
-    data = calc.reshape(
-        calc.tensor(op.data), _newshape((*shape[:channels], *split, *shape[channels + 1 :]))
+    data = folder.reshape(
+        folder.tensor(op.data), _newshape((*shape[:channels], *split, *shape[channels + 1 :]))
     )
-    data = _normalize(calc, data, inner, op.epsilon)
-    return _affine(calc, op, calc.reshape(data, _newshape(shape)), [channels], type)
+    data = _normalize(folder, data, inner, op.epsilon)
+    return _affine(folder, op, folder.reshape(data, _newshape(shape)), [channels], type)
 
 
 def rms_norm(op: ops.RMSNormOp, builder: Builder) -> Sequence[SSAValue] | None:
+    """Decompose into `data * rsqrt(mean(data * data) + epsilon) * weight`."""
     if not is_ranked(type := op.data.type):
         return None
-    calc = Calculator(builder, element_of(type))
+    folder = FoldingBuilder(builder, element_of(type))
     axes, rank = _axes([*op.axes], type)
-    data = calc.tensor(op.data)
-    squares = calc.mean(calc.multiply(data, data), axes)
-    norm = calc.rsqrt(calc.add(squares, calc.number(op.epsilon)))
-    weight = calc.along(calc.parameter(op.weight), axes, rank)
-    return (calc.result(calc.multiply(calc.multiply(data, norm), weight)),)
+    data = folder.tensor(op.data)
+    squares = folder.mean(folder.multiply(data, data), axes)
+    norm = folder.rsqrt(folder.add(squares, folder.number(op.epsilon)))
+    weight = folder.broadcast_along(folder.parameter(op.weight), axes, rank)
+    return (folder.result(folder.multiply(folder.multiply(data, norm), weight)),)
 
 
 def l2_normalize(op: ops.L2NormalizeOp, builder: Builder) -> Sequence[SSAValue] | None:
+    """Decompose into `data * rsqrt(max(sum(data * data), eps))`."""
     if not is_ranked(type := op.data.type):
         return None
-    calc = Calculator(builder, element_of(type))
+    folder = FoldingBuilder(builder, element_of(type))
     axes, _ = _axes([*op.axis], type)
-    data = calc.tensor(op.data)
-    squares = calc.sum(calc.multiply(data, data), axes)
-    norm = calc.rsqrt(calc.maximum(squares, calc.number(op.eps)))
-    return (calc.result(calc.multiply(data, norm)),)
+    data = folder.tensor(op.data)
+    squares = folder.sum(folder.multiply(data, data), axes)
+    norm = folder.rsqrt(folder.maximum(squares, folder.number(op.eps)))
+    return (folder.result(folder.multiply(data, norm)),)
 
 
 def bias_add(op: BiasAddOp, builder: Builder) -> Sequence[SSAValue] | None:
-    """A sum with the bias expanded: if that is a constant, with another one."""
+    """Decompose into a sum with the bias, expanded to broadcast along its axis."""
     if not is_ranked(type := op.data.type):
         return None
     axis = normalize_axis(op.axis, len(type.get_shape()))
@@ -125,37 +140,37 @@ def bias_add(op: BiasAddOp, builder: Builder) -> Sequence[SSAValue] | None:
 
 
 def _axes(axes: Sequence[int], type: TensorType[Attribute]) -> tuple[Sequence[int], int]:
-    """The axes counted from the first one, and the rank."""
+    """Return `axes` as non-negative numbers, and the rank of `type`."""
     rank = len(type.get_shape())
     return normalize_axes(axes, rank), rank
 
 
 def _newshape(shape: Sequence[int]) -> list[int]:
-    """The shape as `relax.reshape` says it."""
+    """Return `shape` as the property of `relax.reshape`, with -1 for an unknown size."""
     return [-1 if size == DYNAMIC_INDEX else size for size in shape]
 
 
-def _normalize(calc: Calculator, data: Term, axes: Sequence[int], epsilon: float) -> Term:
-    """The tensor less its mean, over the root of its variance, both over `axes`."""
-    centered = calc.subtract(data, calc.mean(data, axes))
-    variance = calc.mean(calc.multiply(centered, centered), axes)
-    return calc.multiply(centered, calc.rsqrt(calc.add(variance, calc.number(epsilon))))
+def _normalize(folder: FoldingBuilder, data: Term, axes: Sequence[int], epsilon: float) -> Term:
+    """Build `(data - mean) * rsqrt(variance + epsilon)`, with mean and variance over `axes`."""
+    centered = folder.subtract(data, folder.mean(data, axes))
+    variance = folder.mean(folder.multiply(centered, centered), axes)
+    return folder.multiply(centered, folder.rsqrt(folder.add(variance, folder.number(epsilon))))
 
 
 def _affine(
-    calc: Calculator,
+    folder: FoldingBuilder,
     op: ops.AffineNormOp,
     data: Term,
     axes: Sequence[int],
     type: TensorType[Attribute],
 ) -> Sequence[SSAValue]:
-    """The product with `gamma` and the sum with `beta`, as far as the operation has them."""
+    """Build `data * gamma + beta` along `axes`; `op` says whether it has gamma and beta."""
     rank = len(type.get_shape())
     if op.scale:
-        data = calc.multiply(data, calc.along(calc.parameter(op.gamma), axes, rank))
+        data = folder.multiply(data, folder.broadcast_along(folder.parameter(op.gamma), axes, rank))
     if op.center:
-        data = calc.add(data, calc.along(calc.parameter(op.beta), axes, rank))
-    return (calc.result(data),)
+        data = folder.add(data, folder.broadcast_along(folder.parameter(op.beta), axes, rank))
+    return (folder.result(data),)
 
 
 DECOMPOSITIONS: Mapping[type[Operation], Decomposition] = {

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr,
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...analysis.attribute_numbering import AttributeNumbering
 from ...passmanager.ir.access import read_fields, read_step
 from ...passmanager.ir.symbols import symbol_of
-from ..generic.eliminate_common_subexpr import Numbers
 
 __all__ = ["Outliner", "erase", "fusible_functions"]
 
@@ -35,7 +35,7 @@ class Outliner:
         self.names = {symbol_of(op) for op in self.block.ops}
         self.suffixes: dict[str, int] = {}
         """The last number that was added to a name."""
-        self.numbers = Numbers()
+        self.numbers = AttributeNumbering()
         self.known: dict[Key, Callee] = {}
         self.bound: dict[Operation, None] = {}
         """Constants that were copied."""

@@ -19,7 +19,7 @@ from ...dialects.tir.ops import PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
-from ..generic.dead_code_elimination import is_used
+from ..rewriting.dead_code import is_used
 from .base import PrimFuncPass
 
 __all__ = ["RemoveNoOp", "remove_no_ops"]
@@ -139,7 +139,7 @@ class NoOpRemover:
             return "stores the value that is there"
         if (place := place_of(op)) is None or effects.is_opaque:
             return None
-        (root,) = access.writes
+        (root,) = effects.writes
         if self.is_overwritten((root,), root):
             return "stores a value that is not read"
         return "is overwritten" if self.is_overwritten(place, root) else None

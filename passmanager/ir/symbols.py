@@ -5,7 +5,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-__all__ = ["name_of", "symbol_of"]
+__all__ = ["PRIVATE", "name_of", "symbol_of"]
+
+PRIVATE = StringAttr("private")
+"""The visibility of a symbol that only its own module refers to."""
 
 
 def name_of(op: Operation) -> str:

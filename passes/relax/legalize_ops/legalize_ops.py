@@ -24,7 +24,7 @@ from ....dialects.tir.ops import PrimFuncOp
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.walk import walk
-from ...generic.dead_code_elimination import remove_dead_operations
+from ...rewriting.dead_code import remove_dead_operations
 from ...rewriting.outliner import Outliner, fusible_functions
 from ..fuse_ops import fuse_operations, is_scalar_constant
 from .contraction import is_plain, is_trivial, windows_of

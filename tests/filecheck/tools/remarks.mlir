@@ -7,16 +7,16 @@
 // NONE-NOT: remark:
 
 // CHECK-NOT: Passed
-// CHECK:      remark: [Missed] TooManyElements | Category:fold-constant | Function=fold | Remark="too large to be computed", Op="relax.add", Elements=4, Limit=3
+// CHECK:      remark: [Missed] TooManyElements | Category:fold-constant | Function=fold | Remark="too large to evaluate", Op="relax.add", Elements=4, Limit=3
 // CHECK-NEXT:   %0 = relax.add %large, %large
 // CHECK-NEXT:        ^
-// CHECK:      remark: [Missed] OnlyFills | Category:fold-constant | Function=fold | Remark="not element-wise, and its operands are not to be expanded", Op="relax.matmul"
+// CHECK:      remark: [Missed] OnlyFills | Category:fold-constant | Function=fold | Remark="not element-wise, and fills are not expanded", Op="relax.matmul"
 // CHECK-NOT:  remark:
 
 func.func @fold(%p : tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2x2xf32>, tensor<2xf32>) {
   %large = relax.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %small = relax.constant dense<[1.0, 2.0]> : tensor<2xf32>
-  // expected-remark@+1 {{[Missed] TooManyElements | Category:fold-constant | Function=fold | Remark="too large to be computed", Op="relax.add", Elements=4, Limit=3}}
+  // expected-remark@+1 {{[Missed] TooManyElements | Category:fold-constant | Function=fold | Remark="too large to evaluate", Op="relax.add", Elements=4, Limit=3}}
   %0 = relax.add %large, %large : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   // expected-remark@+1 {{[Passed] Folded | Category:fold-constant | Function=fold | Remark="replaced by its value", Op="relax.add"}}
   %1 = relax.add %small, %small : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
@@ -37,7 +37,7 @@ func.func @merge(%x : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %0 = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   // expected-remark-re@+1 {{[Passed] Merged | Category:eliminate-common-subexpr | Function=merge | Remark="replaced by an equal operation", Op="relax.add", First="{{.*}}remarks.mlir:{{\d+}}:8"}}
   %1 = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  // expected-remark@+1 {{[Passed] Removed | Category:dead-code-elimination | Function=merge | Remark="without effects, and its results are unused", Op="relax.multiply"}}
+  // expected-remark@+1 {{[Passed] Removed | Category:dead-code-elimination | Function=merge | Remark="has no effects, and its results are unused", Op="relax.multiply"}}
   %2 = relax.multiply %x, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }

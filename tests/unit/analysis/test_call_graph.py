@@ -1,4 +1,4 @@
-"""CallGraph: who refers to whom."""
+"""CallGraph: references between symbols, and orders that follow from them."""
 
 from __future__ import annotations
 

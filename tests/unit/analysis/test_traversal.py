@@ -1,4 +1,4 @@
-"""In which order passes visit the ops of a block."""
+"""The order in which passes visit the ops of a block."""
 
 from __future__ import annotations
 

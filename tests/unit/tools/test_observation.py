@@ -509,7 +509,8 @@ def test_help_pass() -> None:
     assert "  level: 2" in lines and "  requires: infer-type" in lines
     assert "    max-elements: int = 16777216" in lines
     assert (
-        "        The most elements of a tensor that is computed with, or made, by folding." in lines
+        "        The maximum number of elements of a folded operation's operands and results."
+        in lines
     )
     assert any("--config fold-constant.max_elements=" in line for line in lines)
 
@@ -673,7 +674,7 @@ def test_option_of_a_target_that_it_has_not() -> None:
 
 def test_mlir_opt_that_is_not_installed() -> None:
     shown = run("-p", "mlir-opt{executable=no-such-tool}", status=1).stderr
-    assert "'no-such-tool' is not installed; another is named by the option executable" in shown
+    assert "'no-such-tool' is not installed; choose another with the option executable" in shown
 
 
 @pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")

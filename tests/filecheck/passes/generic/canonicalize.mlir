@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p canonicalize --split-input-file | filecheck %s
 
-// Operations are folded and rewritten, and what is then dead is removed.
+// Fold and rewrite operations, and remove those that become dead.
 // CHECK-LABEL: @chain
 // CHECK-NEXT:    func.return %a
 func.func @chain(%a: i32) -> i32 {
@@ -12,7 +12,7 @@ func.func @chain(%a: i32) -> i32 {
 
 // -----
 
-// A constant stands on the right of an operation that commutes.
+// The constant of a commutative operation becomes its right operand.
 // CHECK-LABEL: @commute
 // CHECK-NEXT:    [[C:%.*]] = arith.constant 3
 // CHECK-NEXT:    [[S:%.*]] = arith.addi %a, [[C]]
@@ -25,7 +25,7 @@ func.func @commute(%a: i32) -> i32 {
 
 // -----
 
-// Blocks that are never reached go, with operations that use each other.
+// Unreachable blocks and dead cycles are removed.
 // CHECK-LABEL: @unreached
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
@@ -38,7 +38,7 @@ func.func @unreached() {
 
 // -----
 
-// What may have effects stays.
+// Operations that may have effects stay.
 // CHECK-LABEL: @effect
 // CHECK-NEXT:    func.call @other
 // CHECK-NEXT:    func.return

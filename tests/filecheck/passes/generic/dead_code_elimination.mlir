@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p dead-code-elimination --split-input-file | filecheck %s
 
-// Unused operations go, whole chains at once; what is used stays.
+// Whole chains of unused operations are removed; used operations stay.
 // CHECK-LABEL: @chain
 func.func @chain(%x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[A:%.*]] = relax.exp %x
@@ -25,7 +25,7 @@ func.func @arith(%x : i32) {
 
 // -----
 
-// Unknown and visible effects stay, with all that they use; reading memory is no effect.
+// Operations with unknown or visible effects stay, with their operands; reading memory is no effect.
 // CHECK-LABEL: @effects
 func.func @effects(%m : memref<1xi32>, %i : index) {
   // CHECK-NEXT: [[C:%.*]] = arith.constant 1 : i32
@@ -53,7 +53,7 @@ func.func @call() {
 
 // -----
 
-// A branch goes if nothing in it has an effect and its results are unused.
+// A branch without effects and with unused results is removed.
 // CHECK-LABEL: @branches
 func.func @branches(%c : i1, %x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: scf.if %c {
@@ -92,7 +92,7 @@ func.func @branches(%c : i1, %x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// An effect at any depth keeps all that is around it.
+// An effect at any depth keeps all operations around it.
 // CHECK-LABEL: @deep
 func.func @deep(%c : i1) {
   // CHECK-NEXT: scf.if
@@ -108,7 +108,7 @@ func.func @deep(%c : i1) {
 
 // -----
 
-// Private functions go if nothing reaches them; recursion does not keep them. Others stay.
+// Unreachable private functions are removed, recursive ones too. Others stay.
 // CHECK-NOT: @unused
 // CHECK: func.func @public
 // CHECK-NOT: @unused
@@ -140,7 +140,7 @@ func.func private @unused_declaration()
 
 // -----
 
-// Public functions are kept, whoever calls them.
+// Public functions stay.
 // CHECK: @foo
 // CHECK: @bar
 func.func @foo() {
@@ -152,7 +152,7 @@ func.func @bar() {
 
 // -----
 
-// A function that only an unused operation names goes with it, one that an attribute names stays.
+// A function that only an unused operation refers to is removed; one that an attribute names stays.
 // CHECK: "test.op"() {callees = [@named]}
 // CHECK-NEXT: func.func private @named
 func.func private @unnamed() {
@@ -165,7 +165,7 @@ func.func private @named() {
 
 // -----
 
-// A symbol that is missing: no function goes, but unused operations do.
+// With an undefined symbol no function is removed, but unused operations are.
 // CHECK-NOT: arith.constant
 // CHECK: func.func private @kept
 "test.op"() {callee = @missing} : () -> ()
@@ -176,8 +176,8 @@ func.func private @kept() {
 
 // -----
 
-// A function that nothing calls goes with what it captures, whatever its body does; a call stays,
-// as its function may have effects.
+// An unused lambda is removed with its captured values, whatever its body does; a call stays, as it
+// may have effects.
 // CHECK-LABEL: @lambdas
 func.func @lambdas(%x : tensor<f32>) {
   // CHECK-NEXT: [[F:%.*]] = relax.lambda() -> tensor<f32> {
@@ -217,7 +217,7 @@ func.func @values(%x : tensor<f32>) {
 
 // -----
 
-// In a graph, whatever the order; what stands before or after its user, and in a lambda.
+// In a graph, before or after the user, and in a lambda.
 // CHECK-LABEL: @graphs
 func.func @graphs(%x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[G:%.*]] = relax.graph -> tensor<f32> {
@@ -246,7 +246,7 @@ func.func @graphs(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// Kernels stay as long as what calls them does, also through another kernel.
+// Kernels that are called stay, also if another kernel calls them.
 // CHECK: module
 // CHECK-NEXT: func.func private @kernel
 // CHECK: func.func private @inner
@@ -265,7 +265,7 @@ func.func @calls() -> tensor<f32> {
 
 // -----
 
-// An operation with several results stays if one of them is used; a part that is not, too.
+// An operation stays if one of its results is used.
 // CHECK-LABEL: @results
 func.func @results(%x : tensor<4xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: [[A:%.*]], {{%.*}} = relax.split %x

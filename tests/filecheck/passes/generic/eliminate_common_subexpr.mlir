@@ -50,7 +50,7 @@ func.func @arith(%x : i32) -> i32 {
 
 // -----
 
-// What differs in operands, order of operands, properties, attributes, result type or name stays.
+// Operations differing in operands, their order, properties, attributes, result type or name stay.
 // CHECK-LABEL: @differ
 func.func @differ(%x : tensor<4x4xf32>, %y : tensor<4x4xf32>, %z : tensor<?x?xf32>) {
   // CHECK-COUNT-8: relax.
@@ -74,7 +74,7 @@ func.func @differ(%x : tensor<4x4xf32>, %y : tensor<4x4xf32>, %z : tensor<?x?xf3
 
 // -----
 
-// The same differences twice: only the second of each goes.
+// The same differences twice: the second of each is merged.
 // CHECK-LABEL: @differ_twice
 func.func @differ_twice(%x : tensor<?xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.exp %x : (tensor<?xf32>) -> tensor<4xf32>
@@ -90,7 +90,7 @@ func.func @differ_twice(%x : tensor<?xf32>) {
 
 // -----
 
-// Unknown effects: calls and unknown operations stay, and so does what reads or writes memory.
+// Calls, unknown operations, and operations that read or write memory stay.
 // CHECK-LABEL: @effects
 func.func private @effects(%m : memref<1xf32>, %i : index) {
   // CHECK-NEXT: "test.op"
@@ -115,7 +115,7 @@ func.func private @effects(%m : memref<1xf32>, %i : index) {
 
 // -----
 
-// Branches: duplicates of what is outside go; one side does not see the other, nor what is after.
+// Duplicates of operations before a branch are merged; not those of the other side, or after it.
 // CHECK-LABEL: @branches
 func.func @branches(%c : i1, %x : tensor<f32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.exp %x
@@ -165,7 +165,7 @@ func.func @blocks(%x : i32) -> i32 {
 
 // -----
 
-// A loop body sees what is before the loop.
+// Duplicates of operations before a loop are merged in its body.
 // CHECK-LABEL: @loop
 func.func @loop(%n : index, %x : i32) {
   // CHECK-NEXT: [[A:%.*]] = arith.addi %x, %x
@@ -181,7 +181,7 @@ func.func @loop(%n : index, %x : i32) {
 
 // -----
 
-// An isolated region does not see what is outside.
+// Nothing outside of an isolated region is available in it.
 // CHECK-LABEL: @isolated
 func.func @isolated() {
   // CHECK-NEXT: arith.constant 1 : i32
@@ -241,8 +241,7 @@ func.func @values(%x : tensor<f32>, %y : tensor<f32>) {
 
 // -----
 
-// A function is on its own: it computes again what is computed outside, and captures nothing more.
-// Functions and calls of them stay.
+// A lambda captures nothing more: it repeats the computations outside. Lambdas and calls stay.
 // CHECK-LABEL: @lambdas
 func.func @lambdas(%x : tensor<f32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.exp %x
@@ -275,8 +274,8 @@ func.func @lambdas(%x : tensor<f32>) {
 
 // -----
 
-// In a graph, in the order of dependences: uses before the definition follow, and what is equal
-// only when they have is found.
+// In a graph, in dependence order: uses before the definition are renamed, which makes further
+// operations equal.
 // CHECK-LABEL: @graph
 func.func @graph(%c : i1, %x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[O:%.*]] = relax.exp %x

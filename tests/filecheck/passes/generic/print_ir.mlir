@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p 'print-ir{header="before"},fold-constant,PrintIR' 2>&1 >/dev/null | filecheck %s --check-prefix=PRINTED
 // RUN: passline-opt %s -p print-ir 2>/dev/null | filecheck %s
 
-// The module is printed on stderr where the pass stands, and goes on as it is.
+// The module is printed on stderr, and is not changed.
 
 // PRINTED:      PrintIR(before):
 // PRINTED:        relax.add

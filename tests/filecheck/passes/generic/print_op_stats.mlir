@@ -2,8 +2,7 @@
 // RUN: passline-opt %s -p 'print-op-stats{json=true}' 2>&1 >/dev/null | filecheck %s --check-prefix=JSON
 // RUN: passline-opt %s -p print-op-stats 2>/dev/null | filecheck %s
 
-// How many ops of each name there are is printed on stderr, as by mlir-opt; the module goes on as
-// it is.
+// The number of ops of each name is printed on stderr, as by mlir-opt; the module is not changed.
 
 //       TEXT:Operations encountered:
 //  TEXT-NEXT:-----------------------

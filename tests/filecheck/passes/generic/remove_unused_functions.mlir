@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p remove-unused-functions --split-input-file | filecheck %s
 
-// What main reaches stays, through calls, attributes and branches; the rest goes, public or not.
+// Functions reachable from main by calls and attributes stay; others are removed, public ones too.
 // CHECK-LABEL: module
 // CHECK-NEXT: func.func @main
 // CHECK: func.func @called
@@ -41,7 +41,7 @@ func.func private @recursive() {
 
 // -----
 
-// What is no function stays, with what it refers to.
+// Other symbols stay, with the functions they refer to.
 // CHECK: module
 // CHECK-NEXT: @main
 // CHECK: "test.op"() {callee = @kept}
@@ -57,7 +57,7 @@ func.func private @kept()
 
 // -----
 
-// Must not fire: what stays refers to what is not here.
+// Must not fire: a reachable function refers to an undefined symbol.
 // CHECK: @other
 func.func @main() {
   "test.op"() {callee = @missing} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p backward-fold-scale-axis --split-input-file | filecheck %s
 
-// Must not fire: what the convolution gives is used by relu and by the multiplication.
+// Must not fire: the convolution has two users, relu and the multiplication.
 // CHECK-LABEL: @two_uses
 func.func @two_uses(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
   // CHECK: relax.nn.conv2d %x, %w
@@ -14,7 +14,7 @@ func.func @two_uses(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> (tens
 
 // -----
 
-// Must not fire: a scale that is not known to be above zero, behind relu.
+// Must not fire: a scale that is not known to be above zero, after relu.
 // CHECK-LABEL: @variable_behind_relu
 func.func @variable_behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %s : tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK-NEXT: relax.nn.conv2d %x, %w
@@ -28,7 +28,7 @@ func.func @variable_behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf3
 
 // -----
 
-// Must not fire: a negative scale behind relu, and one with a zero behind the maximum.
+// Must not fire: a negative scale after relu, and one with a zero before a maximum.
 // CHECK-LABEL: @negative_behind_relu
 func.func @negative_behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.nn.relu
@@ -49,7 +49,7 @@ func.func @negative_behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf3
 
 // -----
 
-// Must not fire: the layouts of the results of two branches differ, so that the scale is along the channels of one only.
+// Must not fire: the results of two branches have different layouts: the scale is along the channels of one only.
 // CHECK-LABEL: @layouts_differ
 func.func @layouts_differ(%x : tensor<2x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<2x2x3x3xf32> {
   // CHECK: relax.nn.conv2d %x, %w :
@@ -66,7 +66,7 @@ func.func @layouts_differ(%x : tensor<2x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) ->
 
 // -----
 
-// Must not fire: a tensor that is added would have to be scaled itself.
+// Must not fire: an added tensor would need a multiplication of its own.
 // CHECK-LABEL: @residual
 func.func @residual(%x : tensor<1x2x3x3xf32>, %y : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.nn.conv2d %x, %w
@@ -81,8 +81,8 @@ func.func @residual(%x : tensor<1x2x3x3xf32>, %y : tensor<1x2x3x3xf32>, %w : ten
 
 // -----
 
-// Must not fire: scales of columns, of a factor that makes the tensor larger, of integers, of a size that is not known,
-// and infinite ones.
+// Must not fire: scales of columns, of a factor that broadcasts the data, of integers, of unknown size, and
+// infinite ones.
 // CHECK-LABEL: @no_scale
 func.func @no_scale(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %i : tensor<1x1x1x1xi32>, %d : tensor<1x2x3x?xf32>, %u : tensor<1x?x3x3xf32>, %v : tensor<?x2x1x1xf32>) {
   // CHECK-COUNT-6: relax.nn.conv2d %{{.}}, %{{.}} :
@@ -128,7 +128,7 @@ func.func @branch(%p : i1, %x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -
 
 // -----
 
-// Must not fire: the scale is computed of the convolution, or after it.
+// Must not fire: the scale depends on the convolution, or is computed after it.
 // CHECK-LABEL: @too_late
 func.func @too_late(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %s : tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK-NEXT: relax.nn.conv2d %x, %w
@@ -175,7 +175,7 @@ func.func @conv_add_relu(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
 
 // -----
 
-// Operations are made on what is not constant; a negative scale is right without relu.
+// Weights that are not constant are scaled by operations; a negative scale is valid without relu.
 // CHECK-LABEL: @variable
 func.func @variable(%x : tensor<?x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %b : tensor<2x1x1xf32>, %v : tensor<2x1x1xf32>) -> (tensor<?x2x3x3xf32>, tensor<?x2x3x3xf32>) {
   // CHECK-NEXT: [[S:%.*]] = relax.constant dense<{{.*}}> : tensor<2x1x1x1xf32>
@@ -226,7 +226,7 @@ func.func @chain(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
 
 // -----
 
-// A scale takes another one that has nowhere else to go (as after the concatenations of DenseNet).
+// A scale that cannot move on is absorbed by another (as after the concatenations of DenseNet).
 // CHECK-LABEL: @scale_of_scale
 func.func @scale_of_scale(%x : tensor<1x2x3x3xf32>, %v : tensor<2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
   // CHECK-NEXT: [[S:%.*]] = relax.constant dense<{{\[\[\[1.0+e\+01\]\], \[\[-2.8.*e\+01\]\]\]}}>
@@ -253,7 +253,7 @@ func.func @scale_of_scale(%x : tensor<1x2x3x3xf32>, %v : tensor<2x1x1xf32>) -> (
 
 // -----
 
-// Both branches of a sum take the scale.
+// Both branches of a sum absorb the scale.
 // CHECK-LABEL: @two_branches
 func.func @two_branches(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.constant dense<{{\[\[\[\[2.0+e\+00\]\], \[\[4.0+e\+00\]\]\], \[\[\[1.2+0*e\+01\]\], \[\[1.6+0*e\+01\]\]\]\]}}>
@@ -310,7 +310,7 @@ func.func @blocked(%x : tensor<1x2x3x3x2xf32>, %w : tensor<2x2x1x1x2x4xf32>, %b 
 
 // -----
 
-// Dense, whose rows are those of the result.
+// Dense: the rows of the weights are the columns of the result.
 // CHECK-LABEL: @dense
 func.func @dense(%x : tensor<1x3xf32>, %w : tensor<2x3xf32>, %b : tensor<2xf32>) -> tensor<1x2xf32> {
   // CHECK-NEXT: relax.constant dense<{{.*}}> : tensor<2x1xf32>
@@ -395,7 +395,7 @@ func.func @fills(%x : tensor<1x2x3x3xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3
 
 // -----
 
-// Through what keeps channels apart: pooling, padding, transposition, activations.
+// Through operations on each channel: pooling, padding, transposition, activations.
 // CHECK-LABEL: @through
 func.func @through(%x : tensor<1x2x4x4xf32>, %a : tensor<2xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x1x1x2xf32> {
   // CHECK: [[W:%.*]] = relax.multiply %w
@@ -417,7 +417,7 @@ func.func @through(%x : tensor<1x2x4x4xf32>, %a : tensor<2xf32>, %w : tensor<2x2
 
 // -----
 
-// In a graph, whose operations stand in any order, and in a branch.
+// In a graph and in a branch.
 // CHECK-LABEL: @graph
 func.func @graph(%p : i1, %x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %s : tensor<2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
   // CHECK: relax.graph

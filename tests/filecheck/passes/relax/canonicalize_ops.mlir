@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p canonicalize-ops --split-input-file | filecheck %s
 
-// A bias is expanded to stand at its axis; counted from the end too.
+// A bias is expanded to broadcast along its axis, which may be negative.
 // CHECK-LABEL: @bias_add
 func.func @bias_add(%x : tensor<2x3x2x2xf32>, %b : tensor<3xf32>) -> tensor<2x3x2x2xf32> {
   // CHECK-NEXT: [[E:%.*]] = relax.expand_dims %b {axis = [1, 2]} : (tensor<3xf32>) -> tensor<3x1x1xf32>
@@ -15,7 +15,7 @@ func.func @bias_add(%x : tensor<2x3x2x2xf32>, %b : tensor<3xf32>) -> tensor<2x3x
 
 // -----
 
-// At the last axis it is a sum as it is.
+// Along the last axis no expansion is needed.
 // CHECK-LABEL: @last
 func.func @last(%x : tensor<2x3xf16>, %b : tensor<3xf16>) -> tensor<2x3xf16> {
   // CHECK-NEXT: relax.add %x, %b : (tensor<2x3xf16>, tensor<3xf16>) -> tensor<2x3xf16>
@@ -41,7 +41,7 @@ func.func @constants(%x : tensor<2x2x2xf32>) -> tensor<2x2x2xf32> {
 
 // -----
 
-// A constant that is used elsewhere stays for that.
+// A constant with other uses stays for these.
 // CHECK-LABEL: @used
 func.func @used(%x : tensor<2x2x2xi32>) -> (tensor<2x2x2xi32>, tensor<2xi32>) {
   // CHECK-NEXT: [[B:%.*]] = relax.constant dense<[1, 2]> : tensor<2xi32>
@@ -55,7 +55,7 @@ func.func @used(%x : tensor<2x2x2xi32>) -> (tensor<2x2x2xi32>, tensor<2xi32>) {
 
 // -----
 
-// Flattening is a reshape, whatever is known of the shape.
+// Flattening is a reshape, for known and unknown shapes.
 // CHECK-LABEL: @flatten
 func.func @flatten(%x : tensor<?x3x2xf32>, %y : tensor<*xf32>, %z : tensor<f32>) -> (tensor<?x6xf32>, tensor<?xf32>, tensor<1xf32>) {
   // CHECK-NEXT: [[X:%.*]] = relax.reshape %x {newshape = [0, -1]} : (tensor<?x3x2xf32>) -> tensor<?x6xf32>
@@ -70,7 +70,7 @@ func.func @flatten(%x : tensor<?x3x2xf32>, %y : tensor<*xf32>, %z : tensor<f32>)
 
 // -----
 
-// Must not fire: the rank is not known, so the axis is not.
+// Must not fire: the rank is unknown.
 // CHECK-LABEL: @unranked
 func.func @unranked(%x : tensor<*xf32>, %b : tensor<3xf32>) -> tensor<*xf32> {
   // CHECK-NEXT: relax.nn.bias_add
@@ -80,7 +80,7 @@ func.func @unranked(%x : tensor<*xf32>, %b : tensor<3xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Must not fire: slopes are no sum.
+// Must not fire: prelu has slopes, not a bias.
 // CHECK-LABEL: @prelu
 func.func @prelu(%x : tensor<2x3xf32>, %b : tensor<3xf32>) -> tensor<2x3xf32> {
   // CHECK-NEXT: relax.nn.prelu

@@ -70,7 +70,7 @@ func.func @attributes(%x : tensor<4xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// Must not fire: a parameter that is not known.
+// Must not fire: an unknown parameter.
 // CHECK-LABEL: @not_constant
 func.func @not_constant(%x : tensor<4xf32>, %s : tensor<2xi64>) -> tensor<?x?xf32> {
   // CHECK-NEXT: relax.dyn.reshape %x, %s
@@ -80,7 +80,7 @@ func.func @not_constant(%x : tensor<4xf32>, %s : tensor<2xi64>) -> tensor<?x?xf3
 
 // -----
 
-// Must not fire: only some of the parameters are known.
+// Must not fire: some parameters are unknown.
 // CHECK-LABEL: @some
 func.func @some(%x : tensor<4x5xf32>, %end : tensor<1xi64>) -> tensor<?x?xf32> {
   // CHECK: relax.dyn.strided_slice %x, %{{.*}}, %end, %{{.*}}, %{{.*}} : {{.*}} -> tensor<4x?xf32>
@@ -92,7 +92,7 @@ func.func @some(%x : tensor<4x5xf32>, %end : tensor<1xi64>) -> tensor<?x?xf32> {
 
 // -----
 
-// Must not fire: what the shape broadcasts to is not known.
+// Must not fire: the broadcast shape is unknown.
 // CHECK-LABEL: @expand
 func.func @expand(%x : tensor<?x4xf32>) -> tensor<?x4xf32> {
   // CHECK: relax.dyn.expand %x
@@ -103,7 +103,7 @@ func.func @expand(%x : tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// Must not fire: the widths are known, and so is the type, but not what to pad with.
+// Must not fire: the padding value is unknown.
 // CHECK-LABEL: @pad
 func.func @pad(%x : tensor<3xf32>, %value : tensor<f32>) -> tensor<?xf32> {
   // CHECK: relax.dyn.pad %x, %{{.*}}, %value, %{{.*}} -> tensor<5xf32>
@@ -126,7 +126,7 @@ func.func @compress(%x : tensor<3xf32>) -> tensor<?xf32> {
 
 // -----
 
-// Must not fire: a parameter that is computed, until fold-constant has computed it.
+// Must not fire: a parameter that fold-constant would compute.
 // CHECK-LABEL: @computed
 func.func @computed(%x : tensor<4xf32>) -> tensor<*xf32> {
   // CHECK: relax.dyn.reshape

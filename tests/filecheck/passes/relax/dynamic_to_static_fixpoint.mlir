@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p 'fixpoint(infer-type,fold-constant,dynamic-to-static),dead-code-elimination' --verify-preserves | filecheck %s
 
-// Shapes that are computed of shapes: each one known makes the next one so.
+// Shapes computed from shapes: each known one makes the next one known.
 // CHECK-LABEL: func.func @chain(%x: tensor<2x3x4xf32>) -> tensor<24x1xf32>
 func.func @chain(%x : tensor<2x3x4xf32>) -> tensor<*xf32> {
   // CHECK-NEXT: [[R:%.*]] = relax.reshape %x {newshape = [2, -1]} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>

@@ -18,7 +18,7 @@ func.func @nested(%a : tensor<1x2xf32>, %b : tensor<1x3xf32>) -> tensor<1x12xf32
 
 // -----
 
-// The parts of one with other uses, too; it stays for these.
+// An inner concatenation with other uses is merged, and stays for these.
 // CHECK-LABEL: @used
 func.func @used(%a : tensor<1xf32>, %b : tensor<1xf32>, %c : tensor<1xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %b :
@@ -33,7 +33,7 @@ func.func @used(%a : tensor<1xf32>, %b : tensor<1xf32>, %c : tensor<1xf32>) -> (
 
 // -----
 
-// Shapes that are not known.
+// Unknown shapes.
 // CHECK-LABEL: @unknown
 func.func @unknown(%a : tensor<*xf32>, %b : tensor<?x?xf32>) -> (tensor<*xf32>, tensor<?x?xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %a, %a {axis = 1}
@@ -48,7 +48,7 @@ func.func @unknown(%a : tensor<*xf32>, %b : tensor<?x?xf32>) -> (tensor<*xf32>, 
 
 // -----
 
-// Must not fire: another axis, and one that is counted from an end that is not known.
+// Must not fire: another axis, and a negative axis of unknown rank.
 // CHECK-LABEL: @axes
 func.func @axes(%a : tensor<2x2xf32>, %b : tensor<*xf32>) -> (tensor<4x4xf32>, tensor<*xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.concatenate %a, %a :

@@ -4,7 +4,7 @@
 
 // LEVEL: warning: pipeline 'sequential' ran none of its passes: opt_level 2 is below fold-scale-axis (3)
 
-// One number, behind relu, with parameters that are constant.
+// A scalar after relu, with constant parameters.
 // CHECK-LABEL: @bound
 func.func @bound(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK-NEXT: [[W:%.*]] = relax.constant dense<{{\[\[\[\[2.0.*\]\], \[\[4.0.*\]\]\], \[\[\[6.0.*\]\], \[\[8.0.*\]\]\]\]}}>
@@ -25,7 +25,7 @@ func.func @bound(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
 
 // -----
 
-// A layer of DenseNet: the concatenation is used twice, so that the scales go forward.
+// A layer of DenseNet: the concatenation has two uses, so the scales move forward.
 // CHECK-LABEL: @dense_layer
 func.func @dense_layer(%x : tensor<1x1x3x3xf32>, %y : tensor<1x1x3x3xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
   // CHECK-NEXT: [[Y:%.*]] = relax.concatenate %x, %y
@@ -55,7 +55,7 @@ func.func @dense_layer(%x : tensor<1x1x3x3xf32>, %y : tensor<1x1x3x3xf32>) -> (t
 // CHECK-LABEL: @missed
 func.func @missed(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.multiply
-  // REMARK: [Missed] NotPositive | Category:backward-fold-scale-axis | Function=missed | {{.*}}scale that is not known to be above zero
+  // REMARK: [Missed] NotPositive | Category:backward-fold-scale-axis | Function=missed | {{.*}}the scale is not known to be above zero
   %s = relax.full -2.0 : tensor<f32>
   %0 = relax.nn.conv2d %x, %w : (tensor<1x2x3x3xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32>
   %1 = relax.nn.relu %0 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>

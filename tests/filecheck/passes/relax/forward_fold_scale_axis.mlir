@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p forward-fold-scale-axis --split-input-file | filecheck %s
 
-// Must not fire: the product has another user, that cannot take the scale.
+// Must not fire: another user of the product cannot absorb the scale.
 // CHECK-LABEL: @second_user
 func.func @second_user(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.multiply %x
@@ -17,7 +17,7 @@ func.func @second_user(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> te
 
 // -----
 
-// Must not fire: behind relu, a scale that is not known to be above zero.
+// Must not fire: after relu, a scale that is not known to be above zero.
 // CHECK-LABEL: @behind_relu
 func.func @behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %v : tensor<2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
   // CHECK: relax.multiply %x, %v
@@ -36,7 +36,7 @@ func.func @behind_relu(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %v : 
 
 // -----
 
-// Must not fire: what is added would be divided by zero, by a number that is not known, or by one so small that the
+// Must not fire: the added term would be divided by zero, by an unknown number, or by one so small that the
 // quotient is infinite.
 // CHECK-LABEL: @division
 func.func @division(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %v : tensor<2x1x1xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
@@ -60,7 +60,7 @@ func.func @division(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>, %v : ten
 
 // -----
 
-// Must not fire: the product is used in another block, is no data of the convolution, or is returned.
+// Must not fire: the product is used in another block, is not the data of the convolution, or is returned.
 // CHECK-LABEL: @elsewhere
 func.func @elsewhere(%p : i1, %x : tensor<1x2x1x1xf32>, %w : tensor<1x2x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>, tensor<1x2x1x1xf32>) {
   // CHECK-COUNT-3: relax.multiply
@@ -84,7 +84,7 @@ func.func @elsewhere(%p : i1, %x : tensor<1x2x1x1xf32>, %w : tensor<1x2x1x1xf32>
 
 // -----
 
-// Must not fire: of scales along the columns.
+// Must not fire: scales along the columns.
 // CHECK-LABEL: @columns
 func.func @columns(%x : tensor<1x2x3x3xf32>, %w : tensor<2x2x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK: relax.multiply
@@ -136,7 +136,7 @@ func.func @blocked(%x : tensor<1x2x3x3x2xf32>, %w : tensor<2x1x1x1x4x4xf32>, %s 
 
 // -----
 
-// Two depthwise convolutions take it: both weights are multiplied, and the difference is shared.
+// Two depthwise convolutions absorb it: both weights are multiplied, and the difference is shared.
 // CHECK-LABEL: @depthwise
 func.func @depthwise(%x : tensor<1x3x3x2xf32>, %w : tensor<1x1x2x1xf32>, %v : tensor<4x1x1x1xf32>) -> tensor<1x3x3x2xf32> {
   // CHECK: [[R:%.*]] = relax.nn.relu %x
@@ -165,7 +165,7 @@ func.func @depthwise(%x : tensor<1x3x3x2xf32>, %w : tensor<1x1x2x1xf32>, %v : te
 
 // -----
 
-// A negative scale is right without relu, a zero without a sum. Groups, three dimensions, transposed.
+// A negative scale is valid without relu, a zero without a sum. Groups, three dimensions, transposed.
 // CHECK-LABEL: @convolutions
 func.func @convolutions(%x : tensor<1x4x3x3xf32>, %y : tensor<1x2x2x2x2xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2x2xf32>) {
   // CHECK-NOT: relax.multiply
@@ -187,7 +187,7 @@ func.func @convolutions(%x : tensor<1x4x3x3xf32>, %y : tensor<1x2x2x2x2xf32>) ->
 
 // -----
 
-// Of weights that are seen in another order of dimensions, by operations.
+// Weights that are not constant, with the dimensions in another order, are scaled by operations.
 // CHECK-LABEL: @transposed_groups
 func.func @transposed_groups(%x : tensor<1x4x3x3xf32>, %v : tensor<1x1x2x2xf32>, %s : tensor<4x1x1xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK-NEXT: relax.reshape %v {newshape = [1, 1, 2, 2, 1]}
@@ -230,7 +230,7 @@ func.func @dense(%x : tensor<2x3xf32>, %w : tensor<2x3xf32>) -> tensor<2x2xf32> 
 
 // -----
 
-// A scale that comes to another one becomes part of it, here as the maximum cannot take both.
+// A scale that reaches another one becomes part of it: the maximum cannot absorb both.
 // CHECK-LABEL: @scale_of_scale
 func.func @scale_of_scale(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
   // CHECK-NEXT: relax.nn.relu %x

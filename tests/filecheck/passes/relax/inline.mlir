@@ -1,7 +1,7 @@
 // RUN: passline-opt %s -p inline --split-input-file | filecheck %s
 // RUN: passline-opt %s -p 'inline{max-ops=3}' --split-input-file | filecheck %s --check-prefix=SMALL
 
-// A private function is put where it is called, at each place; then nothing refers to it any more.
+// A private function is inlined at each call; without references left, it is erased.
 // CHECK: module
 // CHECK-NEXT: func.func @main
 // SMALL: func.func private @double
@@ -27,7 +27,7 @@ func.func @main(%y : tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// However large, if it is called once; functions in functions; several results, some of them
+// A function of any size, if it is called once; functions in functions; several results, some of them
 // parameters; calls in branches, loops, functions and graphs.
 // CHECK-LABEL: @nested
 // SMALL-LABEL: @nested
@@ -68,7 +68,7 @@ func.func private @large(%x : tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// A function that something else refers to stays beside.
+// A function with other references stays.
 // CHECK: func.func private @f
 // CHECK: @g
 // CHECK-NEXT: "test.op"() {callee = @f}
@@ -100,8 +100,8 @@ func.func @main() {
 
 // -----
 
-// Must not fire: recursion, of one function or of several; but what only calls such a function is
-// put in, and the call in it stays.
+// Must not fire: recursion, of one function or of several; but a function that only calls such a
+// function is inlined, and the call in it stays.
 // CHECK: func.func @main
 // CHECK-NEXT: func.call @itself
 // CHECK-NEXT: func.call @each
@@ -139,7 +139,7 @@ func.func private @calls(%i : index) {
 
 // -----
 
-// Must not fire: units of their own, as what is called and as what calls.
+// Must not fire: opaque functions, as callees and as callers.
 // CHECK-COUNT-4: func.call
 func.func private @primitive() attributes {relax.primitive} {
   return
@@ -180,7 +180,7 @@ func.func @main() {
 
 // -----
 
-// Must not fire: a name that means another function, in a module of its own.
+// Must not fire: a name that refers to a function of a nested module.
 // CHECK: func.call @f
 func.func private @f() {
   return

@@ -35,7 +35,7 @@ func.func @skipped(%x : tensor<f32>) -> tensor<f32> attributes {passline.skip_op
 
 // -----
 
-// A call by a less precise type than the function's stays, and so does the closure.
+// A call with less precise types than the function's stays, and so does the closure.
 // CHECK-LABEL: @less_precise
 // CHECK-NEXT: [[F:%.*]] = relax.make_closure @id() : () -> ((tensor<4xf32>) -> tensor<?xf32>)
 // CHECK-NEXT: relax.invoke [[F]](%x)
@@ -116,7 +116,7 @@ func.func @returned(%x : tensor<f32>) -> ((tensor<f32>) -> tensor<f32>, () -> ()
   }
   return %f, %g : (tensor<f32>) -> tensor<f32>, () -> ()
 }
-// The user of a closure calls what it is given.
+// A function that takes a closure calls it.
 // CHECK-LABEL: func.func @user
 // CHECK-NEXT: [[F:%.*]], [[G:%.*]] = func.call @returned(%x)
 // CHECK-NEXT: relax.invoke [[F]](%x)
@@ -130,7 +130,7 @@ func.func @user(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// In a tuple, as an argument, chosen by a branch; and called beside.
+// A lambda in a tuple, as an argument, chosen by a branch, and called directly.
 // CHECK-LABEL: func.func @escapes
 // CHECK-NEXT: [[F:%.*]] = relax.make_closure @escapes_f(%x)
 // CHECK-NEXT: relax.tuple [[F]], %x
@@ -193,7 +193,7 @@ func.func @main(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// Lambdas that call each other: what the callee captures is captured by the caller.
+// Lambdas that call each other: the caller also captures the values that the callee captures.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: func.call @main_g(%x, %x)
 // CHECK: func.func private @main_f(%x: tensor<f32>, %y: tensor<f32>)
@@ -364,7 +364,7 @@ func.func @loop(%n : index, %x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// A graph is put in order: what a function captures is computed before the function is made.
+// A graph is sorted: captured values are computed before the closure is made.
 // CHECK-LABEL: func.func @graph
 // CHECK: relax.graph
 // CHECK-NEXT: [[B:%.*]] = "test.op"() {n = 0 : i32}
@@ -386,7 +386,7 @@ func.func @graph(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// A closure that is called at once is no closure.
+// A closure that is only called becomes direct calls.
 // CHECK-LABEL: func.func @closure
 // CHECK-NEXT: func.call @add(%x, %y)
 func.func @closure(%x : tensor<f32>, %y : tensor<f32>) -> tensor<f32> {

@@ -23,7 +23,7 @@ func.func @consecutive(%x : tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32
 
 // -----
 
-// Other functions that may be taken in any order; integers wrap around.
+// Other associative and commutative operations; integers wrap around.
 // CHECK-LABEL: @others
 func.func @others(%x : tensor<2xi8>, %y : tensor<2xi1>) -> (tensor<2xi8>, tensor<2xi8>, tensor<2xi8>, tensor<2xi1>) {
   // CHECK-NEXT: [[A:%.*]] = relax.full -56 : tensor<i8>
@@ -71,7 +71,7 @@ func.func @subtract(%x : tensor<2xf32>, %y : tensor<2xui8>) -> (tensor<2xf32>, t
 
 // -----
 
-// A normalization, and a product and a sum after it, are one product and one sum.
+// A normalization with a product and a sum after it becomes one product and one sum.
 // CHECK-LABEL: @scales
 func.func @scales(%x : tensor<2x2x1xf32>) -> tensor<2x2x1xf32> {
   // CHECK-NEXT: [[A:%.*]] = relax.constant dense<{{.*}}6.000000e+00{{.*}}, {{.*}}1.200000e+01{{.*}}> : tensor<2x1xf32>
@@ -92,7 +92,7 @@ func.func @scales(%x : tensor<2x2x1xf32>) -> tensor<2x2x1xf32> {
 
 // -----
 
-// Fills stay fills, and a constant gets no larger than it has to be.
+// Fills stay fills, and a constant gets no larger than needed.
 // CHECK-LABEL: @sizes
 func.func @sizes(%x : tensor<64x64xf32>, %y : tensor<2x2xf32>) -> (tensor<64x64xf32>, tensor<2x2xf32>) {
   // CHECK-NEXT: [[A:%.*]] = relax.full 5.000000e+00 : tensor<64x64xf32>
@@ -112,7 +112,7 @@ func.func @sizes(%x : tensor<64x64xf32>, %y : tensor<2x2xf32>) -> (tensor<64x64x
 
 // -----
 
-// What changes nothing.
+// Operations with their identity element.
 // CHECK-LABEL: @neutral
 func.func @neutral(%x : tensor<2xf32>, %i : tensor<2xi32>, %c : tensor<2xi1>) -> (tensor<2xf32>, tensor<2xi32>, tensor<2xi1>) {
   // CHECK-NEXT: func.return %x, %i, %c
@@ -226,7 +226,7 @@ func.func @casts(%x : tensor<2xf16>, %i : tensor<2xi8>, %u : tensor<2xui8>, %b :
 
 // -----
 
-// Must not fire: what the inner one gives is used elsewhere, so it is computed anyway.
+// Must not fire: the inner operation has another use.
 // CHECK-LABEL: @used
 func.func @used(%x : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   // CHECK: [[A:%.*]] = relax.add %x
@@ -242,7 +242,7 @@ func.func @used(%x : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf
 
 // -----
 
-// Must not fire: values that are not constants, or nothing else (that is for fold-constant).
+// Must not fire: no constant operand, or only constant operands (see fold-constant).
 // CHECK-LABEL: @no_constants
 func.func @no_constants(%x : tensor<2xf32>, %y : tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   // CHECK: relax.add %x, %y
@@ -259,7 +259,7 @@ func.func @no_constants(%x : tensor<2xf32>, %y : tensor<2xf32>) -> (tensor<2xf32
 
 // -----
 
-// Must not fire: a product of constants that is infinite, or less than a normal float.
+// Must not fire: a product of constants that overflows or is subnormal.
 // CHECK-LABEL: @range
 func.func @range(%x : tensor<2xf32>, %h : tensor<2xf16>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf16>) {
   // CHECK: relax.multiply %x
@@ -301,7 +301,7 @@ func.func @outer(%x : tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// Must not fire: what is neutral, but of a larger shape, and what is neutral on the other side only.
+// Must not fire: identity elements of a larger shape, and those of the other side only.
 // CHECK-LABEL: @not_neutral
 func.func @not_neutral(%x : tensor<2xf32>, %y : tensor<?xf32>) -> (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   // CHECK: relax.add %x, %{{.*}} -> tensor<3x2xf32>
@@ -321,7 +321,7 @@ func.func @not_neutral(%x : tensor<2xf32>, %y : tensor<?xf32>) -> (tensor<3x2xf3
 
 // -----
 
-// Must not fire: shapes that the number of elements does not tell, equal as they are written or not.
+// Must not fire: shapes that the number of elements does not determine.
 // CHECK-LABEL: @unknown
 func.func @unknown(%x : tensor<?x?xf32>, %y : tensor<*xf32>) -> (tensor<1x1x?x?xf32>, tensor<?x?xf32>, tensor<*xf32>) {
   // CHECK-NEXT: relax.expand_dims
@@ -339,7 +339,7 @@ func.func @unknown(%x : tensor<?x?xf32>, %y : tensor<*xf32>) -> (tensor<1x1x?x?x
 
 // -----
 
-// Must not fire: conversions that lose something on the way.
+// Must not fire: lossy conversions.
 // CHECK-LABEL: @lossy
 func.func @lossy(%x : tensor<2xf32>, %i : tensor<2xi32>, %h : tensor<2xbf16>) -> (tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xbf16>, tensor<2xf32>) {
   // CHECK-COUNT-10: relax.astype

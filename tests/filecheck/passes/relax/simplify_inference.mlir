@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p simplify-inference --split-input-file | filecheck %s
 
-// Parameters that are constants: one product, one sum, one constant each, along the axis.
+// Constant parameters: one product and one sum, with one constant each along the axis.
 // CHECK-LABEL: @batch_norm
 func.func @batch_norm(%x : tensor<2x2x1x3xf32>) -> tensor<2x2x1x3xf32> {
   // CHECK-NEXT: [[S:%.*]] = relax.constant dense<{{.*}}1.000000e+00{{.*}}, {{.*}}6.000000e+00{{.*}}> : tensor<2x1x1xf32>
@@ -33,7 +33,7 @@ func.func @fills(%x : tensor<2x4xf32>) -> tensor<2x4xf32> {
 
 // -----
 
-// Without gamma and beta these are not asked for; some fills and some not.
+// Without gamma and beta; some parameters are fills.
 // CHECK-LABEL: @neither
 func.func @neither(%x : tensor<2x4xf32>, %gamma : tensor<2xf32>, %beta : tensor<2xf32>) -> tensor<2x4xf32> {
   // CHECK-NEXT: [[S:%.*]] = relax.full 5.000000e-01 : tensor<2x1xf32>
@@ -48,7 +48,7 @@ func.func @neither(%x : tensor<2x4xf32>, %gamma : tensor<2xf32>, %beta : tensor<
 
 // -----
 
-// Parameters that are not constants: operations on the vectors.
+// Parameters that are not constant: operations on the vectors.
 // CHECK-LABEL: @parameters
 func.func @parameters(%x : tensor<2x3x4xf32>, %gamma : tensor<3xf32>, %beta : tensor<3xf32>, %mean : tensor<3xf32>, %var : tensor<3xf32>) -> tensor<2x3x4xf32> {
   // CHECK-NEXT: [[E:%.*]] = relax.full 1.000000e-05 : tensor<f32>
@@ -100,7 +100,7 @@ func.func @half(%x : tensor<2x2xf16>) -> tensor<2x2xf16> {
 
 // -----
 
-// Three of them, one in another.
+// Three nested ones.
 // CHECK-LABEL: @nested
 // CHECK-NOT: batch_norm
 // CHECK: func.return
@@ -113,7 +113,7 @@ func.func @nested(%x : tensor<3x2xf32>, %p : tensor<3xf32>, %q : tensor<3xf32>) 
 
 // -----
 
-// Dropout is its operand.
+// Dropout is replaced by its operand.
 // CHECK-LABEL: @dropout
 func.func @dropout(%x : tensor<2xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: [[Y:%.*]] = relax.exp %x
@@ -125,7 +125,7 @@ func.func @dropout(%x : tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// A type that says more than can be inferred stays.
+// A type that is more precise than the inferred one stays.
 // CHECK-LABEL: @declared
 func.func @declared(%x : tensor<?xf32>) -> tensor<2xf32> {
   // CHECK-NEXT: [[Y:%.*]] = tensor.cast %x : tensor<?xf32> to tensor<2xf32>
@@ -255,7 +255,7 @@ func.func @unranked(%x : tensor<*xf32>, %p : tensor<3xf32>) {
 
 // -----
 
-// Must not fire: groups of dimensions of which a reshape could not say what they are to be.
+// Must not fire: shapes that relax.reshape cannot express.
 // CHECK-LABEL: @group_norm_of_unknown
 func.func @group_norm_of_unknown(%x : tensor<?x4x?x3xf32>, %y : tensor<2x?x1x1xf32>, %z : tensor<0x4x1x1xf32>, %p : tensor<4xf32>, %q : tensor<2xf32>) {
   // CHECK-NEXT: relax.nn.group_norm %x
@@ -270,7 +270,7 @@ func.func @group_norm_of_unknown(%x : tensor<?x4x?x3xf32>, %y : tensor<2x?x1x1xf
 
 // -----
 
-// Must not fire: a local response is no normalization of this kind.
+// Must not fire: local response normalization.
 // CHECK-LABEL: @lrn
 func.func @lrn(%x : tensor<1x4xf32>) -> tensor<1x4xf32> {
   // CHECK-NEXT: relax.nn.lrn

@@ -1,6 +1,6 @@
 // RUN: passline-opt %s -p to-a-normal-form --split-input-file | filecheck %s
 
-// Without a graph, everything stays where it is, also what only a branch uses.
+// Without a graph nothing moves, not even operations that only a branch uses.
 // CHECK-LABEL: @no_graph
 func.func @no_graph(%c : i1, %x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[A:%.*]] = relax.exp %x
@@ -38,7 +38,7 @@ func.func @skipped(%x : tensor<f32>) -> tensor<f32> attributes {passline.skip_op
 
 // -----
 
-// Nothing moves into a loop or a function: it would be computed each time.
+// Nothing moves into a loop or a function, where it would be computed each time.
 // CHECK-LABEL: @loops
 func.func @loops(%n : index, %x : tensor<f32>) -> (tensor<f32>, (tensor<f32>) -> tensor<f32>) {
   // CHECK-NEXT: [[I:%.*]] = arith.constant 1 : index
@@ -70,7 +70,7 @@ func.func @loops(%n : index, %x : tensor<f32>) -> (tensor<f32>, (tensor<f32>) ->
 
 // -----
 
-// What has an effect, or reads memory, stays in order and outside of branches.
+// Operations with effects, or that read memory, stay in order and outside of branches.
 // CHECK-LABEL: @effects
 func.func @effects(%c : i1, %m : memref<f32>) -> f32 {
   // CHECK-NEXT: [[A:%.*]] = memref.load %m
@@ -93,7 +93,7 @@ func.func @effects(%c : i1, %m : memref<f32>) -> f32 {
 
 // -----
 
-// An unused value stays, as does one that is used beside a branch, or in both branches.
+// An unused value stays, and so does one with uses outside of a branch or in both branches.
 // CHECK-LABEL: @stays
 func.func @stays(%c : i1, %x : tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK-NEXT: relax.exp %x
@@ -155,7 +155,7 @@ func.func @shared(%x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// What one branch uses is computed there; the condition before.
+// An operation that one branch uses moves there; the condition stays before.
 // CHECK-LABEL: @if
 func.func @if(%x : tensor<f32>) -> tensor<i32> {
   // CHECK-NEXT: [[C:%.*]] = arith.constant true
@@ -225,7 +225,7 @@ func.func @deep(%c : i1, %x : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// In front of the loop, in the branch that the loop is in.
+// Before a loop, into the branch that contains the loop.
 // CHECK-LABEL: @loop_in_branch
 func.func @loop_in_branch(%c : i1, %n : index, %x : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: scf.if %c
@@ -250,7 +250,7 @@ func.func @loop_in_branch(%c : i1, %n : index, %x : tensor<f32>) -> tensor<f32> 
 
 // -----
 
-// Annotations stay around what they annotate; a graph in an operand of a graph.
+// Annotations keep their operand; a graph in an operand of a graph.
 // CHECK-LABEL: @nested
 func.func @nested(%c : tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: [[A:%.*]] = relax.on_device %c
@@ -273,7 +273,7 @@ func.func @nested(%c : tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// A graph in a function, in a loop, in a branch; and a graph of nothing.
+// A graph in a function, in a loop, in a branch; and an empty graph.
 // CHECK-LABEL: @anywhere
 func.func @anywhere(%c : i1, %x : tensor<f32>) -> tensor<f32> {
   // CHECK-NOT: relax.graph

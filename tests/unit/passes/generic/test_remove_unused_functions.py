@@ -1,4 +1,4 @@
-"""Entries of RemoveUnusedFunctions."""
+"""RemoveUnusedFunctions: entry functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That FlattenConcatenate stays small."""
+"""FlattenConcatenate: the limit of operands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_doubling_ends_at_the_limit():
     assert max(counts) == 64 and len(counts) < 10
 
 
-def test_a_limit_that_is_reached_is_told():
+def test_a_concatenation_over_the_limit_is_a_remark():
     text = """
     func.func @f(%x : tensor<1xf32>) -> tensor<4xf32> {
       %0 = relax.concatenate %x, %x : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>

@@ -1,4 +1,4 @@
-"""Element-wise operations on fills give the fill of what they give for all elements."""
+"""Element-wise operations on fills fold to fills, with the value that each element has."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def fill(value: float, element: Element, shape: list[int]) -> FullOp:
 
 
 def result_of_folding(*ops: Operation) -> Operation:
-    """What makes the result of the last operation when all have been folded."""
+    """Fold `ops`, and return the operation that then defines the result of the last one."""
     end = ReturnOp(*ops[-1].results)
     fold_constants(FuncOp("main", ((), ops[-1].result_types), Region(Block([*ops, end]))))
     owner = end.operands[0].owner

@@ -1,12 +1,14 @@
-"""What FileCheck cannot say of Inline: places, names, copies that refer to others, remarks."""
+"""Inline: locations, names, references in copies, actions and remarks."""
 
 from __future__ import annotations
 
 from support.inprocess import passline_opt
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from passline.passes.relax.inline import inline_functions
+from passline.passmanager import Actions, Recorder
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
@@ -26,13 +28,19 @@ def module_of(text: str) -> ModuleOp:
     return parse_module(make_ir_context(), text, "f.mlir")
 
 
+def inlined(module: ModuleOp, max_ops: int = 1000) -> int:
+    """Run the algorithm on `module`, and return the number of calls that it inlined."""
+    inline_functions(module, max_ops, actions=(recorder := Recorder()))
+    return recorder.counts["inlined"]
+
+
 def names(module: ModuleOp) -> list[str]:
     return [op.sym_name.data for op in module.ops if isinstance(op, FuncOp)]
 
 
 def test_an_operation_has_its_place_at_that_of_the_call():
     module = module_of(DOUBLE)
-    assert inline_functions(module) == 1
+    assert inlined(module) == 1
     (main,) = module.ops
     assert isinstance(main, FuncOp)
     (add, _) = main.body.block.ops
@@ -63,7 +71,7 @@ def test_a_copy_keeps_what_it_refers_to():
     }
     """
     module = module_of(text)
-    assert inline_functions(module, max_ops=3) == 2
+    assert inlined(module, max_ops=3) == 2
     assert names(module) == ["large", "main"]
     assert str(module).count("call @large") == 3
 
@@ -85,10 +93,17 @@ def test_doubling_calls_end_at_the_limit():
     assert max(sum(1 for _ in op.walk()) for op in module.ops) < 250
 
 
-def test_what_the_gate_keeps_stays():
+class NothingAllowed(Actions):
+    """Allows no step."""
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        return False
+
+
+def test_a_call_stays_unless_its_action_is_allowed():
     module = module_of(DOUBLE)
     before = str(module)
-    assert inline_functions(module, gate=lambda: False) == 0
+    inline_functions(module, actions=NothingAllowed())
     assert str(module) == before
 
 

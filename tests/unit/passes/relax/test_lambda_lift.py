@@ -1,12 +1,14 @@
-"""Lambdas lifted: what is too large for a FileCheck case, and what is asked on the way."""
+"""LambdaLift: many lambdas, deep nesting, names, actions."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from passline.dialects.relax.control import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
+from passline.passmanager import Recorder
 from passline.passmanager.ir.location import location_of, place_text
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
@@ -16,6 +18,12 @@ from passline.passmanager.registry import make_ir_context
 
 def parse(*lines: str) -> ModuleOp:
     return parse_module(make_ir_context(), "\n".join(lines), "lambdas.mlir")
+
+
+def lifted(module: ModuleOp) -> int:
+    """Run the algorithm on `module`, and return the number of lambdas that it lifted."""
+    lift_lambdas(module, recorder := Recorder())
+    return recorder.counts["lifted"]
 
 
 def names(module: ModuleOp) -> list[str]:
@@ -38,7 +46,7 @@ def test_many_lambdas_each_a_caller_of_the_one_before():
         "return %r : i1",
         "}",
     )
-    assert lift_lambdas(module) == n
+    assert lifted(module) == n
     verify(module)
     assert names(module) == ["main", *(f"main_f{i}" for i in range(n))]
     assert all(len(op.args) == 1 for op in module.ops if isinstance(op, FuncOp))
@@ -59,7 +67,7 @@ def test_lambdas_many_deep():
         "return %r0 : i1",
         "}",
     )
-    assert lift_lambdas(module) == depth
+    assert lifted(module) == depth
     verify(module)
 
 
@@ -80,7 +88,17 @@ def test_a_function_keeps_names_and_the_place_of_its_lambda():
     assert place is not None and place_text(place).startswith("lambdas.mlir:2")
 
 
-def test_a_gate_keeps_a_lambda():
+class FirstAllowed(Recorder):
+    """Allows the first action."""
+
+    first = True
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        first, self.first = self.first, False
+        return first
+
+
+def test_a_lambda_stays_unless_its_action_is_allowed():
     module = parse(
         "func.func @main(%x : i1) {",
         "  %f = relax.lambda() -> i1 {",
@@ -91,8 +109,8 @@ def test_a_gate_keeps_a_lambda():
         "  return",
         "}",
     )
-    answers = iter((True, False))
-    assert lift_lambdas(module, lambda: next(answers)) == 1
+    lift_lambdas(module, recorder := FirstAllowed())
+    assert recorder.counts["lifted"] == 1
     verify(module)
     assert names(module) == ["main", "main_g"]
     assert sum(isinstance(op, LambdaOp) for op in walk(module)) == 1

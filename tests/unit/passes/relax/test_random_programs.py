@@ -37,7 +37,7 @@ TENSORS = [np.arange(n, dtype=np.float32) - 1.5 for n in (1, 4, 4)]
 
 
 class FitsTypes(Interpreter.Listener):
-    """Checks that each tensor that is computed is of the type that it has in the IR."""
+    """Checks that each computed tensor has the shape of its type in the IR."""
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
         for result, value in zip(op.results, results, strict=True):

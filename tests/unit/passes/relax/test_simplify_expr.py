@@ -1,5 +1,4 @@
-"""What FileCheck cannot say of SimplifyExpr: that nothing is expanded, and which numbers a type
-holds."""
+"""SimplifyExpr: fills are not expanded, and lossless conversions."""
 
 from __future__ import annotations
 
@@ -31,7 +30,8 @@ from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.elementwise import AstypeOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import bounds, number_of
-from passline.passes.relax.simplify_expr import MergeCasts, SimplifyExpr
+from passline.passes.relax.simplify_expr import SimplifyExpr
+from passline.passes.rewriting.data_movement_patterns import MergeCasts
 from passline.passmanager.rewriting import apply_patterns
 
 ui1, ui8, ui16 = (IntegerType(width, Signedness.UNSIGNED) for width in (1, 8, 16))
@@ -44,7 +44,7 @@ def function(ops: list[Operation], result: Operation) -> FuncOp:
 
 
 def rewritten(func: FuncOp, *patterns: RewritePattern) -> Operation:
-    """What makes the result when the patterns have nothing left to do."""
+    """Apply `patterns` to `func`, and return the operation that then defines its result."""
     apply_patterns(func, patterns)
     end = func.body.block.last_op
     assert end is not None

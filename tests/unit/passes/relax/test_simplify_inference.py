@@ -1,5 +1,4 @@
-"""What FileCheck cannot say of SimplifyInference: numbers of all float types, random parameters,
-and what is not expanded."""
+"""SimplifyInference: rounding of each float type, random parameters, fills."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ ROUNDING: dict[Element, float] = {f16: 2e-3, bf16: 2e-2, f32: 2e-6, f64: 1e-12}
 
 
 def simplified(op: TensorOp) -> Operation:
-    """What makes the result in the place of an operation; its operands stay as they are."""
+    """Simplify a function of `op` alone, and return the operation that then defines its result."""
     owners = dict.fromkeys(o.owner for o in op.operands if isinstance(o.owner, Operation))
     func = FuncOp("f", ((), op.result_types), Region(Block([*owners, op, ReturnOp(*op.results)])))
     module = SimplifyInference()(ModuleOp([func]))

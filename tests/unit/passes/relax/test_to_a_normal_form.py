@@ -1,12 +1,14 @@
-"""Graphs put in order: what is too large for a FileCheck case, and what is asked on the way."""
+"""ToANormalForm: long chains, effects, actions."""
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from passline.dialects.relax.control import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
+from passline.passmanager import Recorder
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
@@ -40,8 +42,10 @@ def test_a_chain_of_ten_thousand_that_stands_backwards():
         f"%a0 = relax.abs %x : {UNARY}",
         f"relax.output %a{n} : tensor<f32>",
     )
-    graphs, ops = inline_graphs(func)
-    assert (graphs, len(ops), sink_into_branches(ops)) == (1, n + 1, 0)
+    ops = inline_graphs(func, recorder := Recorder())
+    sink_into_branches(ops, recorder)
+    assert len(ops) == n + 1
+    assert recorder.counts == {"graphs": 1}
     verify(module)
     names = [op.results[0].name_hint for op in ops]
     assert names == [f"a{i}" for i in range(n + 1)]
@@ -60,8 +64,8 @@ def test_a_chain_of_ten_thousand_goes_into_a_branch():
         f"%a0 = relax.abs %x : {UNARY}",
         "relax.output %r : tensor<f32>",
     )
-    _, ops = inline_graphs(func)
-    assert sink_into_branches(ops) == n + 1
+    sink_into_branches(inline_graphs(func), recorder := Recorder())
+    assert recorder.counts["sunk"] == n + 1
     verify(module)
     assert len([*func.body.block.ops]) == 2
 
@@ -84,20 +88,27 @@ def test_effects_stay_in_the_order_of_the_outer_graph():
     assert called == ["@a", "@b", "@c", "relax.exp", "@d", "@e", "func.return"]
 
 
-def test_a_gate_keeps_a_graph_and_those_in_it():
+class AllButFirst(Recorder):
+    """Allows all actions but the first."""
+
+    asked = 0
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        self.asked += 1
+        return self.asked > 1
+
+
+def test_a_graph_stays_with_those_in_it_unless_its_action_is_allowed():
     _, func = function(
         "%r = relax.graph -> tensor<f32> {",
         "relax.output %x : tensor<f32>",
         "}",
         "relax.output %r : tensor<f32>",
     )
-    asked: list[bool] = []
-
-    def gate() -> bool:
-        asked.append(True)
-        return len(asked) > 1
-
-    assert inline_graphs(func, gate) == (0, [])
-    assert inline_graphs(func, gate) == (2, [])
-    assert len(asked) == 3
+    recorder = AllButFirst()
+    assert inline_graphs(func, recorder) == []
+    assert recorder.counts["graphs"] == 0
+    assert inline_graphs(func, recorder) == []
+    assert recorder.counts["graphs"] == 2
+    assert recorder.asked == 3
     assert not any(isinstance(op, GraphOp) for op in walk(func))

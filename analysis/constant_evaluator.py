@@ -1,0 +1,150 @@
+"""Evaluation of operations on constant operands, with xDSL's interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter, InterpreterFunctions
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import ConstantLike
+from xdsl.utils.exceptions import InterpretationError
+
+from ..dialects.relax.constant import FullOp
+from ..dialects.relax.interfaces import Elementwise, View
+from ..dialects.relax.types import is_ranked, static_shape
+from ..interpreters import semantics_of
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
+
+__all__ = ["ConstantEvaluator", "NotEvaluated", "Values"]
+
+
+class NotEvaluated(NamedTuple):
+    """The reason why an operation was not evaluated, as a remark; no remark if `name` is empty."""
+
+    name: str = ""
+    reason: str = ""
+    failed: bool = False
+    """Whether the evaluation was tried."""
+    arguments: dict[str, str | int] = {}
+
+
+Values: TypeAlias = "Sequence[Attribute] | NotEvaluated"
+"""The values of the results of an operation, as attributes of constants."""
+
+
+class ConstantEvaluator:
+    """Evaluates operations on constants, equal operations on the same constants once.
+
+    Fills are not expanded: an element-wise operation on fills is computed for one element, and a
+    view of a fill is a fill; any other operation on fills alone is not evaluated. Neither is one
+    with an operand or result of more than `max_elements`, or of unknown shape.
+    """
+
+    def __init__(self, max_elements: int) -> None:
+        self.max_elements = max_elements
+        self._values: dict[tuple[object, ...], tuple[object, Values]] = {}
+        """Results by class and identity of the operands' attributes; with the full inputs, which
+        are compared, and which keep the identities from being reused."""
+        self._arrays: dict[Operation, Sequence[Array]] = {}
+        self._interpreter = Interpreter(ModuleOp([]))
+        self._registered: set[type[InterpreterFunctions]] = set()
+
+    def values_of(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
+        """Evaluate `op`, whose operands have the values of `constants`."""
+        known = [ConstantLike.get_constant_value(constant) for constant in constants]
+        if None in known:
+            return NotEvaluated()
+        key = (type(op), *map(id, known))
+        inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
+        if key in self._values and self._values[key][0] == inputs:
+            return self._values[key][1]
+        values = self._evaluate(op, constants)
+        self._values[key] = inputs, values
+        return values
+
+    def _evaluate(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
+        fills = [owner for c in constants if isinstance(owner := c.owner, FullOp)]
+        only_fills = len(fills) == len(constants)
+        sizes = [] if only_fills else [_size(v.type) for v in (*op.operands, *op.results)]
+        if None in sizes:
+            return NotEvaluated("UnknownShape", "of unknown shape")
+        if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
+            arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
+            return NotEvaluated("TooManyElements", "too large to evaluate", arguments=arguments)
+        if only_fills and isinstance(op, View) and static_shape(op.results[0].type) is not None:
+            return [fills[0].value]
+        if only_fills and not isinstance(op, Elementwise):
+            return NotEvaluated("OnlyFills", "not element-wise, and fills are not expanded")
+        try:
+            if only_fills:
+                return self._evaluate_on_fills(op, fills)
+            return self._evaluate_on_arrays(op, constants)
+        except Exception as error:  # the semantics of another project may raise anything
+            first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
+            return NotEvaluated("EvaluationFailed", "failed to evaluate", True, {"Error": first})
+
+    def _evaluate_on_fills(self, op: Operation, fills: Sequence[FullOp]) -> Values:
+        """Evaluate an element-wise operation for one element, and return the number of each fill
+        that its results are."""
+        from ..interpreters.arrays import element_of, number_of, scalar_of
+
+        types = [result.type for result in op.results]
+        ranked = [type for type in types if is_ranked(type) and static_shape(type) is not None]
+        if len(ranked) < len(types):
+            return NotEvaluated("UnknownShape", "of unknown shape")
+        scalars = [scalar_of(fill.value, element_of(fill.result.type)) for fill in fills]
+        arrays = self._run(op, scalars)
+        return [
+            number_of(array, element_of(type)) for array, type in zip(arrays, ranked, strict=True)
+        ]
+
+    def _evaluate_on_arrays(
+        self, op: Operation, constants: Sequence[SSAValue]
+    ) -> Sequence[Attribute]:
+        from ..interpreters.arrays import dense_of
+
+        arrays = self._run(op, [self._array_of(constant) for constant in constants])
+        return [
+            dense_of(array, result.type)
+            for array, result in zip(arrays, op.results, strict=True)
+            if is_ranked(result.type)
+        ]
+
+    def _array_of(self, constant: SSAValue) -> Array:
+        """Return the elements of `constant`, whose operation is evaluated once."""
+        owner = constant.owner
+        assert isinstance(owner, Operation)
+        if owner not in self._arrays:
+            self._arrays[owner] = self._run(owner)
+        return self._arrays[owner][owner.results.index(constant)]
+
+    def _run(self, op: Operation, arguments: Sequence[Array] = ()) -> Sequence[Array]:
+        """Run the semantics of `op` on `arguments`."""
+        functions = semantics_of(type(op))
+        if functions is None:
+            raise InterpretationError(f"{op.name} has no semantics")
+        if functions not in self._registered:
+            self._registered.add(functions)
+            self._interpreter.register_implementations(functions())
+        # A detached copy: on failure xDSL prints the whole module around the op into the error.
+        copy = op.create(
+            operands=tuple(op.operands),
+            result_types=op.result_types,
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        try:
+            return self._interpreter.run_op(copy, tuple(arguments))
+        finally:
+            copy.drop_all_references()
+
+
+def _size(type: Attribute) -> int | None:
+    """Return the number of elements of a tensor of `type`, or None if it is unknown."""
+    shape = static_shape(type)
+    return None if shape is None else prod(shape)

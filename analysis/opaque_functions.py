@@ -1,0 +1,18 @@
+"""Functions that passes on the bodies of functions leave as they are."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+__all__ = ["is_opaque"]
+
+_MARKS = ("relax.primitive", "relax.composite", "passline.skip_optimization")
+
+
+def is_opaque(func: Operation) -> bool:
+    """Return whether `func` is a unit that no pass may look into.
+
+    These are kernels (`relax.primitive`), functions for another compiler (`relax.composite`), and
+    functions excluded by the user (`passline.skip_optimization`).
+    """
+    return any(name in func.attributes for name in _MARKS)

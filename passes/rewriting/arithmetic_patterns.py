@@ -1,0 +1,196 @@
+"""Rewrite patterns of arithmetic with constants, for `simplify-expr`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.traits import Commutative
+
+from ...dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
+from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement
+from ...dialects.relax.shapes import broadcast
+from ...dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
+from ...dialects.relax.unary import RsqrtOp, SqrtOp
+
+if TYPE_CHECKING:
+    from ...interpreters.arrays import Array
+
+__all__ = [
+    "MergeConstants",
+    "MultiplyFirst",
+    "ReciprocalRoot",
+    "RemoveNeutral",
+    "SubtractToAdd",
+]
+
+
+class RemoveNeutral(RewritePattern):
+    """Replace an operation with its identity element, such as `x + 0` or `x * 1`, by `x`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: HasIdentityElement, rewriter: PatternRewriter, /) -> None:
+        lhs, rhs = op.operands
+        if _is_fill_of(rhs, op.IDENTITY):
+            value = lhs
+        elif op.has_trait(Commutative) and _is_fill_of(lhs, op.IDENTITY):
+            value = rhs
+        else:
+            return
+        if value.type == op.results[0].type:
+            rewriter.replace(op, (), [value])
+
+
+class SubtractToAdd(RewritePattern):
+    """Replace `x - c` of a constant by `x + (-c)`, so that only sums have to be merged.
+
+    The negation is exact.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: SubtractOp, rewriter: PatternRewriter, /) -> None:
+        if _is_constant(op.lhs) or not _is_constant(op.rhs):
+            return
+        import numpy as np
+
+        from .constant_arrays import compute, constant_of, known_array
+
+        constant, element = known_array(op.rhs), tensor_type(op.result).element_type
+        if constant is None or not is_number(element) or constant.dtype == np.bool_:
+            return
+        negated = rewriter.insert(constant_of(compute(np.negative, constant), element))
+        add = AddOp(op.lhs, negated, result_types=op.result_types)
+        add.attributes = op.attributes
+        rewriter.replace(op, add)
+
+
+class MergeConstants(RewritePattern):
+    """Replace `(x o a) o b` of constants by `x o (a o b)`, if `x o a` has no other use."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AssociativeCommutative, rewriter: PatternRewriter, /) -> None:
+        if (outer := _with_constant(op)) is None:
+            return
+        inner_op, b = outer[0].owner, outer[1]
+        if type(inner_op) is not type(op) or not outer[0].has_one_use():
+            return
+        assert isinstance(inner_op, Operation)
+        if (inner := _with_constant(inner_op)) is None:
+            return
+        x, a = inner
+        if (constant := _combined_constant(op, x, a, b)) is not None:
+            op.operands = [x, rewriter.insert(constant).results[0]]
+            rewriter.handle_operation_modification(op)
+
+
+class MultiplyFirst(RewritePattern):
+    """Replace `(x + a) * b` of constants by `x * b + a * b`, if `x + a` has no other use.
+
+    This brings products together, and next to a convolution whose weights can absorb them (TVM:
+    `SwitchAddMultiply`).
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter, /) -> None:
+        if (outer := _with_constant(op)) is None:
+            return
+        add, b = outer[0].owner, outer[1]
+        if not isinstance(add, AddOp) or not outer[0].has_one_use():
+            return
+        if (inner := _with_constant(add)) is None:
+            return
+        x, a = inner
+        if (constant := _combined_constant(op, x, a, b)) is None:
+            return
+        product = rewriter.insert(MultiplyOp(x, b))
+        new = AddOp(product, rewriter.insert(constant), result_types=op.result_types)
+        new.attributes = op.attributes
+        rewriter.replace(op, new)
+
+
+class ReciprocalRoot(RewritePattern):
+    """Replace `1 / sqrt(x)` by `rsqrt(x)`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DivideOp, rewriter: PatternRewriter, /) -> None:
+        root = op.rhs.owner
+        if isinstance(root, SqrtOp) and _is_fill_of(op.lhs, 1):
+            if root.result.type == op.result.type:
+                rewriter.replace(op, RsqrtOp(root.input, result_types=op.result_types))
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, ConstantOp | FullOp)
+
+
+def _with_constant(op: Operation) -> tuple[SSAValue, SSAValue] | None:
+    """Return the non-constant operand and the constant one; None unless there is one of each."""
+    lhs, rhs = op.operands
+    if _is_constant(lhs) == _is_constant(rhs):
+        return None
+    return (rhs, lhs) if _is_constant(lhs) else (lhs, rhs)
+
+
+def _is_fill_of(value: SSAValue, number: float) -> bool:
+    """Return whether `value` is a constant whose elements are all `number`."""
+    if not isinstance(owner := value.owner, ConstantOp | FullOp):
+        return False
+    from ...interpreters.arrays import array_of, element_of, scalar_of
+
+    if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
+        return bool(scalar_of(owner.value, element_of(owner.result.type)) == number)
+    array = array_of(owner.value)
+    return array.size > 0 and bool(array.flat[0] == number) and bool((array == number).all())
+
+
+def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> Operation | None:
+    """Return a new constant `a o b` for the operation `o` of `op`, to be combined with `x`.
+
+    None if it would have more elements than `a` and `b`, or would lose precision by overflow or
+    underflow: `(x * 1e30) * 1e30` may be finite for a small `x`, but `1e30 * 1e30` is infinite.
+    """
+    import numpy as np
+
+    from .constant_arrays import compact, constant_of, evaluate, known_array
+
+    arrays = known_array(a), known_array(b)
+    type = op.results[0].type
+    if arrays[0] is None or arrays[1] is None or not is_tensor(type):
+        return None
+    if not is_number(element := type.element_type):
+        return None
+    few = [compact(array) for array in arrays if array is not None]
+    if prod(np.broadcast_shapes(*(array.shape for array in few))) > max(f.size for f in few):
+        return None
+    values = evaluate(op, *(array for array in arrays if array is not None))
+    if (
+        values is None
+        or isinstance(element, Float)
+        and _loses_precision(values, few if isinstance(op, MultiplyOp) else ())
+    ):
+        return None
+    # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
+    least, shape = compact(values), shape_of(tensor_type(x))
+    if least.size > 1 and shape is not None and broadcast(shape, least.shape) == shape_of(type):
+        values = least
+    return constant_of(values, element)
+
+
+def _loses_precision(values: Array, factors: Sequence[Array]) -> bool:
+    """Return whether an element of `values` is infinite, NaN, or a subnormal product of nonzero
+    `factors`."""
+    import numpy as np
+
+    from .constant_arrays import compact
+
+    values = compact(values)
+    if not np.isfinite(values).all():
+        return True
+    if not factors:
+        return False
+    small = np.abs(values) < np.finfo(values.dtype).tiny
+    return bool(small.any()) and bool((small & np.logical_and(*(f != 0 for f in factors))).any())

@@ -1,0 +1,164 @@
+"""Removal of dead operations: no used result, and no effect that anybody can observe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import (
+    IsTerminator,
+    MemoryEffect,
+    MemoryReadEffect,
+    NoMemoryEffect,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+)
+from xdsl.transforms.dead_code_elimination import is_trivially_dead, result_only_effects
+
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.ir.access import read_step
+from ...passmanager.ir.edit import erase
+from ...passmanager.ir.per_class import PerClass
+from ...passmanager.ir.walk import walk
+
+__all__ = ["is_used", "remove_dead_operations"]
+
+
+def remove_dead_operations(root: Operation, actions: Actions = SILENT) -> int:
+    """Erase the dead operations nested in `root`, and return the number of them.
+
+    Reading memory is no effect; the effects of `scf.if` and its like are those of the operations
+    in their regions; unknown effects keep an operation alive. Dead cycles, which only graph
+    regions can contain, stay.
+    """
+    return DeadCodeRemover(actions).run(root)
+
+
+def is_used(values: Iterable[SSAValue]) -> bool:
+    """Return whether any of `values` has a use."""
+    for value in values:
+        if value.first_use is not None:
+            return True
+    return False
+
+
+class Effects(Enum):
+    """The memory effects common to all operations of a class."""
+
+    NONE = "no effect that another operation can observe"
+    NESTED = "the effects of the operations in its regions"
+    VARYING = "different for each operation"
+    UNKNOWN = "unknown, or observable"
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """The properties of an operation class that decide whether its operations can be dead."""
+
+    effects: Effects
+    is_live: bool
+    """Terminators and symbols are live without any use."""
+
+
+def _liveness_of(cls: type[Operation]) -> Liveness:
+    live = cls.get_trait(IsTerminator) or cls.get_trait(SymbolOpInterface)
+    return Liveness(_effects_of(cls), live is not None)
+
+
+def _effects_of(cls: type[Operation]) -> Effects:
+    traits = cls.get_traits_of_type(MemoryEffect)
+    static = NoMemoryEffect | MemoryReadEffect
+    if not traits:
+        return Effects.UNKNOWN
+    if all(isinstance(trait, static) for trait in traits):
+        return Effects.NONE
+    if all(isinstance(trait, static | RecursiveMemoryEffect) for trait in traits):
+        return Effects.NESTED
+    return Effects.VARYING
+
+
+class DeadCodeRemover:
+    """Sweeps blocks backwards and erases dead operations.
+
+    Users come before the operations that they use, so one sweep erases a whole chain.
+    """
+
+    def __init__(self, actions: Actions) -> None:
+        self.actions = actions
+        self.removed = 0
+        self.liveness = PerClass(_liveness_of)
+        self.unused: list[SSAValue] = []
+        """Values that lost their last use. The sweep reaches their operations later, except in
+        graph regions, where an operation may stand after its users."""
+
+    def run(self, root: Operation) -> int:
+        """Visit the operations nested in `root` backwards, those in the regions of an operation
+        before the operation itself.
+
+        `regions_have_no_effects` has an entry for each open operation with regions, so that the
+        effects of nested operations are known when it is left; nothing recurses.
+        """
+        pending = _last_ops(root)
+        regions_have_no_effects = [True]
+        while pending:
+            op, entered = pending.pop()
+            while op is not None:
+                _, results, regions, _ = read_step(op)
+                if regions and not entered:
+                    pending.append((op, True))
+                    pending += _last_ops(op)
+                    regions_have_no_effects.append(True)
+                    break
+                previous = op.prev_op
+                liveness = self.liveness[type(op)]
+                inner = regions_have_no_effects.pop() if regions else True
+                if not _has_no_effects(op, liveness.effects, inner):
+                    regions_have_no_effects[-1] = False
+                elif not liveness.is_live and not is_used(results):
+                    self.remove(op)
+                op, entered = previous, False
+        self.remove_unused_owners()
+        return self.removed
+
+    def remove(self, op: Operation) -> None:
+        """Erase a dead operation if that is allowed."""
+        if not self.actions.allowed(op):
+            return
+        self.actions.passed(op, "Removed", "has no effects, and its results are unused")
+        self.actions.count("removed")
+        operands = _captured_values(op) if op.regions else read_step(op)[0]
+        erase(op)
+        self.removed += 1
+        self.unused += [operand for operand in operands if operand.first_use is None]
+
+    def remove_unused_owners(self) -> None:
+        """Erase operations whose users stood before them, in graph regions and loops of blocks."""
+        while self.unused:
+            op = self.unused.pop().owner
+            if isinstance(op, Operation) and op.parent is not None and is_trivially_dead(op):
+                self.remove(op)
+
+
+def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:
+    """Return the last operation of each block directly in `op`, in the form of `pending`."""
+    return [(block.last_op, False) for region in op.regions for block in region.blocks]
+
+
+def _captured_values(op: Operation) -> list[SSAValue]:
+    """Return the values defined outside of `op` that it, or an operation nested in it, uses."""
+    operands = {inner: read_step(inner)[0] for inner in walk(op)}
+    return [v for values in operands.values() for v in values if v.owner not in operands]
+
+
+def _has_no_effects(op: Operation, effects: Effects, regions_have_none: bool) -> bool:
+    match effects:
+        case Effects.NONE:
+            return True
+        case Effects.NESTED:
+            return regions_have_none
+        case Effects.VARYING:
+            return result_only_effects(op)
+        case Effects.UNKNOWN:
+            return False
