@@ -33,19 +33,19 @@ __all__ = ["CONTRACTION", "is_plain", "is_trivial", "windows_of"]
 
 
 def conv(
-    op: convolution.ForwardConvolutionOp, w: KernelBuilder, data: Tensor, weight: Tensor
+    op: convolution.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor
 ) -> Tensor:
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, usual = usual_layouts(op)
     weight = relayout(weight, kernel_layout, usual)
-    if w.groups is None:
+    if b.groups is None:
         data = relayout(data, data_layout, plain)
     relation = Relation(windows_of(op), op.groups, out_layout)
-    return convolve(w, data, weight, relation, tensor_type(op.result).element_type)
+    return convolve(b, data, weight, relation, tensor_type(op.result).element_type)
 
 
 def conv_transpose(
-    op: convolution.TransposedConvolutionOp, w: KernelBuilder, data: Tensor, weight: Tensor
+    op: convolution.TransposedConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor
 ) -> Tensor:
     """The convolution of what lies `stride` apart, zeros in between, and the reversed weight."""
     data_layout, kernel_layout, out_layout = op.layouts()
@@ -54,44 +54,44 @@ def conv_transpose(
     weight = relayout(weight, kernel_layout, usual)
     windows, groups = windows_of(op), op.groups
     out = [op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True)]
-    spread = spread_out(w, data, windows, out)
+    spread = spread_out(b, data, windows, out)
     inputs, outputs, *sizes = weight.shape
 
-    def reversed_weight(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def reversed_weight(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         output, channel, *taps = index
-        group = w.floordiv(output, outputs)
-        source = w.add(w.mul(group, inputs // groups), channel)
-        back = [w.sub(size - 1, tap) for size, tap in zip(sizes, taps, strict=True)]
-        return w.read(weight, [source, w.mod(output, outputs), *back])
+        group = b.floordiv(output, outputs)
+        source = b.add(b.mul(group, inputs // groups), channel)
+        back = [b.sub(size - 1, tap) for size, tap in zip(sizes, taps, strict=True)]
+        return b.read(weight, [source, b.mod(output, outputs), *back])
 
     kernel = Elements((outputs * groups, inputs // groups, *sizes), weight.element, reversed_weight)
     steps = [Window(v.axis, v.size, 1, v.dilation, 0, 0) for v in windows]
     relation = Relation(steps, groups, out_layout)
-    return convolve(w, spread, kernel, relation, tensor_type(op.result).element_type)
+    return convolve(b, spread, kernel, relation, tensor_type(op.result).element_type)
 
 
 def spread_out(
-    w: KernelBuilder, data: Tensor, windows: Sequence[Window], out: Sequence[int]
+    b: KernelBuilder, data: Tensor, windows: Sequence[Window], out: Sequence[int]
 ) -> Tensor:
     """The data with zeros between its elements, and around them so many that windows at all places
     of the result of a transposed convolution find them."""
     shape = (*data.shape[:2], *(n + v.span - 1 for n, v in zip(out, windows, strict=True)))
-    result = w.alloc(shape, data.element)
-    w.fill(result, shape, data.element)
+    result = b.alloc(shape, data.element)
+    b.fill(result, shape, data.element)
     starts = [v.span - 1 - v.before for v in windows]
     columns = zip(data.shape[2:], windows, starts, shape[2:], strict=True)
     ranges = [
         (max(0, -(start // v.stride)), min(extent, -(-(size - start) // v.stride)))
         for extent, v, start, size in columns
     ]
-    with w.loops([*data.shape[:2], *(max(0, high - low) for low, high in ranges)]) as index:
+    with b.loops([*data.shape[:2], *(max(0, high - low) for low, high in ranges)]) as index:
         image, channel, *inner_index = index
-        source = [w.add(i, low) for i, (low, _) in zip(inner_index, ranges, strict=True)]
+        source = [b.add(i, low) for i, (low, _) in zip(inner_index, ranges, strict=True)]
         place = [
-            w.add(w.mul(i, v.stride), start)
+            b.add(b.mul(i, v.stride), start)
             for i, v, start in zip(source, windows, starts, strict=True)
         ]
-        w.store(w.read(data, [image, channel, *source]), result, [image, channel, *place])
+        b.store(b.read(data, [image, channel, *source]), result, [image, channel, *place])
     return Buffer(shape, data.element, result)
 
 
@@ -132,7 +132,7 @@ def total_type(element: Attribute, lhs: Tensor, rhs: Tensor) -> Attribute:
 
 
 def convolve(
-    w: KernelBuilder, data: Tensor, weight: Tensor, relation: Relation, element: Attribute
+    b: KernelBuilder, data: Tensor, weight: Tensor, relation: Relation, element: Attribute
 ) -> Tensor:
     """The convolution of data (NC...) and a weight (OI...)."""
     windows, groups, out_layout = relation.windows, relation.groups, relation.out_layout
@@ -140,64 +140,64 @@ def convolve(
     images, channels, *extents = data.shape
     outputs, inputs, *sizes = weight.shape
     per_group = outputs // groups
-    kernel = w.reshaped(weight, (outputs, inputs * prod(sizes)))
+    kernel = b.reshaped(weight, (outputs, inputs * prod(sizes)))
     total = total_type(element, data, weight)
-    flat = w.groups is not None
+    flat = b.groups is not None
     if flat:
         rows, columns = (), prod(extents)
-        data = w.reshaped(data, (images, channels, columns))
+        data = b.reshaped(data, (images, channels, columns))
         shape = (images, outputs, columns)
         if columns == groups == 1:
             return of_points(data, kernel, shape, element, total)
     else:
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        data = split(w, data, windows)
+        data = split(b, data, windows)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = out_layout.shape(sizes_of_axes)
     pitch = data.shape[-1] if not flat and len(rows) == 1 else None
     as_rows = data
     if pitch is not None:  # two dimensions as one
-        as_rows = w.reshaped(data, (*data.shape[:-2], data.shape[-2] * pitch))
+        as_rows = b.reshaped(data, (*data.shape[:-2], data.shape[-2] * pitch))
 
-    def lhs(w: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        value = w.read(kernel, [w.add(w.mul(batch[1], per_group), m), k])
-        return convert(w, value, total)
+    def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        value = b.read(kernel, [b.add(b.mul(batch[1], per_group), m), k])
+        return convert(b, value, total)
 
     def rhs(
-        w: KernelBuilder,
+        b: KernelBuilder,
         batch: Sequence[Index],
         terms: Sequence[Index],
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
         image, group = batch
-        channel = w.add(w.mul(group, inputs), terms[0])
+        channel = b.add(b.mul(group, inputs), terms[0])
         if flat:
-            return convert(w, w.read(data, [image, channel, column]), total)
-        offsets = [w.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
-        phases = [w.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
-        shifts = [w.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+            return convert(b, b.read(data, [image, channel, column]), total)
+        offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
+        phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+        shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         if pitch is not None and not row:
-            place = w.add(column, w.add(w.mul(shifts[0], pitch), shifts[1]))
-            return convert(w, w.read(as_rows, [image, channel, *phases, place]), total)
-        places = [w.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
-        return convert(w, w.read(data, [image, channel, *phases, *places]), total)
+            place = b.add(column, b.add(b.mul(shifts[0], pitch), shifts[1]))
+            return convert(b, b.read(as_rows, [image, channel, *phases, place]), total)
+        places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
+        return convert(b, b.read(data, [image, channel, *phases, *places]), total)
 
     def place(
-        w: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
+        b: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
     ) -> list[Index]:
-        index = [batch[0], w.add(w.mul(batch[1], per_group), m), *row, column]
-        return index if flat else moved_index(w, index, plain, out_layout)
+        index = [batch[0], b.add(b.mul(batch[1], per_group), m), *row, column]
+        return index if flat else moved_index(b, index, plain, out_layout)
 
     def batch_of(
-        w: KernelBuilder, index: Sequence[Index]
+        b: KernelBuilder, index: Sequence[Index]
     ) -> tuple[list[Index], Index, list[Index], Index]:
         if not flat:
-            index = moved_index(w, index, out_layout, plain)
+            index = moved_index(b, index, out_layout, plain)
         image, channel, *row, column = index
-        group = w.floordiv(channel, per_group)
-        return [image, group], w.mod(channel, per_group), row, column
+        group = b.floordiv(channel, per_group)
+        return [image, group], b.mod(channel, per_group), row, column
 
     return Contraction(
         shape,
@@ -231,10 +231,10 @@ def of_points(
         (),
         outputs,
         data.shape[1:2],
-        lambda w, batch, m, k: convert(w, w.read(data, [batch[0], k, m]), total),
-        lambda w, batch, ks, row, column: convert(w, w.read(kernel, [column, *ks]), total),
-        lambda w, batch, m, row, column: [batch[0], column, m],
-        lambda w, index: ([index[0]], index[2], [], index[1]),
+        lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
+        lambda b, batch, ks, row, column: convert(b, b.read(kernel, [column, *ks]), total),
+        lambda b, batch, m, row, column: [batch[0], column, m],
+        lambda b, index: ([index[0]], index[2], [], index[1]),
         rhs_along_terms=True,
     )
 
@@ -244,7 +244,7 @@ def is_trivial(window: Window) -> bool:
     return window.size == window.stride == 1 and window.before == window.after == 0
 
 
-def split(w: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
+def split(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
     """The data with its padding, spatial dimensions of stride s split into s: what all windows have
     at one place is then next to each other.
 
@@ -259,18 +259,18 @@ def split(w: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
     ]
     shape = (images, channels, *phases, *sizes)
     if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == [*extents]:
-        return w.reshaped(data, shape)
-    result = w.alloc(shape, data.element)
+        return b.reshaped(data, shape)
+    result = b.alloc(shape, data.element)
     ranges = [
         [inner(window, phase, n, size) for phase in range(count)]
         for window, n, size, count in zip(windows, extents, sizes, phases, strict=True)
     ]
     if any(r != (0, size) for rs, size in zip(ranges, sizes, strict=True) for r in rs):
-        w.fill(result, shape, data.element)
-    with w.loops((images, channels)) as outer:
+        b.fill(result, shape, data.element)
+    with b.loops((images, channels)) as outer:
         for phase in product(*(range(count) for count in phases)):
             copy_phase(
-                w, data, result, windows, outer, phase, [r[p] for r, p in zip(ranges, phase)]
+                b, data, result, windows, outer, phase, [r[p] for r, p in zip(ranges, phase)]
             )
     return Buffer(shape, data.element, result)
 
@@ -283,7 +283,7 @@ def inner(window: Window, phase: int, extent: int, size: int) -> tuple[int, int]
 
 
 def copy_phase(
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     result: SSAValue,
     windows: Sequence[Window],
@@ -294,18 +294,18 @@ def copy_phase(
     """Write loops that copy the elements of one phase."""
     if any(low >= high for low, high in ranges):
         return
-    lanes = w.lanes if windows[-1].stride == 1 else 1
-    with w.elements([high - low for low, high in ranges], lanes) as index:
-        places = [w.add(i, low) for i, (low, _) in zip(index, ranges, strict=True)]
+    lanes = b.lanes if windows[-1].stride == 1 else 1
+    with b.elements([high - low for low, high in ranges], lanes) as index:
+        places = [b.add(i, low) for i, (low, _) in zip(index, ranges, strict=True)]
         source = [
-            w.add(w.mul(place, window.stride), p - window.before)
+            b.add(b.mul(place, window.stride), p - window.before)
             for place, window, p in zip(places, windows, phase, strict=True)
         ]
-        w.store(w.read(data, [*outer, *source]), result, [*outer, *phase, *places])
+        b.store(b.read(data, [*outer, *source]), result, [*outer, *phase, *places])
 
 
 def matrix_product(
-    w: KernelBuilder,
+    b: KernelBuilder,
     lhs: Tensor,
     rhs: Tensor,
     element: Attribute,
@@ -316,39 +316,39 @@ def matrix_product(
     """The products of matrices, the dimensions before being broadcast; a vector is one row on the
     left, one column on the right, and the result has no dimension for it."""
     if len(rhs.shape) == 1 < len(lhs.shape):  # the terms are next to each other
-        return matrix_product(w, rhs, lhs, element, transpose_b=True)
+        return matrix_product(b, rhs, lhs, element, transpose_b=True)
     total = total_type(element, lhs, rhs)
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
-    lhs = w.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else w.buffered(lhs)
+    lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
     if vectors[1]:
-        rhs, transpose_b = w.reshaped(rhs, (1, *rhs.shape)), True
-    rhs = w.buffered(rhs)
+        rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
+    rhs = b.buffered(rhs)
     (m, k) = lhs.shape[-2:][::-1] if transpose_a else lhs.shape[-2:]
     n = rhs.shape[-2] if transpose_b else rhs.shape[-1]
     batch = broadcast(lhs.shape[:-2], rhs.shape[:-2])
 
-    def read_lhs(w: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        place = broadcast_index(w, batch, lhs.shape[:-2])
+    def read_lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        place = broadcast_index(b, batch, lhs.shape[:-2])
         place += (k, m) if transpose_a else (m, k)
-        return convert(w, w.read(lhs, place), total)
+        return convert(b, b.read(lhs, place), total)
 
     def read_rhs(
-        w: KernelBuilder,
+        b: KernelBuilder,
         batch: Sequence[Index],
         terms: Sequence[Index],
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
-        place = broadcast_index(w, batch, rhs.shape[:-2])
+        place = broadcast_index(b, batch, rhs.shape[:-2])
         place += (column, *terms) if transpose_b else (*terms, column)
-        return convert(w, w.read(rhs, place), total)
+        return convert(b, b.read(rhs, place), total)
 
     def kept(matrix: Sequence[Index]) -> list[Index]:
         """The indices of dimensions that the result has."""
         return [i for i, gone in zip(matrix, vectors, strict=True) if not gone]
 
     def batch_of(
-        w: KernelBuilder, index: Sequence[Index]
+        b: KernelBuilder, index: Sequence[Index]
     ) -> tuple[list[Index], Index, list[Index], Index]:
         rest = [*index[len(batch) :]]
         row = 0 if vectors[0] else rest.pop(0)
@@ -365,25 +365,25 @@ def matrix_product(
         (k,),
         read_lhs,
         read_rhs,
-        lambda w, batch, m, row, column: [*batch, *kept([m, column])],
+        lambda b, batch, m, row, column: [*batch, *kept([m, column])],
         batch_of,
         rhs_along_terms=transpose_b,
     )
 
 
-def dense(op: linear_algebra.DenseOp, w: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    return matrix_product(w, data, weight, tensor_type(op.result).element_type, transpose_b=True)
+def dense(op: linear_algebra.DenseOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
+    return matrix_product(b, data, weight, tensor_type(op.result).element_type, transpose_b=True)
 
 
-def matmul(op: linear_algebra.MatmulOp, w: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
-    return matrix_product(w, lhs, rhs, tensor_type(op.result).element_type)
+def matmul(op: linear_algebra.MatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
+    return matrix_product(b, lhs, rhs, tensor_type(op.result).element_type)
 
 
 def batch_matmul(
-    op: linear_algebra.BatchMatmulOp, w: KernelBuilder, lhs: Tensor, rhs: Tensor
+    op: linear_algebra.BatchMatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor
 ) -> Tensor:
     return matrix_product(
-        w,
+        b,
         lhs,
         rhs,
         tensor_type(op.result).element_type,

@@ -29,23 +29,23 @@ from .scalars import add, convert, divide, maximum, minimum, multiply, select, s
 __all__ = ["IMAGE"]
 
 
-def resize(op: ops.ResizeOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
     sizes = [*op.size]
     data = relayout(data, layout, plain)
-    result = resample(w, data, sizes, op.sampling(), op.scales, op.roi)
+    result = resample(b, data, sizes, op.sampling(), op.scales, op.roi)
     return relayout(result, plain, layout)
 
 
-def upsampling(op: ops.UpsamplingOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def upsampling(op: ops.UpsamplingOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
     data = relayout(data, layout, plain)
-    result = resample(w, data, op.sizes(data.shape[2:]), op.sampling())
+    result = resample(b, data, op.sizes(data.shape[2:]), op.sampling())
     return relayout(result, plain, layout)
 
 
 def resample(
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     sizes: Sequence[int],
     sampling: ops.Sampling,
@@ -62,32 +62,32 @@ def resample(
         start, end = (0.0, 1.0) if roi is None else (roi[i], roi[i + len(sizes)])
         coordinate = Coordinate(sampling.mode, data.shape[axis], size, scale, start, end)
         if sampling.mode == "tf_crop_and_resize":
-            outside.append((axis, w.buffered(Elements((size,), f64, coordinate.write))))
+            outside.append((axis, b.buffered(Elements((size,), f64, coordinate.write))))
         elif coordinate.is_identity():
             continue
         if sampling.method == "nearest_neighbor":
-            result = nearest(w, result, axis, coordinate, sampling.rounding)
+            result = nearest(b, result, axis, coordinate, sampling.rounding)
         else:
-            result = interpolated(w, result, axis, coordinate, sampling)
+            result = interpolated(b, result, axis, coordinate, sampling)
     if outside:
         result = extrapolated(result, outside, data.shape, sampling.extrapolation)
     if result.element == element:
         return result
     return Elements(
-        result.shape, element, lambda w, index: as_element(w, w.read(result, index), element)
+        result.shape, element, lambda b, index: as_element(b, b.read(result, index), element)
     )
 
 
-def as_element(w: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+def as_element(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
     """What interpolation gives, of integers cut off to their range and truncated."""
     if not is_integer(element):
-        return convert(w, value, element)
+        return convert(b, value, element)
     half = 1 << element.bitwidth - 1
     low, high = (0, 1) if element.bitwidth == 1 else (-half, half - 1)
     if element.bitwidth > 53:  # the greatest is no f64: less the one before it
         high -= (1 << element.bitwidth - 54) - 1
-    value = minimum(w, maximum(w, value, w.number(low, f64)), w.number(high, f64))
-    return convert(w, w.pure(arith.FPToSIOp, value, target_type=i64), element)
+    value = minimum(b, maximum(b, value, b.number(low, f64)), b.number(high, f64))
+    return convert(b, b.pure(arith.FPToSIOp, value, target_type=i64), element)
 
 
 # Coordinates
@@ -146,11 +146,11 @@ class Coordinate:
             x = x + number if kind == "+" else x * number if kind == "*" else x / number
         return x
 
-    def write(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def write(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """The coordinate of an element, in f64."""
-        x = convert(w, w.index(index[0]), f64)
+        x = convert(b, b.index(index[0]), f64)
         for kind, number in self.steps():
-            x = STEPS[kind](w, x, w.number(number, f64))
+            x = STEPS[kind](b, x, b.number(number, f64))
         return x
 
 
@@ -158,16 +158,16 @@ STEPS = {"+": add, "*": multiply, "/": divide}
 
 
 def nearest(
-    w: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, rounding: str
+    b: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, rounding: str
 ) -> Tensor:
     """The elements that are nearest to coordinates along a dimension."""
 
-    def place(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        x = rounded(w, coordinate.write(w, index), rounding)
-        return clipped(w, x, coordinate.extent)
+    def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        x = rounded(b, coordinate.write(b, index), rounding)
+        return clipped(b, x, coordinate.extent)
 
-    table = w.buffered(Elements((coordinate.size,), IndexType(), place))
-    return along(data, axis, coordinate.size, lambda w, i: w.read(table, [i]))
+    table = b.buffered(Elements((coordinate.size,), IndexType(), place))
+    return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
 
 
 def along(
@@ -175,22 +175,22 @@ def along(
 ) -> Tensor:
     """A tensor with elements of another along a dimension."""
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return w.read(data, [*index[:axis], place(w, index[axis]), *index[axis + 1 :]])
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.read(data, [*index[:axis], place(b, index[axis]), *index[axis + 1 :]])
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
     return Elements(shape, data.element, read)
 
 
-def rounded(w: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
+def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
     """The whole number that is nearest to a coordinate."""
 
     def shifted(cls: Callable[..., Operation], by: float) -> SSAValue:
-        return w.pure(cls, add(w, x, w.number(by, f64)))
+        return b.pure(cls, add(b, x, b.number(by, f64)))
 
     match rounding:
         case "round":
-            return w.pure(math.RoundEvenOp, x)
+            return b.pure(math.RoundEvenOp, x)
         # As in TVM, what should be a whole number and is a bit off it is one
         case "floor":
             return shifted(math.FloorOp, 1e-5)
@@ -202,18 +202,18 @@ def rounded(w: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
             return shifted(math.FloorOp, 0.5)
 
 
-def clipped(w: KernelBuilder, x: SSAValue, extent: int) -> SSAValue:
+def clipped(b: KernelBuilder, x: SSAValue, extent: int) -> SSAValue:
     """The place in a dimension that is nearest to a whole number."""
-    number = w.pure(arith.FPToSIOp, x, target_type=i64)
-    at = w.pure(arith.IndexCastOp, number, target_type=IndexType())
-    return w.index(w.max(0, w.min(at, extent - 1)))
+    number = b.pure(arith.FPToSIOp, x, target_type=i64)
+    at = b.pure(arith.IndexCastOp, number, target_type=IndexType())
+    return b.index(b.max(0, b.min(at, extent - 1)))
 
 
 # Interpolation
 
 
 def interpolated(
-    w: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, sampling: ops.Sampling
+    b: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, sampling: ops.Sampling
 ) -> Tensor:
     """The sums of the elements around coordinates along a dimension, weighted by their distance."""
     extent, size, cubic = coordinate.extent, coordinate.size, sampling.method == "cubic"
@@ -225,92 +225,92 @@ def interpolated(
         element: Attribute = f64
     else:
         element = f32 if isinstance(data.element, Float16Type | BFloat16Type) else data.element
-    places, weights = w.alloc((taps, size), IndexType()), w.alloc((taps, size), f64)
-    with w.loop(size) as i:
-        x = coordinate.write(w, [i])
-        base = w.pure(math.FloorOp, x)
-        whole = w.pure(arith.FPToSIOp, base, target_type=i64)
-        start = w.pure(arith.IndexCastOp, whole, target_type=IndexType())
-        total = w.alloc((1,), f64, "local")
-        w.store(w.number(0, f64), total, [0])
-        with w.loop(taps) as tap:
-            offset = w.add(tap, first)
-            distance = w.pure(
-                arith.SubfOp, convert(w, w.index(offset), f64), w.pure(arith.SubfOp, x, base)
+    places, weights = b.alloc((taps, size), IndexType()), b.alloc((taps, size), f64)
+    with b.loop(size) as i:
+        x = coordinate.write(b, [i])
+        base = b.pure(math.FloorOp, x)
+        whole = b.pure(arith.FPToSIOp, base, target_type=i64)
+        start = b.pure(arith.IndexCastOp, whole, target_type=IndexType())
+        total = b.alloc((1,), f64, "local")
+        b.store(b.number(0, f64), total, [0])
+        with b.loop(taps) as tap:
+            offset = b.add(tap, first)
+            distance = b.pure(
+                arith.SubfOp, convert(b, b.index(offset), f64), b.pure(arith.SubfOp, x, base)
             )
-            distance = multiply(w, distance, w.number(shrink, f64))
-            weight = cubic_weight(w, distance, sampling.alpha) if cubic else hat(w, distance)
-            at = w.add(start, offset)
+            distance = multiply(b, distance, b.number(shrink, f64))
+            weight = cubic_weight(b, distance, sampling.alpha) if cubic else hat(b, distance)
+            at = b.add(start, offset)
             if sampling.exclude:
-                there = w.all(w.inside_bounds(at, 0, extent))
-                weight = select(w, there, weight, w.number(0, f64))
-            w.store(w.index(w.max(0, w.min(at, extent - 1))), places, [tap, i])
-            w.store(weight, weights, [tap, i])
-            w.store(add(w, w.load(total, [0]), weight), total, [0])
+                there = b.all(b.inside_bounds(at, 0, extent))
+                weight = select(b, there, weight, b.number(0, f64))
+            b.store(b.index(b.max(0, b.min(at, extent - 1))), places, [tap, i])
+            b.store(weight, weights, [tap, i])
+            b.store(add(b, b.load(total, [0]), weight), total, [0])
         if sampling.exclude or sampling.antialias:
-            with w.loop(taps) as tap:
-                weight = divide(w, w.load(weights, [tap, i]), w.load(total, [0]))
-                w.store(weight, weights, [tap, i])
+            with b.loop(taps) as tap:
+                weight = divide(b, b.load(weights, [tap, i]), b.load(total, [0]))
+                b.store(weight, weights, [tap, i])
 
-    def term(w: KernelBuilder, index: Sequence[Index], tap: Index) -> SSAValue:
+    def term(b: KernelBuilder, index: Sequence[Index], tap: Index) -> SSAValue:
         i = index[axis]
-        value = w.read(data, [*index[:axis], w.load(places, [tap, i]), *index[axis + 1 :]])
+        value = b.read(data, [*index[:axis], b.load(places, [tap, i]), *index[axis + 1 :]])
         return multiply(
-            w, as_float(w, value, element), convert(w, w.load(weights, [tap, i]), element)
+            b, as_float(b, value, element), convert(b, b.load(weights, [tap, i]), element)
         )
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         if taps == 2:
-            return add(w, term(w, index, 0), term(w, index, 1))
-        return w.accumulate(
-            (taps,), w.number(-0.0, element), lambda total, i: add(w, total, term(w, index, i[0]))
+            return add(b, term(b, index, 0), term(b, index, 1))
+        return b.accumulate(
+            (taps,), b.number(-0.0, element), lambda total, i: add(b, total, term(b, index, i[0]))
         )
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
     result = Elements(shape, element, read)
-    return result if taps == 2 else w.buffered(result)
+    return result if taps == 2 else b.buffered(result)
 
 
-def as_float(w: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+def as_float(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
     """An element as a number in which sums of weighted ones are computed."""
     if not is_integer(value.type):
-        return convert(w, value, element)
-    return w.pure(arith.SIToFPOp, convert(w, value, i64), target_type=element)
+        return convert(b, value, element)
+    return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=element)
 
 
-def absolute(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return w.pure(math.AbsFOp, x)
+def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(math.AbsFOp, x)
 
 
-def hat(w: KernelBuilder, distance: SSAValue) -> SSAValue:
+def hat(b: KernelBuilder, distance: SSAValue) -> SSAValue:
     """The weight in linear interpolation."""
-    less = w.pure(arith.SubfOp, w.number(1, f64), absolute(w, distance))
-    return maximum(w, less, w.number(0, f64))
+    less = b.pure(arith.SubfOp, b.number(1, f64), absolute(b, distance))
+    return maximum(b, less, b.number(0, f64))
 
 
-def cubic_weight(w: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue:
+def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue:
     """Keys' cubic convolution kernel."""
-    x = absolute(w, distance)
+    x = absolute(b, distance)
 
     def number(value: float) -> SSAValue:
-        return w.number(float(value), f64)
+        return b.number(float(value), f64)
 
     def times(*factors: SSAValue) -> SSAValue:
         value, *others = factors
         for other in others:
-            value = multiply(w, value, other)
+            value = multiply(b, value, other)
         return value
 
     def less(lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return w.pure(arith.SubfOp, lhs, rhs)
+        return b.pure(arith.SubfOp, lhs, rhs)
 
     near = times(less(times(number(alpha + 2), x), number(alpha + 3)), x, x)
-    near = add(w, near, number(1))
-    far = times(add(w, times(less(x, number(5)), x), number(8)), x, number(alpha))
+    near = add(b, near, number(1))
+    far = times(add(b, times(less(x, number(5)), x), number(8)), x, number(alpha))
     far = less(far, number(4 * alpha))
-    inner = w.pure(arith.CmpfOp, x, number(1), arg="ole")
-    outer = w.pure(arith.CmpfOp, x, number(2), arg="olt")
-    return select(w, inner, near, select(w, outer, far, number(0)))
+    inner = b.pure(arith.CmpfOp, x, number(1), arg="ole")
+    outer = b.pure(arith.CmpfOp, x, number(2), arg="olt")
+    return select(b, inner, near, select(b, outer, far, number(0)))
 
 
 def extrapolated(
@@ -320,13 +320,13 @@ def extrapolated(
     integers."""
     element = f64 if is_integer(data.element) else data.element
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        result = as_float(w, w.read(data, index), element)
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        result = as_float(b, b.read(data, index), element)
         for axis, coordinates in outside:
-            x = w.read(coordinates, [index[axis]])
+            x = b.read(coordinates, [index[axis]])
             for predicate, bound in (("olt", 0.0), ("ogt", float(shape[axis] - 1))):
-                beyond = w.pure(arith.CmpfOp, x, w.number(bound, f64), arg=predicate)
-                result = select(w, beyond, w.number(value, element), result)
+                beyond = b.pure(arith.CmpfOp, x, b.number(bound, f64), arg=predicate)
+                result = select(b, beyond, b.number(value, element), result)
         return result
 
     return Elements(data.shape, element, read)
@@ -340,12 +340,12 @@ def space_to_depth(op: ops.SpaceToDepthOp, _: KernelBuilder, data: Tensor) -> Te
     data, block = relayout(data, layout, plain), op.block_size
     n, c, height, width = data.shape
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
-        at = w.floordiv(channel, c)  # in the block
-        row, column = w.floordiv(at, block), w.mod(at, block)
-        place = [image, w.mod(channel, c), w.add(w.mul(y, block), row)]
-        return w.read(data, [*place, w.add(w.mul(x, block), column)])
+        at = b.floordiv(channel, c)  # in the block
+        row, column = b.floordiv(at, block), b.mod(at, block)
+        place = [image, b.mod(channel, c), b.add(b.mul(y, block), row)]
+        return b.read(data, [*place, b.add(b.mul(x, block), column)])
 
     shape = (n, c * block * block, height // block, width // block)
     return relayout(Elements(shape, data.element, read), plain, layout)
@@ -357,14 +357,14 @@ def depth_to_space(op: ops.DepthToSpaceOp, _: KernelBuilder, data: Tensor) -> Te
     n, c, height, width = data.shape
     channels = c // (block * block)
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, channel, y, x = index
-        at = w.add(w.mul(w.mod(y, block), block), w.mod(x, block))  # in the block
+        at = b.add(b.mul(b.mod(y, block), block), b.mod(x, block))  # in the block
         if op.mode == "DCR":
-            source = w.add(w.mul(at, channels), channel)
+            source = b.add(b.mul(at, channels), channel)
         else:
-            source = w.add(w.mul(channel, block * block), at)
-        return w.read(data, [image, source, w.floordiv(y, block), w.floordiv(x, block)])
+            source = b.add(b.mul(channel, block * block), at)
+        return b.read(data, [image, source, b.floordiv(y, block), b.floordiv(x, block)])
 
     shape = (n, channels, height * block, width * block)
     return relayout(Elements(shape, data.element, read), plain, layout)

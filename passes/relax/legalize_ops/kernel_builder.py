@@ -133,7 +133,7 @@ class Tensor(ABC):
     """The type of the elements."""
 
     @abstractmethod
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write what computes an element."""
 
 
@@ -143,8 +143,8 @@ class Buffer(Tensor):
 
     buffer: SSAValue
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return w.load(self.buffer, index)
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.load(self.buffer, index)
 
 
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]
@@ -157,8 +157,8 @@ class Elements(Tensor):
 
     compute: Element
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.compute(w, index)
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.compute(b, index)
 
 
 @dataclass(eq=False)
@@ -168,8 +168,8 @@ class Concatenated(Tensor):
     axis: int
     parts: Sequence[Tensor]
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.read_from(w, index, self.starts())
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.read_from(b, index, self.starts())
 
     def starts(self) -> list[tuple[int, Tensor]]:
         """Where each part begins."""
@@ -181,19 +181,19 @@ class Concatenated(Tensor):
         return starts
 
     def read_from(
-        self, w: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[int, Tensor]]
+        self, b: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[int, Tensor]]
     ) -> SSAValue:
         (start, part), *rest = parts
         at = index[self.axis]
 
         def read_part() -> SSAValue:
-            return w.read(Shifted(self.shape, self.element, part, self.axis, start), index)
+            return b.read(Shifted(self.shape, self.element, part, self.axis, start), index)
 
         if not rest:
             return read_part()
         if isinstance(at, int):
-            return read_part() if at < rest[0][0] else self.read_from(w, index, rest)
-        return w.choose([w.less(at, rest[0][0])], read_part, lambda: self.read_from(w, index, rest))
+            return read_part() if at < rest[0][0] else self.read_from(b, index, rest)
+        return b.choose([b.less(at, rest[0][0])], read_part, lambda: self.read_from(b, index, rest))
 
 
 @dataclass(eq=False)
@@ -204,10 +204,10 @@ class Shifted(Tensor):
     axis: int
     start: int
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         index = [*index]
-        index[self.axis] = w.sub(index[self.axis], self.start)
-        return w.read(self.source, index)
+        index[self.axis] = b.sub(index[self.axis], self.start)
+        return b.read(self.source, index)
 
 
 @dataclass(eq=False)
@@ -218,8 +218,8 @@ class At(Tensor):
     value: SSAValue
     source: Tensor
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.value if [*index] == [*self.index] else self.source.read(w, index)
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.value if [*index] == [*self.index] else self.source.read(b, index)
 
 
 @dataclass(eq=False)
@@ -255,28 +255,28 @@ class Contraction(Tensor):
     without a row then."""
 
     def multiply_add(
-        self, w: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
+        self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
         """One term more; a product of floats may be rounded or not."""
         if isinstance(self.total, IntegerType):
-            return w.pure(arith.AddiOp, acc, w.pure(arith.MuliOp, lhs, rhs))
-        product = w.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
-        return w.pure(arith.AddfOp, acc, product, flags=CONTRACT)
+            return b.pure(arith.AddiOp, acc, b.pure(arith.MuliOp, lhs, rhs))
+        product = b.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
+        return b.pure(arith.AddfOp, acc, product, flags=CONTRACT)
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write a loop for one element; a kernel of all of them is in tiles instead."""
-        batch, m, rows, column = self.batch_of(w, index)
-        acc = w.alloc((1,), self.total, "local")
-        w.store(w.number(0, self.total), acc, [0])
-        with w.loops(self.terms) as terms:
-            lhs = self.lhs(w, batch, m, w.flat(terms, self.terms))
-            rhs = self.rhs(w, batch, terms, rows, column)
-            w.store(self.multiply_add(w, w.load(acc, [0]), lhs, rhs), acc, [0])
-        return self.element_of(w, w.load(acc, [0]))
+        batch, m, rows, column = self.batch_of(b, index)
+        acc = b.alloc((1,), self.total, "local")
+        b.store(b.number(0, self.total), acc, [0])
+        with b.loops(self.terms) as terms:
+            lhs = self.lhs(b, batch, m, b.flat(terms, self.terms))
+            rhs = self.rhs(b, batch, terms, rows, column)
+            b.store(self.multiply_add(b, b.load(acc, [0]), lhs, rhs), acc, [0])
+        return self.element_of(b, b.load(acc, [0]))
 
-    def element_of(self, w: KernelBuilder, total: SSAValue) -> SSAValue:
+    def element_of(self, b: KernelBuilder, total: SSAValue) -> SSAValue:
         """The element that a sum is."""
-        return convert(w, total, self.element)
+        return convert(b, total, self.element)
 
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
@@ -286,7 +286,7 @@ Legalization: TypeAlias = Callable[..., Tensor | tuple[Tensor, ...]]
 """A function of an operation, a writer and the operands: the result, or the results."""
 
 
-def broadcast_index(w: KernelBuilder, index: Sequence[Index], shape: Shape) -> list[Index]:
+def broadcast_index(b: KernelBuilder, index: Sequence[Index], shape: Shape) -> list[Index]:
     """Where a tensor of that shape, broadcast, has the element at an index."""
     last = index[len(index) - len(shape) :]
     return [0 if size == 1 else i for i, size in zip(last, shape, strict=True)]

@@ -18,11 +18,11 @@ def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
     return Elements(
         dst.shape(src.extents(tensor.shape)),
         tensor.element,
-        lambda w, index: w.read(tensor, moved_index(w, index, dst, src)),
+        lambda b, index: b.read(tensor, moved_index(b, index, dst, src)),
     )
 
 
-def moved_index(w: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
+def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
     """Where the element that is at an index in layout `src` is in layout `dst`."""
     given = dict(zip(src.axes, index, strict=True))
     result: list[Index] = []
@@ -32,6 +32,6 @@ def moved_index(w: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layo
         if factor == other:
             result.append(given[c])
             continue
-        at = w.add(w.mul(given[axis], other), given.get(inner, 0))
-        result.append(w.mod(at, factor) if c.islower() else w.floordiv(at, factor))
+        at = b.add(b.mul(given[axis], other), given.get(inner, 0))
+        result.append(b.mod(at, factor) if c.islower() else b.floordiv(at, factor))
     return result

@@ -58,7 +58,7 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
     types = [buffer_type(type) for type in func.function_type.inputs]
     results = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*types, *results], visibility="private")
-    w = KernelBuilder(kernel, lanes=lanes, groups=merged)
+    b = KernelBuilder(kernel, lanes=lanes, groups=merged)
     buffers = dict(zip(func.args, kernel.args))
     for old, new in buffers.items():
         new.name_hint = old.name_hint
@@ -73,14 +73,14 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
         if merged is not None and isinstance(op, Elementwise | ConcatenateOp):
             outside = [is_outside(operand) for operand in op.operands]
             pairs = zip(operands, outside, strict=True)
-            operands = [merge(w, tensor, merged) if o else tensor for tensor, o in pairs]
-        tensors |= zip(op.results, define(op, w, operands), strict=True)
+            operands = [merge(b, tensor, merged) if o else tensor for tensor, o in pairs]
+        tensors |= zip(op.results, define(op, b, operands), strict=True)
     for value, buffer in zip(end.operands, kernel.args[len(types) :], strict=True):
         tensor = tensors[value]
-        result = Buffer(tensor.shape, tensor.element, w.view(buffer, tensor.shape))
-        write(w, tensor, result, parts_of(value, ops, tensors), vectorized(ops))
-        w.bound[tensor] = result
-    return w.finish()
+        result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
+        write(b, tensor, result, parts_of(value, ops, tensors), vectorized(ops))
+        b.bound[tensor] = result
+    return b.finish()
 
 
 def parts_of(
@@ -118,33 +118,33 @@ def vectorized(ops: Sequence[Operation]) -> bool:
 
 
 def write(
-    w: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorized: bool
+    b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorized: bool
 ) -> None:
     """Write loops that compute a result: those of the contraction that it is computed of, or of
     each part of what is concatenated in it."""
-    lanes = w.lanes if vectorized else 1
+    lanes = b.lanes if vectorized else 1
 
     def finish(index: Sequence[Index], part: Tensor, value: Tensor) -> None:
-        w.bound[part] = value
-        w.store(w.read(tensor, index), result.buffer, index)
-        del w.bound[part]
+        b.bound[part] = value
+        b.store(b.read(tensor, index), result.buffer, index)
+        del b.bound[part]
 
     for part in parts:
-        if part.shape != tensor.shape or part in w.bound:
+        if part.shape != tensor.shape or part in b.bound:
             continue
         if isinstance(part, Contraction):
             write_contraction(
-                w, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
+                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
             )
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():
-                with w.elements(source.shape, lanes) as index:
-                    index[part.axis] = w.add(index[part.axis], start)
+                with b.elements(source.shape, lanes) as index:
+                    index[part.axis] = b.add(index[part.axis], start)
                     finish(index, part, Shifted(part.shape, part.element, source, part.axis, start))
             return
-    with w.elements(tensor.shape, lanes) as index:
-        w.store(w.read(tensor, index), result.buffer, index)
+    with b.elements(tensor.shape, lanes) as index:
+        b.store(b.read(tensor, index), result.buffer, index)
 
 
 def buffer_type(type: Attribute) -> MemRefType[Attribute]:
@@ -155,7 +155,7 @@ def buffer_type(type: Attribute) -> MemRefType[Attribute]:
     return MemRefType(type.element_type, shape)
 
 
-def define(op: Operation, w: KernelBuilder, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def define(op: Operation, b: KernelBuilder, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The results of an operation as tensors; NotImplementedError if it has no definition."""
     if isinstance(op, FullOp):
         return (filled(op, op.value.value.data),)
@@ -164,7 +164,7 @@ def define(op: Operation, w: KernelBuilder, operands: Sequence[Tensor]) -> tuple
     definition = legalization_of(op)
     if definition is None:
         raise NotImplementedError(f"'{op.name}', which has no definition for kernels")
-    results = definition(op, w, *operands)
+    results = definition(op, b, *operands)
     return results if isinstance(results, tuple) else (results,)
 
 
@@ -173,7 +173,7 @@ def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
     type = tensor_type(op.result)
     shape = static_shape(type)
     assert shape is not None
-    return Elements(shape, type.element_type, lambda w, _: w.number(value, type.element_type))
+    return Elements(shape, type.element_type, lambda b, _: b.number(value, type.element_type))
 
 
 def outline_others(func: FuncOp, outliner: Outliner) -> None:
@@ -237,7 +237,7 @@ def alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
     return len({row[i] for i in dimensions} - {None}) < 2
 
 
-def merge(w: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
     """A tensor with groups of dimensions as one."""
     rank = len(tensor.shape)
     sizes = [
@@ -246,7 +246,7 @@ def merge(w: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> 
     shape = tuple(map(prod, sizes))
     if isinstance(tensor, Elements):  # all of them are the same
         return Elements(shape, tensor.element, tensor.compute)
-    return w.reshaped(tensor, shape)
+    return b.reshaped(tensor, shape)
 
 
 @dataclass(frozen=True)

@@ -40,22 +40,22 @@ def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
 # The same elements
 
 
-def reshape(op: Operation, w: KernelBuilder, data: Tensor) -> Tensor:
+def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
     """The same elements in their order in another shape."""
     shape = static_shape(op.results[0].type)
     assert shape is not None
-    return reshaped(w, data, shape)
+    return reshaped(b, data, shape)
 
 
-def reshaped(w: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
+def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
     """The elements in another shape: a view of a buffer, or read at another index."""
-    if isinstance(w.bound.get(data, data), Buffer):
-        return w.reshaped(data, shape)
+    if isinstance(b.bound.get(data, data), Buffer):
+        return b.reshaped(data, shape)
     if 0 in shape:
-        return Elements(shape, data.element, lambda w, _: w.read(data, [0] * len(data.shape)))
+        return Elements(shape, data.element, lambda b, _: b.read(data, [0] * len(data.shape)))
     parts = [*common_parts(shape, data.shape)]
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place: list[Index] = []
         for new, old in parts:
             sizes, indices = shape[new], index[new]
@@ -64,8 +64,8 @@ def reshaped(w: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
             if len(big) == 1 == sum(size != 1 for size in olds):
                 place += [0 if size == 1 else big[0] for size in olds]
             else:
-                place += w.unflat(w.flat(indices, sizes), olds)
-        return w.read(data, place)
+                place += b.unflat(b.flat(indices, sizes), olds)
+        return b.read(data, place)
 
     return Elements(shape, data.element, read)
 
@@ -76,8 +76,8 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
-        while (a := prod(lhs[start:i])) != (b := prod(rhs[other:j])):
-            if a < b:
+        while (left := prod(lhs[start:i])) != (right := prod(rhs[other:j])):
+            if left < right:
                 i += 1
             else:
                 j += 1
@@ -88,7 +88,7 @@ def transpose(op: manipulation.TransposeOp, _: KernelBuilder, data: Tensor) -> T
     rank = len(data.shape)
     given = range(rank)[::-1] if op.axes is None else op.axes
     axes = [*normalize_axes(given, rank)]
-    return moved(op, lambda w, index: w.read(data, [index[axes.index(i)] for i in range(rank)]))
+    return moved(op, lambda b, index: b.read(data, [index[axes.index(i)] for i in range(rank)]))
 
 
 def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -98,11 +98,11 @@ def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data:
 def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
     axes = normalize_axes(op.axis, len(data.shape))
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
         for axis in axes:
-            place[axis] = w.sub(data.shape[axis] - 1, index[axis])
-        return w.read(data, place)
+            place[axis] = b.sub(data.shape[axis] - 1, index[axis])
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -114,12 +114,12 @@ def reverse_sequence(
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = index[seq]
-        length = as_index(w, w.read(lengths, [index[batch]]))
+        length = as_index(b, b.read(lengths, [index[batch]]))
         place = [*index]
-        place[seq] = select(w, w.less(at, length), w.sub(w.sub(length, 1), at), at)
-        return w.read(data, place)
+        place[seq] = select(b, b.less(at, length), b.sub(b.sub(length, 1), at), at)
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -128,7 +128,7 @@ def reverse_sequence(
 
 
 def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda w, index: w.read(data, broadcast_index(w, index, data.shape)))
+    return moved(op, lambda b, index: b.read(data, broadcast_index(b, index, data.shape)))
 
 
 def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -136,25 +136,25 @@ def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
     assert shape is not None
     sizes = shape[len(shape) - len(data.shape) :]
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         last = index[len(index) - len(data.shape) :]
         places = zip(last, data.shape, sizes, strict=True)
-        return w.read(data, [i if n == size else w.mod(i, max(n, 1)) for i, n, size in places])
+        return b.read(data, [i if n == size else b.mod(i, max(n, 1)) for i, n, size in places])
 
     return moved(op, read)
 
 
-def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def repeat(op: manipulation.RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
     repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
-        data = reshaped(w, data, (prod(data.shape),))
+        data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        place[axis] = w.floordiv(index[axis], repeats)
-        return w.read(data, place)
+        place[axis] = b.floordiv(index[axis], repeats)
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -162,23 +162,23 @@ def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
 # Several tensors
 
 
-def concatenate(op: manipulation.ConcatenateOp, w: KernelBuilder, *parts: Tensor) -> Tensor:
+def concatenate(op: manipulation.ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
-    if w.groups is not None:
-        axis = next(i for i, group in enumerate(w.groups) if axis - len(shape) in group)
+    if b.groups is not None:
+        axis = next(i for i, group in enumerate(b.groups) if axis - len(shape) in group)
     sizes = [*parts[0].shape]
     sizes[axis] = sum(part.shape[axis] for part in parts)
     return Concatenated(tuple(sizes), tensor_type(op.result).element_type, axis, parts)
 
 
-def stack(op: manipulation.StackOp, w: KernelBuilder, *tensors: Tensor) -> Tensor:
+def stack(op: manipulation.StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
     one = (*shape[:axis], 1, *shape[axis + 1 :])
-    parts = [reshaped(w, tensor, one) for tensor in tensors]
+    parts = [reshaped(b, tensor, one) for tensor in tensors]
     return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
 
 
@@ -188,10 +188,10 @@ def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Ten
     sections = 0 if op.sections is None else op.sections
 
     def part(number: int, start: int) -> Tensor:
-        def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             place = [*index]
-            place[axis] = w.add(index[axis], start)
-            return w.read(data, place)
+            place[axis] = b.add(index[axis], start)
+            return b.read(data, place)
 
         return moved(op, read, number)
 

@@ -77,14 +77,14 @@ class Reduced:
 
     def fold(
         self,
-        w: KernelBuilder,
+        b: KernelBuilder,
         start: SSAValue,
         function: Function,
         element: Callable[[Sequence[Index]], SSAValue],
     ) -> SSAValue:
         """Write loops over what is along the axes; see `KernelBuilder.fold`."""
         neighbours = len(self.shape) - 1 in self.axes
-        return w.fold(self.inner, start, function, element, neighbours=neighbours)
+        return b.fold(self.inner, start, function, element, neighbours=neighbours)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
         """The place, among what is left, of an element."""
@@ -99,18 +99,18 @@ def reduction(
     type: Attribute,
     start: float | int,
     combine: Function,
-    finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda w, value: value,
+    finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda b, value: value,
 ) -> Tensor:
     """What `combine` makes of a number and each element, in a type."""
     axes = None if op.axis is None else op.axis
     reduced = Reduced.of(data.shape, axes, op.keepdims)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def element(inner: Sequence[Index]) -> SSAValue:
-            return convert(w, w.read(data, reduced.index(index, inner)), type)
+            return convert(b, b.read(data, reduced.index(index, inner)), type)
 
-        value = reduced.fold(w, w.number(start, type), combine, element)
-        return convert(w, finish(w, value), data.element)
+        value = reduced.fold(b, b.number(start, type), combine, element)
+        return convert(b, finish(b, value), data.element)
 
     return Elements(reduced.outer, data.element, compute)
 
@@ -127,9 +127,9 @@ def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
     axes = None if op.axis is None else op.axis
     count = prod(Reduced.of(data.shape, axes).inner)
 
-    def over_count(w: KernelBuilder, value: SSAValue) -> SSAValue:
-        number = w.number(count, value.type)
-        return divide(w, value, number) if is_float(value.type) else quotient(w, value, number)
+    def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
+        number = b.number(count, value.type)
+        return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
 
     return reduction(op, data, wide_type(data.element), 0, add, over_count)
 
@@ -154,27 +154,27 @@ def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound)
         last = op.select_last_index
         type = step_type(signless(data.element))
 
-        def is_better(w: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
+        def is_better(b: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
             if not is_float(type):
-                return w.pure(arith.CmpiOp, x, best, arg=integers[last])
-            better = w.pure(arith.CmpfOp, x, best, arg=floats[last])
+                return b.pure(arith.CmpiOp, x, best, arg=integers[last])
+            better = b.pure(arith.CmpfOp, x, best, arg=floats[last])
             if last:
-                return w.pure(arith.OrIOp, better, w.pure(arith.CmpfOp, x, x, arg="uno"))
-            return w.pure(arith.AndIOp, better, w.pure(arith.CmpfOp, best, best, arg="ord"))
+                return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
+            return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
 
-        def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            best = w.alloc((1,), type, "local")
-            w.store(w.number(of_none(data.element), type), best, [0])
+        def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            best = b.alloc((1,), type, "local")
+            b.store(b.number(of_none(data.element), type), best, [0])
 
             def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
-                x = widen(w, w.read(data, reduced.index(index, inner)))
-                old = w.load(best, [0])
-                better = is_better(w, x, old)
-                w.store(w.pure(arith.SelectOp, better, x, old), best, [0])
-                here = convert(w, w.index(w.flat(inner, reduced.inner)), i64)
-                return w.pure(arith.SelectOp, better, here, value)
+                x = widen(b, b.read(data, reduced.index(index, inner)))
+                old = b.load(best, [0])
+                better = is_better(b, x, old)
+                b.store(b.pure(arith.SelectOp, better, x, old), best, [0])
+                here = convert(b, b.index(b.flat(inner, reduced.inner)), i64)
+                return b.pure(arith.SelectOp, better, here, value)
 
-            return w.accumulate(reduced.inner, w.number(0, i64), step)
+            return b.accumulate(reduced.inner, b.number(0, i64), step)
 
         return Elements(reduced.outer, tensor_type(op.result).element_type, compute)
 

@@ -68,9 +68,9 @@ def is_float(type: Attribute) -> bool:
     return not is_integer(signless(type))
 
 
-def widen(w: TirBuilder, value: SSAValue) -> SSAValue:
+def widen(b: TirBuilder, value: SSAValue) -> SSAValue:
     """The number in the type in which it is computed."""
-    return convert(w, value, step_type(value.type))
+    return convert(b, value, step_type(value.type))
 
 
 def known(value: SSAValue) -> float | int | None:
@@ -83,59 +83,59 @@ def known(value: SSAValue) -> float | int | None:
     return None
 
 
-def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     """The number, or the index, in another type: rounded, or wrapped around; i1 is 0 or 1."""
     source = value.type
     if source == type:
         return value
     if is_integer(source) and not is_integer(type) and not isinstance(type, IndexType):
-        return w.pure(arith.SIToFPOp, convert(w, value, i64), target_type=type)
+        return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=type)
     if not is_integer(source) and not isinstance(source, IndexType) and is_integer(type):
         raise NotImplementedError(f"a number of type {type} made of one of {source}")
     if isinstance(source, IndexType):
         if is_integer(type):
-            return w.pure(arith.IndexCastOp, value, target_type=type)
-        value = w.pure(arith.IndexCastOp, value, target_type=i64)
-        return w.pure(arith.SIToFPOp, value, target_type=type)
+            return b.pure(arith.IndexCastOp, value, target_type=type)
+        value = b.pure(arith.IndexCastOp, value, target_type=i64)
+        return b.pure(arith.SIToFPOp, value, target_type=type)
     if is_integer(source) and is_integer(type):
         if source.bitwidth > type.bitwidth:
-            return w.pure(arith.TruncIOp, value, target_type=type)
+            return b.pure(arith.TruncIOp, value, target_type=type)
         extend = arith.ExtUIOp if source == i1 else arith.ExtSIOp
-        return w.pure(extend, value, target_type=type)
+        return b.pure(extend, value, target_type=type)
     assert isinstance(source, AnyFloat) and isinstance(type, AnyFloat)
     if source.bitwidth < type.bitwidth:
-        return w.pure(arith.ExtFOp, value, target_type=type)
+        return b.pure(arith.ExtFOp, value, target_type=type)
     if source.bitwidth == type.bitwidth:  # f16 and bf16
-        value = w.pure(arith.ExtFOp, value, target_type=f32)
+        value = b.pure(arith.ExtFOp, value, target_type=f32)
     elif source == f64 and type != f32:  # bf16 is rounded twice, as on numpy
-        value = to_odd(w, value) if isinstance(type, Float16Type) else convert(w, value, f32)
-    return w.pure(arith.TruncFOp, value, target_type=type)
+        value = to_odd(b, value) if isinstance(type, Float16Type) else convert(b, value, f32)
+    return b.pure(arith.TruncFOp, value, target_type=type)
 
 
-def to_odd(w: TirBuilder, x: SSAValue) -> SSAValue:
+def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
     """The f64 as f32, odd if it is not exact: what that is, rounded to f16, is what the f64 is.
 
     LLVM rounds f64 to f16 by a function of a library that may not be there.
     """
-    near = convert(w, x, f32)
-    back = convert(w, near, f64)
-    bits = w.pure(arith.BitcastOp, near, target_type=i32)
-    sizes = (w.pure(math.AbsFOp, number) for number in (back, x))
-    greater = convert(w, w.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
-    odd = w.pure(arith.OrIOp, w.pure(arith.SubiOp, bits, greater), w.number(1, i32))
-    inexact = w.pure(arith.CmpfOp, back, x, arg="one")
-    return w.pure(arith.BitcastOp, w.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
+    near = convert(b, x, f32)
+    back = convert(b, near, f64)
+    bits = b.pure(arith.BitcastOp, near, target_type=i32)
+    sizes = (b.pure(math.AbsFOp, number) for number in (back, x))
+    greater = convert(b, b.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
+    odd = b.pure(arith.OrIOp, b.pure(arith.SubiOp, bits, greater), b.number(1, i32))
+    inexact = b.pure(arith.CmpfOp, back, x, arg="one")
+    return b.pure(arith.BitcastOp, b.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
 
 
-def as_index(w: TirBuilder, value: SSAValue) -> SSAValue:
+def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
     """The integer as an index."""
     signless(value.type)
-    return w.pure(arith.IndexCastOp, value, target_type=IndexType())
+    return b.pure(arith.IndexCastOp, value, target_type=IndexType())
 
 
-def select(w: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
+def select(b: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
     """One of two indices, both of which are computed, or numbers."""
-    return w.pure(arith.SelectOp, condition, w.index(then), w.index(otherwise))
+    return b.pure(arith.SelectOp, condition, b.index(then), b.index(otherwise))
 
 
 def least(type: Attribute) -> float | int:
@@ -152,28 +152,28 @@ def greatest(type: Attribute) -> float | int:
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
-def maximum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The greater of two numbers, NaN if one is."""
     if not is_integer(signless(lhs.type)):
-        return w.pure(arith.MaximumfOp, lhs, rhs)
-    return w.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
+        return b.pure(arith.MaximumfOp, lhs, rhs)
+    return b.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
 
 
-def minimum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def minimum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The smaller of two numbers, NaN if one is."""
     if not is_integer(signless(lhs.type)):
-        return w.pure(arith.MinimumfOp, lhs, rhs)
-    return w.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
+        return b.pure(arith.MinimumfOp, lhs, rhs)
+    return b.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
 
 
-def add(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return w.sum(lhs, rhs)
+def add(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return b.sum(lhs, rhs)
 
 
-def multiply(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return w.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
+def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return b.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
 
 
-def divide(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The quotient; of integers, truncated toward zero."""
-    return w.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)
+    return b.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)
