@@ -25,8 +25,8 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.walk import walk
 from ...generic.dead_code_elimination import remove_dead_operations
-from ...rewriting.outliner import Outliner, fusible_functions
-from ..fuse_ops import fuse_operations, is_scalar_constant
+from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
+from ..fuse_ops import fuse_operations
 from .contraction import is_plain, is_trivial, windows_of
 from .kernel_builder import (
     At,
