@@ -17,6 +17,7 @@ from ....dialects.relax import binary as ops
 from ....dialects.relax.constant import is_integer
 from .elementwise import as_operation, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
+from .no_kernel import NoKernel
 from .scalars import convert, is_float, known, multiply
 
 __all__ = ["BINARY", "power_of", "quotient"]
@@ -99,7 +100,7 @@ def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """The exact remainder of f32: what is left of `lhs` when multiples of `rhs` are subtracted, the
     largest first."""
     if lhs.type != f32:
-        raise NotImplementedError("remainders of f64, for which arith has no operation")
+        raise NoKernel("remainders are supported for f32 and shorter floats, not for f64")
     x = b.pure(math.AbsFOp, convert(b, lhs, f64))
     y = b.pure(math.AbsFOp, convert(b, rhs, f64))
     left = b.alloc((1,), f64, "local")

@@ -14,7 +14,6 @@ from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import (
     Buffer,
-    Concatenated,
     Element,
     Elements,
     KernelBuilder,
@@ -23,7 +22,9 @@ from .kernel_builder import (
     broadcast_index,
 )
 from .layouts import relayout
+from .no_kernel import NoKernel
 from .scalars import as_index, select
+from .tensors import Concatenated
 
 __all__ = ["MANIPULATION", "moved", "reshaped"]
 
@@ -33,7 +34,7 @@ def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
     type = op.results[number].type
     shape = static_shape(type)
     if shape is None:
-        raise NotImplementedError(f"a tensor of type {type}, whose shape is not known")
+        raise NoKernel(f"the shape of {type} is not known")
     return Elements(shape, tensor_type(op.results[number]).element_type, read)
 
 

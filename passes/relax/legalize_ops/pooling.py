@@ -18,7 +18,7 @@ from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tenso
 from .layouts import relayout
 from .scalars import add, convert, divide, least, maximum, multiply, wide_type
 
-__all__ = ["POOLING", "takes_neighbours"]
+__all__ = ["POOLING", "keeps_neighbours"]
 
 FEW = 32
 """Of so many elements, what a window makes of them is one expression; of more, a loop."""
@@ -62,7 +62,7 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     return relayout(Elements(sums.shape, data.element, mean), layout, out_layout)
 
 
-def takes_neighbours(op: Operation) -> bool:
+def keeps_neighbours(op: Operation) -> bool:
     """Whether it is pooling that makes neighbours in the result of neighbours in the data, in one
     expression each."""
     if not isinstance(op, ops.PoolOp):

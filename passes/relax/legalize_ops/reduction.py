@@ -83,8 +83,8 @@ class Reduced:
         element: Callable[[Sequence[Index]], SSAValue],
     ) -> SSAValue:
         """Write loops over what is along the axes; see `KernelBuilder.fold`."""
-        neighbours = len(self.shape) - 1 in self.axes
-        return b.fold(self.inner, start, function, element, neighbours=neighbours)
+        contiguous = len(self.shape) - 1 in self.axes
+        return b.fold(self.inner, start, function, element, contiguous=contiguous)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
         """The place, among what is left, of an element."""

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.constant import is_integer
 from ....dialects.tir.builder import Index, TirBuilder
+from .no_kernel import NoKernel
 
 __all__ = [
     "add",
@@ -48,7 +49,7 @@ __all__ = [
 def signless(type: Attribute) -> Attribute:
     """An element type that can be computed with; NotImplementedError if it is no such number."""
     if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
-        raise NotImplementedError(f"numbers of type {type}: kernels know integers without a sign")
+        raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type
 
 
@@ -91,7 +92,7 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     if is_integer(source) and not is_integer(type) and not isinstance(type, IndexType):
         return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=type)
     if not is_integer(source) and not isinstance(source, IndexType) and is_integer(type):
-        raise NotImplementedError(f"a number of type {type} made of one of {source}")
+        raise NoKernel(f"no conversion from {source} to {type}")
     if isinstance(source, IndexType):
         if is_integer(type):
             return b.pure(arith.IndexCastOp, value, target_type=type)
