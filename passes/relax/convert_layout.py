@@ -64,6 +64,30 @@ class ConvertLayout(FunctionPass):
     An entry names an operation and the layouts of its operands: "relax.nn.conv2d:NHWC:HWIO"; a
     layout that is left out, or "default", follows from those before it. Operations without an entry
     take the layouts of their operands if they can; a convolution keeps its own.
+
+    Before:
+
+        func.func @f(%x: tensor<1x3x5x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32> {
+          %0 = relax.nn.conv2d %x, %w
+            : (tensor<1x3x5x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32>
+          %1 = relax.nn.relu %0 : (tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32>
+          func.return %1 : tensor<1x2x5x4xf32>
+        }
+
+    After {desired=relax.nn.conv2d:NHWC}:
+
+        func.func @f(%x: tensor<1x3x5x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32> {
+          %0 = relax.layout_transform %x {src_layout = "NCHW", dst_layout = "NHWC"}
+            : (tensor<1x3x5x4xf32>) -> tensor<1x5x4x3xf32>
+          %1 = relax.layout_transform %w {src_layout = "OIHW", dst_layout = "HWIO"}
+            : (tensor<2x3x1x1xf32>) -> tensor<1x1x3x2xf32>
+          %2 = relax.nn.conv2d %0, %1 {data_layout = "NHWC", kernel_layout = "HWIO"}
+            : (tensor<1x5x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x5x4x2xf32>
+          %3 = relax.nn.relu %2 : (tensor<1x5x4x2xf32>) -> tensor<1x5x4x2xf32>
+          %4 = relax.layout_transform %3 {src_layout = "NHWC", dst_layout = "NCHW"}
+            : (tensor<1x5x4x2xf32>) -> tensor<1x2x5x4xf32>
+          func.return %4 : tensor<1x2x5x4xf32>
+        }
     """
 
     name = "convert-layout"

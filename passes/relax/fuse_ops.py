@@ -68,6 +68,28 @@ class FuseOps(ModulePass):
     The functions are private and marked `relax.primitive`; equal groups share one function. As in
     Relay, an operation that is fused with no other gets a function too, and constants of rank 0 are
     copied into the functions.
+
+    Before:
+
+        func.func @f(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>) -> tensor<4x2xf32> {
+          %0 = relax.nn.dense %x, %w : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+          %1 = relax.nn.relu %0 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+          func.return %1 : tensor<4x2xf32>
+        }
+
+    After:
+
+        func.func @f(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>) -> tensor<4x2xf32> {
+          %0 = func.call @fused_dense_relu(%x, %w)
+            : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+          func.return %0 : tensor<4x2xf32>
+        }
+        func.func private @fused_dense_relu(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>)
+            -> tensor<4x2xf32> attributes {relax.primitive} {
+          %0 = relax.nn.dense %x, %w : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+          %1 = relax.nn.relu %0 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+          func.return %1 : tensor<4x2xf32>
+        }
     """
 
     name = "fuse-ops"

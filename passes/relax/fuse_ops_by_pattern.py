@@ -97,6 +97,27 @@ class FuseOpsByPattern(ModulePass):
     """Fuse the operations of pattern matches; source: `relax.FuseOpsByPattern`.
 
     Each match becomes a private function marked `relax.primitive` and `relax.composite`.
+
+    Before:
+
+        func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
+
+    After {patterns="add_relu=relax.nn.relu(relax.add(*, *))"}:
+
+        func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @fused_add_relu(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func private @fused_add_relu(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
+            attributes {relax.primitive, relax.composite = "add_relu"} {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
     """
 
     name = "fuse-ops-by-pattern"

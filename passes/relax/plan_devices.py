@@ -176,6 +176,27 @@ class PlanDevices(ModulePass):
     """Give each tensor a device and insert copies between devices; source: `relay.PlanDevices`.
 
     The config option `relax.fallback_device_type` names the device of values that nothing places.
+
+    Before:
+
+        func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.on_device %0 {device = #relax.device<cuda>} : (tensor<4xf32>) -> tensor<4xf32>
+          %2 = relax.exp %1 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %2 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func @f(%x: tensor<4xf32> {relax.device = #relax.device<cuda>},
+                     %y: tensor<4xf32> {relax.device = #relax.device<cuda>})
+            -> (tensor<4xf32> {relax.device = #relax.device<cpu>}) {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.device_copy %0 {src = #relax.device<cuda>, dst = #relax.device<cpu>}
+            : (tensor<4xf32>) -> tensor<4xf32>
+          %2 = relax.exp %1 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %2 : tensor<4xf32>
+        }
     """
 
     name = "plan-devices"

@@ -179,6 +179,27 @@ class PlanMemory(ModulePass):
     `relax.StaticPlanBlockMemory` with `relax.CallTIRRewrite`.
 
     Functions with parameters that are buffers are kernels, and stay.
+
+    Before:
+
+        func.func private @g(memref<16xf32>, memref<16xf32>)
+        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
+          %0 = relax.call_tir @g(%x) : (tensor<16xf32>) -> tensor<16xf32>
+          %1 = relax.call_tir @g(%0) : (tensor<16xf32>) -> tensor<16xf32>
+          func.return %1 : tensor<16xf32>
+        }
+
+    After:
+
+        func.func private @g(memref<16xf32>, memref<16xf32>) -> ()
+        tir.prim_func @f(%x: memref<16xf32>, %result0: memref<16xf32>)
+            attributes {tir.outputs = 1 : i64} {
+          %arena = memref.alloc() {alignment = 64 : i64} : memref<64xi8>
+          %0 = arith.constant 0 : index
+          %1 = memref.view %arena[%0][] : memref<64xi8> to memref<16xf32>
+          func.call @g(%x, %1) : (memref<16xf32>, memref<16xf32>) -> ()
+          func.call @g(%1, %result0) : (memref<16xf32>, memref<16xf32>) -> ()
+        }
     """
 
     name = "plan-memory"

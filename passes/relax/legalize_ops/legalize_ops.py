@@ -87,6 +87,29 @@ class LegalizeOps(ModulePass):
     A kernel is called by `relax.call_tir`; equal ones are one function. Views and constants need no
     kernel and stay; so do tensors of unknown shape and operations without a legalization, each with
     a remark.
+
+    Before:
+
+        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
+          %0 = relax.exp %x : (tensor<16xf32>) -> tensor<16xf32>
+          func.return %0 : tensor<16xf32>
+        }
+
+    After:
+
+        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
+          %0 = relax.call_tir @fused_exp(%x) : (tensor<16xf32>) -> tensor<16xf32>
+          func.return %0 : tensor<16xf32>
+        }
+        tir.prim_func private @fused_exp(%x: memref<16xf32>, %0: memref<16xf32>) {
+          %1 = arith.constant 0 : index
+          %2 = arith.constant 16 : index
+          tir.for vectorized %3 = %1 extent %2 {
+            %4 = memref.load %x[%3] : memref<16xf32>
+            %5 = math.exp %4 : f32
+            memref.store %5, %0[%3] : memref<16xf32>
+          }
+        }
     """
 
     name = "legalize-ops"
