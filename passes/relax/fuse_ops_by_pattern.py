@@ -10,7 +10,8 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
-from ...analysis.dataflow_pattern import Match, Pattern, parse_pattern
+from ...analysis.dataflow_pattern import Match, Pattern
+from ...analysis.dataflow_pattern_parser import parse_pattern
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

@@ -1,4 +1,4 @@
-"""Activation functions: f16 in f32, and rounded once."""
+"""Legalizations of activation functions: f16 is computed in f32, and rounded once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def relu(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def scaled_below_zero(b: KernelBuilder, x: SSAValue, factor: SSAValue) -> SSAValue:
-    """The element if it is above zero, else a multiple of it."""
+    """Return `x` if it is above zero, else `x * factor`."""
     above = b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="ogt")
     return b.pure(arith.SelectOp, above, x, multiply(b, x, factor))
 
@@ -44,7 +44,7 @@ def prelu(op: ops.PReluOp, _: KernelBuilder, data: Tensor, alpha: Tensor) -> Ten
 
 
 def half_times_one_plus(b: KernelBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
-    """x / 2 * (1 + y)."""
+    """Return x / 2 * (1 + y)."""
     half = multiply(b, x, b.number(0.5, x.type))
     return multiply(b, half, b.pure(arith.AddfOp, b.number(1.0, x.type), y))
 

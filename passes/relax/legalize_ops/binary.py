@@ -1,7 +1,7 @@
-"""Functions of two tensors, element by element.
+"""Legalizations of element-wise functions of two tensors.
 
-What arith leaves undefined is kept from it: division by zero gives 0, the least integer divided by
--1 is itself, a shift by more than the width moves all bits out.
+Operands for which an operation of arith is undefined never reach it: division by zero gives 0, the
+least integer divided by -1 gives itself, a shift by more than the width shifts all bits out.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ....dialects.relax.constant import is_integer
 from .elementwise import as_operation, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .no_kernel import NoKernel
-from .scalars import convert, is_float, known, multiply
+from .scalars import constant_of, convert, is_float, multiply
 
 __all__ = ["BINARY", "power_of", "quotient"]
 
 TwoOperands = Callable[..., Operation]
-"""An operation of two operands."""
+"""The class of an operation of two operands."""
 
 
 def arithmetic(floats: TwoOperands, integers: TwoOperands) -> Legalization:
-    """A function that is one operation, for floats and for integers."""
+    """Legalize to one operation for floats, and one for integers."""
 
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return b.pure(floats if is_float(lhs.type) else integers, lhs, rhs)
@@ -36,7 +36,7 @@ def arithmetic(floats: TwoOperands, integers: TwoOperands) -> Legalization:
 
 
 def comparison(floats: str, integers: str) -> Legalization:
-    """A comparison by one predicate or the other."""
+    """Legalize to a comparison, with a predicate for floats and one for integers."""
 
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         if is_float(lhs.type):
@@ -54,7 +54,7 @@ def is_zero(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def differ_in_sign(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Whether one of two numbers is below zero, the other is not."""
+    """Return whether exactly one of two numbers is below zero."""
     if is_float(lhs.type):
         zero = b.number(0.0, lhs.type)
         signs = (b.pure(arith.CmpfOp, x, zero, arg="olt") for x in (lhs, rhs))
@@ -65,7 +65,7 @@ def differ_in_sign(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
-    """What it is safe to divide by: 1 for 0 and -1."""
+    """Return `rhs`, but 1 in the place of 0 and -1, by which division may trap."""
     one = b.number(1, rhs.type)
     above = b.pure(arith.AddiOp, rhs, one)
     special = b.pure(arith.CmpiOp, above, b.number(2, rhs.type), arg="ult")
@@ -73,8 +73,8 @@ def divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
 
 
 def quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The quotient of integers, truncated toward zero."""
-    if known(rhs) not in (None, 0, -1):
+    """Return the quotient of integers, truncated toward zero."""
+    if constant_of(rhs) not in (None, 0, -1):
         return b.pure(arith.DivSIOp, lhs, rhs)
     minus_one = b.pure(arith.CmpiOp, rhs, b.number(-1, rhs.type), arg="eq")
     zero = b.number(0, lhs.type)
@@ -84,21 +84,22 @@ def quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The remainder of a quotient truncated toward zero."""
+    """Return the remainder of the quotient that is truncated toward zero."""
     if is_float(lhs.type):
         return float_remainder(b, lhs, rhs)
-    if known(rhs) in (None, 0, -1):
+    if constant_of(rhs) in (None, 0, -1):
         rhs = divisor(b, rhs)
     return b.pure(arith.RemSIOp, lhs, rhs)
 
 
 STEP = 28
-"""Bits of a quotient of two f32 that are computed at once: its product with f32 is exact in f64."""
+"""The bits of an f32 quotient that are computed at once: a product of 28 bits and the 24 of an f32
+is exact in the 53 of an f64."""
 
 
 def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The exact remainder of f32: what is left of `lhs` when multiples of `rhs` are subtracted, the
-    largest first."""
+    """Return the exact remainder of f32, as long division with digits of STEP bits: multiples of
+    `rhs` are subtracted from `lhs`, the largest first."""
     if lhs.type != f32:
         raise NoKernel("remainders are supported for f32 and shorter floats, not for f64")
     x = b.pure(math.AbsFOp, convert(b, lhs, f64))
@@ -118,10 +119,10 @@ def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def without_multiples(b: KernelBuilder, x: SSAValue, unit: SSAValue) -> SSAValue:
-    """What is left of x, less than 2 ** STEP units, without whole units."""
+    """Return `x` mod `unit`; x is less than 2 ** STEP units."""
     count = b.pure(math.TruncOp, b.pure(arith.DivfOp, x, unit))
     rest = b.pure(arith.SubfOp, x, multiply(b, count, unit))
-    # The quotient may have been rounded up to a whole number.
+    # The quotient may have been rounded up to an integer.
     below = b.pure(arith.CmpfOp, rest, b.number(0.0, f64), arg="olt")
     return b.pure(arith.SelectOp, below, b.pure(arith.AddfOp, rest, unit), rest)
 
@@ -135,11 +136,11 @@ def mod(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def floor_mod(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The remainder, with the sign of the divisor."""
+    """Return the remainder with the sign of the divisor."""
     rest = remainder(b, lhs, rhs)
     differ = differ_in_sign(b, rest, rhs)
     if not is_float(lhs.type):
-        # n mod 0 is n - n for arith.remsi of the divisor 1, so 0.
+        # `divisor` turned 0 into 1, so n mod 0 is 0.
         exact = is_zero(b, rest)
         moved = b.pure(arith.AddiOp, rest, rhs)
         return b.pure(arith.SelectOp, exact, rest, b.pure(arith.SelectOp, differ, moved, rest))
@@ -150,7 +151,7 @@ def floor_mod(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def floor_divide(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The quotient rounded down; of floats, computed of the exact remainder, as numpy does."""
+    """Return the quotient rounded down; for floats from the exact remainder, as numpy does."""
     rest = remainder(b, lhs, rhs)
     differ = differ_in_sign(b, rest, rhs)
     if not is_float(lhs.type):
@@ -176,13 +177,13 @@ def floor_divide(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 def power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     if is_float(lhs.type):
-        exponent = known(rhs)
+        exponent = constant_of(rhs)
         return b.pure(math.PowFOp, lhs, rhs) if exponent is None else power_of(b, lhs, exponent)
     return integer_power(b, lhs, rhs)
 
 
 def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """A float to a power that is known."""
+    """Return a float to the power of a constant."""
     match exponent:
         case 1:
             return base
@@ -197,14 +198,16 @@ def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
 
 
 def integer_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """By squares, one for each bit of the exponent; the inverse truncated toward zero if that is
-    negative."""
+    """Return an integer power by repeated squaring, one iteration for each bit of the exponent.
+
+    A negative exponent gives the inverse truncated toward zero: 0 unless `lhs` is 1 or -1.
+    """
     type = lhs.type
     assert is_integer(type)
     zero, one = b.number(0, type), b.number(1, type)
-    exponent = known(rhs)
+    exponent = constant_of(rhs)
     if exponent is not None and exponent >= 0:
-        return known_power(b, lhs, int(exponent))
+        return constant_power(b, lhs, int(exponent))
     result, square = b.alloc((1,), type, "local"), b.alloc((1,), type, "local")
     b.store(one, result, [0])
     b.store(lhs, square, [0])
@@ -222,8 +225,8 @@ def integer_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     return b.pure(arith.SelectOp, negative, inverse, b.load(result, [0]))
 
 
-def known_power(b: KernelBuilder, base: SSAValue, exponent: int) -> SSAValue:
-    """An integer to a power that is not negative."""
+def constant_power(b: KernelBuilder, base: SSAValue, exponent: int) -> SSAValue:
+    """Return an integer to the power of a constant that is not negative."""
     result: SSAValue | None = None
     while exponent:
         if exponent & 1:
@@ -239,7 +242,7 @@ def log_add_exp(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     power = b.pure(math.ExpOp, b.pure(arith.NegfOp, distance))
     greater = b.pure(arith.MaximumfOp, lhs, rhs)
     result = b.pure(arith.AddfOp, greater, b.pure(math.Log1pOp, power))
-    # Of two that are infinite, there is no distance.
+    # The distance of equal infinities is NaN.
     twice = b.pure(arith.AddfOp, lhs, b.number(log(2), lhs.type))
     equal = b.pure(arith.CmpfOp, lhs, rhs, arg="oeq")
     return b.pure(arith.SelectOp, equal, twice, result)
@@ -249,7 +252,7 @@ def log_add_exp(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def fits(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> tuple[int, SSAValue]:
-    """The number of bits, and whether a shift is by less."""
+    """Return the bit width of `lhs`, and whether a shift by `rhs` is smaller."""
     type = lhs.type
     assert is_integer(type)
     width = type.bitwidth

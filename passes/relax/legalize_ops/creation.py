@@ -1,4 +1,4 @@
-"""Operations that make tensors of numbers, of shapes, and of a pattern."""
+"""Legalizations of operations that create tensors: ranges, shapes, one-hot, triangles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def size_of(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """Of floats, in f64, rounded once."""
+    """Compute floats in f64, rounded once."""
     element = start.element
     wide = element if is_integer(element) else f64
 
@@ -58,9 +58,8 @@ def trilu(op: ops.TriluOp, _: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
         first = b.add(index[-2], diagonal)  # the column on the diagonal
-        upper = bool(op.upper)
         place = index[-1]
-        kept = b.less(b.sub(first, 1), place) if upper else b.less(place, b.add(first, 1))
+        kept = b.less(b.sub(first, 1), place) if op.upper else b.less(place, b.add(first, 1))
         return b.choose([kept], lambda: b.read(data, index), lambda: b.number(0, data.element))
 
     return moved(op, read)

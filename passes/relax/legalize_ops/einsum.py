@@ -1,4 +1,4 @@
-"""Sums of products with any subscripts."""
+"""The legalization of einsum: sums of products with any subscripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["EINSUM"]
 
 
 def einsum(op: linear_algebra.EinsumOp, b: KernelBuilder, *operands: Tensor) -> Tensor:
-    """A loop for each letter that is not in the result."""
+    """Sum up in a loop for each subscript that the result lacks."""
     subscripts = Subscripts.parse(op.subscripts)
     shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
     assert shape is not None

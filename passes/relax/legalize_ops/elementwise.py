@@ -1,5 +1,4 @@
-"""Operations on each element by itself: how they are defined, and those that select, limit and
-convert."""
+"""The form of element-wise legalizations, and those of selection, clipping and conversion."""
 
 from __future__ import annotations
 
@@ -32,14 +31,14 @@ from .scalars import (
 __all__ = ["ELEMENTWISE", "Scalar", "as_operation", "elementwise", "in_steps", "on_numbers"]
 
 Scalar: TypeAlias = Callable[..., SSAValue]
-"""A function of an operation, a writer and elements of the operands: the element of the result."""
+"""A function of an operation, the builder and the elements of the operands that returns the element
+of the result."""
 
 
 def elementwise(scalar: Scalar) -> Legalization:
-    """The definition of an operation that computes each element of those at its place, after
-    broadcasting."""
+    """Legalize an operation that computes each element, after broadcasting, by `scalar`."""
 
-    def define(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor:
+    def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor:
         shape = operands[0].shape
         for operand in operands:
             shape = broadcast(shape, operand.shape)
@@ -51,12 +50,12 @@ def elementwise(scalar: Scalar) -> Legalization:
 
         return Elements(shape, signless(tensor_type(op.results[0]).element_type), compute)
 
-    return define
+    return legalize
 
 
 def in_steps(scalar: Scalar) -> Legalization:
-    """The definition of an operation that computes each element by itself, f16 in f32 and i1 as
-    integers; what `scalar` gives is rounded to the type of the result."""
+    """Legalize an element-wise operation that is computed in a wider type, f16 in f32 and i1 in i8,
+    and rounded to the element type of the result."""
 
     def rounded(op: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
         result = scalar(op, b, *(widen(b, element) for element in elements))
@@ -66,7 +65,7 @@ def in_steps(scalar: Scalar) -> Legalization:
 
 
 def on_numbers(function: Scalar) -> Legalization:
-    """The definition of an operation that is computed so by a function of its operands alone."""
+    """Legalize as `in_steps` an operation that depends on its operands alone."""
 
     def scalar(_: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
         return function(b, *elements)
@@ -75,7 +74,7 @@ def on_numbers(function: Scalar) -> Legalization:
 
 
 def as_operation(function: Callable[..., Operation]) -> Legalization:
-    """The definition of an operation that is one operation on numbers."""
+    """Legalize an element-wise operation to one operation on scalars."""
 
     def scalar(b: KernelBuilder, *elements: SSAValue) -> SSAValue:
         return b.pure(function, *elements)
@@ -99,7 +98,7 @@ def clip(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def saturated(number: float, element: Attribute) -> int:
-    """The integer of a type that is next to a number, toward zero."""
+    """Return `number` truncated toward zero and clipped to the range of `element`."""
     if number in (inf, -inf):
         return int(greatest(element) if number > 0 else least(element))
     return int(min(max(int(number), least(element)), greatest(element)))
@@ -127,13 +126,15 @@ def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
-    """The integer next toward zero, at most the bounds of its type; 0 for NaN. What is out of them
-    must not reach arith.fptosi."""
+    """Return `x` truncated toward zero and clipped to the range of `target`; 0 for NaN.
+
+    Numbers out of range must not reach arith.fptosi, whose result is poison then.
+    """
     assert is_integer(target)
     if target == i1:
         return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = least(target), greatest(target)
-    limit = b.number(float(high + 1), x.type)  # a power of 2: exact
+    limit = b.number(float(high + 1), x.type)  # a power of 2, so exact
     above = b.pure(arith.CmpfOp, x, limit, arg="oge")
     below = b.pure(arith.CmpfOp, x, b.number(float(low), x.type), arg="olt")
     nan = b.pure(arith.CmpfOp, x, x, arg="uno")

@@ -1,4 +1,4 @@
-"""Operations that read and write at places."""
+"""Legalizations of operations that read and write at computed indices."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def take(op: ops.TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
 
 
 def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
-    """The place that an index says, which counts from the end if it is negative."""
+    """Return the position of an index, which counts from the end if it is negative."""
     at = as_index(b, value)
     return select(b, b.less(at, 0), b.add(at, size), at)
 
@@ -119,8 +119,10 @@ def scattered(
     updates: Tensor,
     place: Callable[[KernelBuilder, Sequence[Index]], list[Index]],
 ) -> Tensor:
-    """The data with the updates taken in one after the other; shorter floats are computed in f32,
-    and rounded once."""
+    """Return a copy of `data` with `updates` combined into it at `place`, one after the other.
+
+    Floats shorter than f32 are combined in f32, and rounded once.
+    """
     element = data.element
     combine = REDUCTIONS.get(op.reduction)
     if combine is not None and isinstance(signless(element), Float16Type | BFloat16Type):
@@ -143,7 +145,7 @@ def scattered(
 
 
 REDUCTIONS = {"add": add, "mul": multiply, "min": minimum, "max": maximum}
-"""What "update" has none of."""
+"""The functions of the modes of reduction; the mode "update" overwrites."""
 
 
 INDEXING: dict[type[Operation], Legalization] = {

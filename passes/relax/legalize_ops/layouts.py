@@ -1,4 +1,4 @@
-"""Tensors in other layouts."""
+"""Tensors read in another layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["moved_index", "relayout"]
 
 
 def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
-    """A tensor in layout `src` seen in layout `dst`."""
+    """Return a tensor of layout `src` in layout `dst`."""
     if src.text == dst.text:
         return tensor
     return Elements(
@@ -23,7 +23,10 @@ def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
 
 
 def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
-    """Where the element that is at an index in layout `src` is in layout `dst`."""
+    """Return the index in layout `dst` of the element at `index` in layout `src`.
+
+    With NCHW -> NCHW4c, channel C becomes C / 4 and C % 4.
+    """
     given = dict(zip(src.axes, index, strict=True))
     result: list[Index] = []
     for c in dst.axes:

@@ -1,4 +1,4 @@
-"""Operations that move elements."""
+"""Legalizations of operations that move elements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ __all__ = ["MANIPULATION", "moved", "reshaped"]
 
 
 def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
-    """A result of an operation, its elements given by what reads them."""
+    """Return result `number` of `op`, whose elements `read` returns; NoKernel if its shape is not
+    static."""
     type = op.results[number].type
     shape = static_shape(type)
     if shape is None:
@@ -38,18 +39,18 @@ def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
     return Elements(shape, tensor_type(op.results[number]).element_type, read)
 
 
-# The same elements
+# One operand, each element once
 
 
 def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
-    """The same elements in their order in another shape."""
+    """Read the same elements, in row-major order, in the shape of the result."""
     shape = static_shape(op.results[0].type)
     assert shape is not None
     return reshaped(b, data, shape)
 
 
 def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
-    """The elements in another shape: a view of a buffer, or read at another index."""
+    """Return `data` in another shape: a view of its buffer, or else with its indices recomputed."""
     if isinstance(b.bound.get(data, data), Buffer):
         return b.reshaped(data, shape)
     if 0 in shape:
@@ -72,7 +73,10 @@ def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
 
 
 def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
-    """The shortest ranges of dimensions of two shapes, of as many elements, one after the other."""
+    """Yield the shortest consecutive ranges of dimensions of two shapes with equal sizes.
+
+    (2, 12, 5) and (2, 3, 4, 5): dimensions 0 and 0, 1 and 1:3, 2 and 3.
+    """
     i = j = 0
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
@@ -111,7 +115,7 @@ def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
 def reverse_sequence(
     op: manipulation.ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
 ) -> Tensor:
-    """Each place below the length takes what is as far from the other end of that part."""
+    """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
 
@@ -125,7 +129,7 @@ def reverse_sequence(
     return moved(op, read)
 
 
-# Elements more than once
+# One operand, elements repeated
 
 
 def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -185,7 +189,6 @@ def stack(op: manipulation.StackOp, b: KernelBuilder, *tensors: Tensor) -> Tenso
 
 def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
-    indices = None if op.indices is None else op.indices
     sections = 0 if op.sections is None else op.sections
 
     def part(number: int, start: int) -> Tensor:
@@ -197,7 +200,7 @@ def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Ten
         return moved(op, read, number)
 
     size = data.shape[axis]
-    parts = manipulation.sections_of(size, indices, sections)
+    parts = manipulation.sections_of(size, op.indices, sections)
     return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
 
 

@@ -1,4 +1,4 @@
-"""Operations of neural networks that are no family of their own."""
+"""Legalizations of softmax, bias and dropout."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["NN"]
 
 
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """The powers and their sums are in buffers, rounded as each step is."""
+    """Compute the exponentials and their sums into buffers, each rounded to the element type."""
     data, shape, element = b.buffered(data), data.shape, data.element
     row = Reduced.of(shape, [op.axis])
     powers, totals = b.alloc(shape, element), b.alloc(row.outer, element)
     with b.loops(row.outer) as outer:
         wide = step_type(element)
-        less = less_greatest(b, data, row, outer)
+        less = less_maximum(b, data, row, outer)
 
         def power(inner: Sequence[Index]) -> SSAValue:
             exponent = widen(b, convert(b, less(inner), element))
@@ -43,12 +43,12 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """What is subtracted from the elements is in buffers."""
+    """Compute the maxima, and the logarithms of the sums, into buffers first."""
     data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
     row = Reduced.of(shape, [op.axis])
     maxima, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
     with b.loops(row.outer) as outer:
-        less = less_greatest(b, data, row, outer, maxima)
+        less = less_maximum(b, data, row, outer, maxima)
         total = row.fold(b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)))
         b.store(b.pure(math.LogOp, total), logarithms, outer)
 
@@ -60,15 +60,15 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     return Elements(shape, data.element, compute)
 
 
-def less_greatest(
+def less_maximum(
     b: KernelBuilder,
     data: Tensor,
     row: Reduced,
     outer: Sequence[Index],
     maxima: SSAValue | None = None,
 ) -> Callable[[Sequence[Index]], SSAValue]:
-    """What computes, wide, an element of a row less the greatest, NaN if one is; the greatest is
-    computed at once, and stored among the maxima."""
+    """Write loops that compute the maximum of a row, and store it in `maxima`; return a function
+    that computes an element less the maximum, in the wide type."""
 
     def element(inner: Sequence[Index]) -> SSAValue:
         return widen(b, b.read(data, row.index(outer, inner)))

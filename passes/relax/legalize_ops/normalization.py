@@ -1,4 +1,7 @@
-"""Normalizations: f16 in f32, and rounded once; what belongs to many elements is in buffers."""
+"""Legalizations of normalizations.
+
+f16 is computed in f32, and rounded once; statistics of many elements are in buffers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ __all__ = ["NORMALIZATION"]
 def wide_elements(
     data: Tensor, compute: Callable[[KernelBuilder, Sequence[Index]], SSAValue]
 ) -> Tensor:
-    """The tensor of what is computed in the wide type of the elements of another."""
+    """Return a tensor like `data` whose elements are `compute`, rounded from the wide type."""
     return Elements(
         data.shape, data.element, lambda b, index: convert(b, compute(b, index), data.element)
     )
@@ -31,7 +34,8 @@ def wide_elements(
 def along(
     parameter: Tensor, axes: Sequence[int], rank: int
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What reads, wide, the element of a parameter whose dimensions are axes of the data."""
+    """Return a function that reads, in the wide type, the element of a parameter at an index of the
+    data; the dimensions of the parameter are `axes` of the data."""
     places = normalize_axes(axes, rank)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -50,7 +54,7 @@ def batch_norm(
     mean: Tensor,
     variance: Tensor,
 ) -> Tensor:
-    """One product and one sum for each element: the factors are computed for each channel."""
+    """Compute a factor and a shift for each channel, then one product and sum for each element."""
     wide = step_type(data.element)
     factors, shifts = b.alloc(variance.shape, wide), b.alloc(variance.shape, wide)
     with b.loops(variance.shape) as index:
@@ -79,8 +83,8 @@ def batch_norm(
 def normalized(
     b: KernelBuilder, data: Buffer, axes: Sequence[int], epsilon: float
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What computes, wide, an element less the mean, over the root of the variance, both over
-    `axes`; these are computed at once."""
+    """Write loops that compute mean and standard deviation over `axes`; return a function that
+    computes a normalized element, in the wide type."""
     wide, reduced = step_type(data.element), Reduced.of(data.shape, axes)
     means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
     zero, count = b.number(0.0, wide), b.number(float(prod(reduced.inner)), wide)
@@ -114,7 +118,7 @@ def affine(
     axes: Sequence[int],
     value: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
 ) -> Tensor:
-    """What is computed, times `gamma`, and `beta` added to it."""
+    """Return the tensor of `value * gamma + beta`, the parameters along `axes`."""
     rank = len(data.shape)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -131,9 +135,8 @@ def affine(
 def layer_norm(
     op: ops.LayerNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    axes = [*op.axes]
-    value = normalized(b, b.buffered(data), axes, op.epsilon)
-    return affine(op, data, gamma, beta, axes, value)
+    value = normalized(b, b.buffered(data), op.axes, op.epsilon)
+    return affine(op, data, gamma, beta, op.axes, value)
 
 
 def instance_norm(
@@ -148,7 +151,7 @@ def instance_norm(
 def group_norm(
     op: ops.GroupNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    """The channels seen as two dimensions: groups, and channels of one."""
+    """Normalize with the channels split into two dimensions: groups, and channels of a group."""
     shape = data.shape
     channels, *axes = normalize_axes([op.channel_axis, *op.axes], len(shape))
     groups = op.num_groups
@@ -171,8 +174,8 @@ def over_root(
     axes: Sequence[int],
     finish: Callable[[SSAValue, int], SSAValue],
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What computes, wide, an element over the root of what `finish` makes of the sum of the
-    squares along `axes`, and of their number; these roots are computed at once."""
+    """Write loops that compute the roots of `finish(sum of squares, count)` along `axes`; return a
+    function that computes an element divided by its root, in the wide type."""
     data, wide = b.buffered(data), step_type(data.element)
     reduced = Reduced.of(data.shape, axes)
     roots = b.alloc(reduced.outer, wide)
@@ -192,7 +195,7 @@ def over_root(
 
 
 def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    wide, axes = step_type(data.element), [*op.axes]
+    wide, axes = step_type(data.element), op.axes
 
     def mean(total: SSAValue, count: int) -> SSAValue:
         squares = divide(b, total, b.number(float(count), wide))
@@ -204,13 +207,13 @@ def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) 
 
 def l2_normalize(op: ops.L2NormalizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
     least = b.number(op.eps, step_type(data.element))
-    axes = [*op.axis]
-    return wide_elements(data, over_root(b, data, axes, lambda total, _: maximum(b, total, least)))
+    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, least))
+    return wide_elements(data, value)
 
 
 def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """The sums of squares are added to for all places behind the axis, which are next to each
-    other, before the next term."""
+    """Sum up the squares of adjacent channels, with the dimensions behind the axis innermost: they
+    are contiguous, so these loops are vectorized."""
     data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
     axis, size = op.axis % len(shape), op.size
     before = (size - 1) // 2
@@ -239,7 +242,7 @@ def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def positive_power(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """The power of a number above zero: of what LRN has by default, by roots."""
+    """Return a power of a number above zero; LRN's usual exponents by square roots."""
     if exponent not in (0.5, 0.75):
         return power_of(b, base, exponent)
     root = b.pure(math.SqrtOp, base)

@@ -1,4 +1,4 @@
-"""Padding."""
+"""The legalization of padding."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ __all__ = ["PADDING"]
 
 
 def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    widths = [*op.pad_width]
-    pairs = [*zip(widths[::2], widths[1::2], strict=True)]
+    pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
     mode, value, element = op.pad_mode, op.pad_value, data.element
     if is_integer(element):
         value = wrapped(int(value), element)
@@ -36,7 +35,7 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
         )
 
-    def others(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place: list[Index] = []
         for i, size, (before, after) in zip(index, data.shape, pairs, strict=True):
             cut = max(0, -before)
@@ -47,12 +46,12 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             place.append(b.add(at, cut))
         return b.read(data, place)
 
-    return moved(op, constant if mode == "constant" else others)
+    return moved(op, constant if mode == "constant" else replicated)
 
 
 def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:
-    """Where in a dimension that has so many elements of padding before it is what is at a place
-    that may be beyond it."""
+    """Return the position in a dimension of `size` of the element at `place`, which may be in the
+    padding; `before` elements of padding come before the dimension."""
     if mode == "edge" or size == 1:
         return b.max(0, b.min(place, size - 1))
     period = size if mode == "circular" else 2 * (size - 1)
@@ -63,7 +62,7 @@ def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) ->
 
 
 def wrapped(value: int, element: IntegerType) -> int:
-    """An integer of any size as an element."""
+    """Return `value` wrapped around to the range of `element`."""
     if element == i1:
         return int(value != 0)
     half = 1 << element.bitwidth - 1

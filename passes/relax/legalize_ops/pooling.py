@@ -1,4 +1,7 @@
-"""Pooling: windows without conditions, as what they cover beyond the tensor is there."""
+"""Legalizations of pooling.
+
+The data is padded in a buffer first, so that windows need no conditions.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from .scalars import add, convert, divide, least, maximum, multiply, wide_type
 
 __all__ = ["POOLING", "keeps_neighbours"]
 
-FEW = 32
-"""Of so many elements, what a window makes of them is one expression; of more, a loop."""
+UNROLLED = 32
+"""Windows of up to this many elements are unrolled; larger ones become a loop."""
 
 Combine: TypeAlias = Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]
 
@@ -46,13 +49,13 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     ]
     fixed = prod(numbers[0] for _, numbers, table in divisors if table is None)
     tables = [(axis, table) for axis, _, table in divisors if table is not None]
-    none_counts = any(0 in numbers for _, numbers, _ in divisors)
+    some_empty = any(0 in numbers for _, numbers, _ in divisors)
 
     def mean(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         divisor = b.number(max(fixed, 1), sums.element)
         for axis, table in tables:
             divisor = multiply(b, divisor, b.read(table, [index[axis]]))
-        if none_counts:  # a window of padding alone
+        if some_empty:  # a window of padding alone
             divisor = maximum(b, divisor, b.number(1, sums.element))
         value = b.read(sums, index)
         if tables or fixed != 1:
@@ -63,19 +66,18 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def keeps_neighbours(op: Operation) -> bool:
-    """Whether it is pooling that makes neighbours in the result of neighbours in the data, in one
-    expression each."""
+    """Return whether `op` is unrolled pooling of adjacent elements from adjacent ones."""
     if not isinstance(op, ops.PoolOp):
         return False
     layout, out_layout = op.layouts()
     windows = {window.axis: window for window in op.pool_windows()}
     last = windows.get(layout.axes[-1])
-    few = prod(window.size for window in windows.values()) <= FEW
+    few = prod(window.size for window in windows.values()) <= UNROLLED
     return layout == out_layout and few and (last is None or last.stride == 1)
 
 
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
-    """The data, in a layout that does not split spatial axes, and that layout."""
+    """Return the data in a layout that does not split spatial axes, and that layout."""
     if not any(axis.lower() in layout.factors for axis in spatial):
         return data, layout
     plain = Layout.parse("NC" + spatial)
@@ -88,13 +90,14 @@ def pool(
     windows: Mapping[int, Window],
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
 ) -> Tensor:
-    """What `combine` makes of the elements of each window over some dimensions, in that type."""
+    """Return the elements of each window combined, in the type `element`; `windows` are by axis,
+    and `identity` is that of `combine`."""
     out = [*data.shape]
     for axis, window in windows.items():
         out[axis] = window.count(data.shape[axis])
-    source = covered(b, data, windows, neutral)
+    source = padded(b, data, windows, identity)
     if any(window.span > window.stride for window in windows.values()):
         source = b.buffered(source)
     sizes = [window.size for window in windows.values()]
@@ -106,7 +109,7 @@ def pool(
                 place[axis] = b.add(b.mul(index[axis], window.stride), b.mul(i, window.dilation))
             return convert(b, b.read(source, place), element)
 
-        return combined(b, [(0, size) for size in sizes], element, combine, neutral, tap)
+        return combined(b, [(0, size) for size in sizes], element, combine, identity, tap)
 
     return Elements(tuple(out), element, compute)
 
@@ -116,14 +119,13 @@ def combined(
     ranges: Sequence[tuple[Index, Index]],
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
     read: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
 ) -> SSAValue:
-    """What `combine` makes of the elements at all indices, of which each range has the first and
-    how many there are."""
-    known = [b.known(count) for _, count in ranges]
-    sizes = [count for count in known if isinstance(count, int)]
-    if len(sizes) == len(known) and 0 < prod(sizes) <= FEW:
+    """Return the elements at all indices in `ranges` combined; a range is its start and extent."""
+    extents = [b.known(count) for _, count in ranges]
+    sizes = [extent for extent in extents if isinstance(extent, int)]
+    if len(sizes) == len(extents) and 0 < prod(sizes) <= UNROLLED:
         first, *others = product(*map(range, sizes))
         starts = [start for start, _ in ranges]
 
@@ -135,17 +137,17 @@ def combined(
             value = combine(b, value, at(offsets))
         return value
     acc = b.alloc((1,), element, "local")
-    b.store(b.number(neutral, element), acc, [0])
+    b.store(b.number(identity, element), acc, [0])
     with ExitStack() as stack:
         index = [stack.enter_context(b.loop(count, min=start)) for start, count in ranges]
         b.store(combine(b, b.load(acc, [0]), read(b, index)), acc, [0])
     return b.load(acc, [0])
 
 
-def covered(
-    b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], neutral: float
+def padded(
+    b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], identity: float
 ) -> Tensor:
-    """The data with as much padding of a number as windows reach into: itself if none."""
+    """Return the data padded with `identity` as far as windows reach, or itself."""
     shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
     for axis, window in windows.items():
         extent = data.shape[axis]
@@ -157,9 +159,7 @@ def covered(
     if (*shape,) == data.shape and not any(before):
         return data
     result = b.alloc(shape, data.element)
-    flat = b.view(result, (prod(shape),))
-    with b.elements([prod(shape)], b.lanes) as index:
-        b.store(b.number(neutral, data.element), flat, index)
+    b.fill(result, shape, data.element, identity)
     with b.elements(kept, b.lanes) as index:
         place = [b.add(i, first) for i, first in zip(index, before, strict=True)]
         b.store(b.read(data, index), result, place)
@@ -169,8 +169,8 @@ def covered(
 def counted(
     b: KernelBuilder, window: Window, extent: int, padding: bool, element: Attribute
 ) -> tuple[list[int], Tensor | None]:
-    """How many elements count of each window along a dimension, with those of the padding if
-    `padding`; and a tensor of these numbers unless they are all the same."""
+    """Return the number of elements of each window along a dimension, with those of the padding if
+    `padding`; and a tensor of these numbers, None if they are equal."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
     dilation = window.dilation
 
@@ -186,7 +186,7 @@ def counted(
         first = b.mul(index[0], window.stride)
 
         def taps_before(bound: int) -> Index:
-            """How many taps are before a place."""
+            """Return the number of taps before the position `bound`."""
             room = b.max(b.sub(bound + window.before, first), 0)
             return b.min(b.floordiv(b.add(room, dilation - 1), dilation), window.size)
 
@@ -195,7 +195,7 @@ def counted(
     return numbers, b.buffered(Elements((len(numbers),), element, compute))
 
 
-# Ranges that cover a dimension
+# Adaptive pooling: ranges that cover a dimension
 
 
 def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -212,11 +212,11 @@ def adaptive(
     data: Tensor,
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
     *,
     mean: bool = False,
 ) -> Tensor:
-    """What `combine` makes of the elements of each range, over their number if `mean`."""
+    """Return the elements of each range combined, divided by their number if `mean`."""
     whole, layout = whole_dimensions(data, op.data_layout(), op.SPATIAL)
     axes = [layout.axes.index(axis) for axis in op.SPATIAL]
     out = [*whole.shape]
@@ -224,7 +224,7 @@ def adaptive(
         out[axis] = size
 
     def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
-        """The first element of a range, and how many there are."""
+        """Return the start and the extent of range `place` along `axis`."""
         extent, size = whole.shape[axis], out[axis]
         if extent % size == 0:
             return b.mul(place, extent // size), extent // size
@@ -241,7 +241,7 @@ def adaptive(
                 place[axis] = i
             return convert(b, b.read(whole, place), element)
 
-        value = combined(b, ranges, element, combine, neutral, tap)
+        value = combined(b, ranges, element, combine, identity, tap)
         if mean:
             number: Index = 1
             for _, count in ranges:

@@ -1,4 +1,4 @@
-"""Reductions: f16 in f32, and rounded once; integers wrap around."""
+"""Legalizations of reductions: f16 is computed in f32, and rounded once; integers wrap around."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Bound = Callable[[Attribute], float | int]
 
 @dataclass(frozen=True)
 class Reduced:
-    """A shape without some axes."""
+    """A shape and the axes over which it is reduced."""
 
     shape: Shape
     axes: Sequence[int]
@@ -48,22 +48,22 @@ class Reduced:
 
     @staticmethod
     def of(shape: Shape, axes: Sequence[int] | None, keepdims: bool = False) -> Reduced:
-        """Without these axes, all if None; with `keepdims` they are there with size 1."""
+        """Build from axes that may be negative, None for all; `keepdims` keeps them with size 1."""
         over = range(len(shape)) if axes is None else sorted(normalize_axes(axes, len(shape)))
         return Reduced(shape, over, keepdims)
 
     @property
     def outer(self) -> Shape:
-        """What is left of the shape."""
+        """The shape of the result."""
         return reduce(self.shape, self.axes, self.keepdims)
 
     @property
     def inner(self) -> Shape:
-        """The sizes of the axes."""
+        """The extents of the axes."""
         return tuple(self.shape[axis] for axis in self.axes)
 
     def index(self, outer: Sequence[Index], inner: Sequence[Index]) -> list[Index]:
-        """The index of what is at one place of what is left, and at one along the axes."""
+        """Return the index of the element at `outer` in the result and `inner` along the axes."""
         left, along = iter(outer), iter(inner)
         index: list[Index] = []
         for axis in range(len(self.shape)):
@@ -82,12 +82,12 @@ class Reduced:
         function: Function,
         element: Callable[[Sequence[Index]], SSAValue],
     ) -> SSAValue:
-        """Write loops over what is along the axes; see `KernelBuilder.fold`."""
+        """Write loops over the axes; see `KernelBuilder.fold`."""
         contiguous = len(self.shape) - 1 in self.axes
         return b.fold(self.inner, start, function, element, contiguous=contiguous)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
-        """The place, among what is left, of an element."""
+        """Return the index in the result of the element at `index`."""
         ones = [0] if self.keepdims else []
         places = [ones if axis in self.axes else [i] for axis, i in enumerate(index)]
         return [i for place in places for i in place]
@@ -101,9 +101,11 @@ def reduction(
     combine: Function,
     finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda b, value: value,
 ) -> Tensor:
-    """What `combine` makes of a number and each element, in a type."""
-    axes = None if op.axis is None else op.axis
-    reduced = Reduced.of(data.shape, axes, op.keepdims)
+    """Return the reduction of `data` by `combine` from `start`, computed in `type`.
+
+    `finish` maps a result before it is rounded.
+    """
+    reduced = Reduced.of(data.shape, op.axis, op.keepdims)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def element(inner: Sequence[Index]) -> SSAValue:
@@ -124,8 +126,7 @@ def product(op: ops.ProdOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    axes = None if op.axis is None else op.axis
-    count = prod(Reduced.of(data.shape, axes).inner)
+    count = prod(Reduced.of(data.shape, op.axis).inner)
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
@@ -134,21 +135,24 @@ def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
     return reduction(op, data, wide_type(data.element), 0, add, over_count)
 
 
-def extremum(function: Function, of_none: Bound) -> Legalization:
-    """A reduction to the greatest or the least."""
+def extremum(function: Function, of_empty: Bound) -> Legalization:
+    """Legalize a reduction to the maximum or minimum; `of_empty` gives that of no elements."""
 
-    def define(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
-        start = of_none(signless(data.element))
+    def legalize(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+        start = of_empty(signless(data.element))
         return reduction(op, data, step_type(data.element), start, function)
 
-    return define
+    return legalize
 
 
-def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound) -> Legalization:
-    """The index of the greatest or least element, NaN if there is one: the first one, or the
-    last one. The predicates are those by which a later one takes the place."""
+def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
+    """Legalize argmax or argmin; a NaN is greater and less than any number.
 
-    def define(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    `floats` and `integers` are the predicates by which a later element replaces the best so far, if
+    the first or the last of equal ones is selected.
+    """
+
+    def legalize(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
         axes = None if op.axis is None else [op.axis]
         reduced = Reduced.of(data.shape, axes, op.keepdims)
         last = op.select_last_index
@@ -164,7 +168,7 @@ def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound)
 
         def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             best = b.alloc((1,), type, "local")
-            b.store(b.number(of_none(data.element), type), best, [0])
+            b.store(b.number(of_empty(data.element), type), best, [0])
 
             def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
                 x = widen(b, b.read(data, reduced.index(index, inner)))
@@ -178,7 +182,7 @@ def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound)
 
         return Elements(reduced.outer, tensor_type(op.result).element_type, compute)
 
-    return define
+    return legalize
 
 
 REDUCTION: dict[type[Operation], Legalization] = {

@@ -1,4 +1,4 @@
-"""Numbers in kernels: the types that sums have, and what depends on the type of an element."""
+"""Scalar arithmetic in kernels: types of intermediate results, conversions, operations by type."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .no_kernel import NoKernel
 __all__ = [
     "add",
     "as_index",
+    "constant_of",
     "convert",
     "divide",
     "greatest",
     "is_float",
-    "known",
     "least",
     "maximum",
     "minimum",
@@ -47,21 +47,21 @@ __all__ = [
 
 
 def signless(type: Attribute) -> Attribute:
-    """An element type that can be computed with; NotImplementedError if it is no such number."""
+    """Return `type`; NoKernel for a signed or unsigned integer: arith has signless ones only."""
     if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
         raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type
 
 
 def wide_type(type: Attribute) -> Attribute:
-    """The type in which elements are added up: f32 for f16, i64 for integers."""
+    """Return the type in which elements are summed up: f32 for f16 and bf16, i64 for integers."""
     if isinstance(signless(type), Float16Type | BFloat16Type):
         return f32
     return i64 if is_integer(type) else type
 
 
 def step_type(type: Attribute) -> Attribute:
-    """The type in which elements are computed: f32 for f16, and i8, where it is 0 or 1, for i1."""
+    """Return the type in which elements are computed: f32 for f16 and bf16, i8 (0 or 1) for i1."""
     return i8 if type == i1 else wide_type(type) if is_float(type) else type
 
 
@@ -70,22 +70,26 @@ def is_float(type: Attribute) -> bool:
 
 
 def widen(b: TirBuilder, value: SSAValue) -> SSAValue:
-    """The number in the type in which it is computed."""
+    """Convert an element to the type in which it is computed."""
     return convert(b, value, step_type(value.type))
 
 
-def known(value: SSAValue) -> float | int | None:
-    """The number, if it is a constant."""
+def constant_of(value: SSAValue) -> float | int | None:
+    """Return the number that `value` is, or None if it is not a constant."""
     op = value.owner
     if isinstance(op, arith.ExtFOp):
-        return known(op.input)
+        return constant_of(op.input)
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr | FloatAttr):
         return op.value.value.data
     return None
 
 
 def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
-    """The number, or the index, in another type: rounded, or wrapped around; i1 is 0 or 1."""
+    """Convert a number or an index to `type`: floats are rounded, integers wrap around, i1 is 0
+    or 1.
+
+    NoKernel from floats to integers: `elementwise.to_integer` clips them first.
+    """
     source = value.type
     if source == type:
         return value
@@ -108,15 +112,17 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
         return b.pure(arith.ExtFOp, value, target_type=type)
     if source.bitwidth == type.bitwidth:  # f16 and bf16
         value = b.pure(arith.ExtFOp, value, target_type=f32)
-    elif source == f64 and type != f32:  # bf16 is rounded twice, as on numpy
+    elif source == f64 and type != f32:  # bf16 is rounded twice, as in numpy
         value = to_odd(b, value) if isinstance(type, Float16Type) else convert(b, value, f32)
     return b.pure(arith.TruncFOp, value, target_type=type)
 
 
 def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
-    """The f64 as f32, odd if it is not exact: what that is, rounded to f16, is what the f64 is.
+    """Round an f64 to f32, to the odd neighbour if it is not exact: rounding the result to f16 is then
+    the same as rounding `x` to f16.
 
-    LLVM rounds f64 to f16 by a function of a library that may not be there.
+    LLVM would call a library function for f64 to f16, which may be missing.
+    Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, 2008.
     """
     near = convert(b, x, f32)
     back = convert(b, near, f64)
@@ -129,39 +135,39 @@ def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
 
 
 def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
-    """The integer as an index."""
+    """Convert an integer to index."""
     signless(value.type)
     return b.pure(arith.IndexCastOp, value, target_type=IndexType())
 
 
 def select(b: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
-    """One of two indices, both of which are computed, or numbers."""
+    """Return one of two indices or numbers; both are computed."""
     return b.pure(arith.SelectOp, condition, b.index(then), b.index(otherwise))
 
 
 def least(type: Attribute) -> float | int:
-    """The least number of a type."""
+    """Return the least number of `type`."""
     if not is_integer(type):
         return -inf
     return 0 if type == i1 else -1 << type.bitwidth - 1
 
 
 def greatest(type: Attribute) -> float | int:
-    """The greatest number of a type."""
+    """Return the greatest number of `type`."""
     if not is_integer(type):
         return inf
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
 def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The greater of two numbers, NaN if one is."""
+    """Return the maximum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
         return b.pure(arith.MaximumfOp, lhs, rhs)
     return b.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
 
 
 def minimum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The smaller of two numbers, NaN if one is."""
+    """Return the minimum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
         return b.pure(arith.MinimumfOp, lhs, rhs)
     return b.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
@@ -176,5 +182,5 @@ def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The quotient; of integers, truncated toward zero."""
+    """Return the quotient; of integers, truncated toward zero, undefined for 0 and overflow."""
     return b.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)

@@ -1,4 +1,4 @@
-"""Scans: f16 in f32, and rounded once; integers wrap around."""
+"""Legalizations of scans: f16 is computed in f32, and rounded once; integers wrap around."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["SCAN"]
 def scan(
     function: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue], identity: int
 ) -> Legalization:
-    """What a function of two numbers makes of the elements up to each one: loops that store it."""
+    """Legalize a scan by `function`, whose identity is `identity`: loops with a running total."""
 
-    def define(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
         element = signless(data.element)
         if op.axis is None:
             data, axis = b.reshaped(data, (prod(data.shape),)), 0
@@ -46,7 +46,7 @@ def scan(
                 b.store(convert(b, number, element), result, [*before, target, *after])
         return Buffer(shape, element, result)
 
-    return define
+    return legalize
 
 
 SCAN: dict[type[Operation], Legalization] = {

@@ -1,4 +1,4 @@
-"""Operations that order elements: NaN last, equal elements in their order."""
+"""Legalizations of sorting, which is stable; NaN comes last."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SORTING"]
 
 
 def comes_before(b: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -> SSAValue:
-    """Whether an element has to come before another: false of equal ones."""
+    """Return whether `x` has to come before `y`; false if they are equal."""
     if descending:
         x, y = y, x
     if not is_float(x.type):
@@ -28,8 +28,11 @@ def comes_before(b: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -
 
 
 def order(b: KernelBuilder, data: Buffer, axis: int, descending: bool) -> Tensor:
-    """The indices of the elements along an axis in order, by merging: at each level runs of sorted
-    indices, two at a time, go from one buffer to the other."""
+    """Return the indices that sort `data` along an axis, by a bottom-up merge sort.
+
+    Each level merges pairs of sorted runs from one buffer into the other; the levels are unrolled,
+    log2 of the size many.
+    """
     size = data.shape[axis]
     outer_shape = (*data.shape[:axis], *data.shape[axis + 1 :])
     result = b.alloc((*outer_shape, size), i64)
@@ -65,8 +68,8 @@ def merge(
     target: SSAValue,
     bounds: tuple[Index, Index, Index],
 ) -> None:
-    """Write a loop that merges two runs of sorted indices: which of the first elements that are
-    left comes before the other, that one is next."""
+    """Write a loop that merges the sorted runs `start` to `middle` and `middle` to `end` of the
+    indices in `source` into `target`."""
     start, middle, end = bounds
     left, right = (b.alloc((1,), IndexType(), "local") for _ in range(2))
     b.store(b.index(start), left, [0])
@@ -77,12 +80,12 @@ def merge(
 
     with b.loop(b.sub(end, start), min=start) as place:
         i, j = b.load(left, [0]), b.load(right, [0])
-        # Of a run that is at its end, an element is read that is there, and not taken.
+        # At the end of a run another element is read, which is not taken.
         last = b.sub(end, 1)
         first, second = (b.load(source, [b.min(k, last)]) for k in (i, j))
         before = comes_before(b, element(second), element(first), descending)
-        some, none = b.less(j, end), b.pure(arith.CmpiOp, i, b.index(middle), arg="sge")
-        take_second = b.all([some, b.pure(arith.OrIOp, none, before)])
+        right_left, left_done = b.less(j, end), b.pure(arith.CmpiOp, i, b.index(middle), arg="sge")
+        take_second = b.all([right_left, b.pure(arith.OrIOp, left_done, before)])
         b.store(b.pure(arith.SelectOp, take_second, second, first), target, [place])
         step = b.pure(arith.SelectOp, take_second, b.index(1), b.index(0))
         b.store(b.index(b.add(j, step)), right, [0])
@@ -90,7 +93,7 @@ def merge(
 
 
 def at_indices(data: Tensor, indices: Tensor, axis: int) -> Elements:
-    """The elements at indices along an axis."""
+    """Return the elements of `data` at `indices` along `axis`."""
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = b.pure(arith.IndexCastOp, b.read(indices, index), target_type=IndexType())

@@ -1,4 +1,4 @@
-"""Functions of one tensor, element by element."""
+"""Legalizations of element-wise functions of one tensor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["UNARY", "sigmoid"]
 
 
 def rounding(function: Callable[..., Operation]) -> Legalization:
-    """A function that rounds, which changes no integer."""
+    """Legalize a rounding function, which is the identity on integers."""
 
     def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
         return b.pure(function, x) if is_float(x.type) else x
@@ -36,7 +36,7 @@ def negative(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
-    """A NaN stays, and so does no zero that is negative."""
+    """Return -1, 0 or 1; NaN for NaN, and 0 for -0."""
     one, minus_one = b.number(1, x.type), b.number(-1, x.type)
     if not is_float(x.type):
         return minimum(b, maximum(b, x, minus_one), one)
@@ -55,7 +55,7 @@ def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def sigmoid(b: KernelBuilder, x: SSAValue) -> SSAValue:
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     one = b.number(1.0, x.type)
     power = b.pure(math.ExpOp, b.pure(arith.NegfOp, x))
     return b.pure(arith.DivfOp, one, b.pure(arith.AddfOp, one, power))
@@ -66,7 +66,7 @@ def is_nan(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 def against_infinity(predicate: str) -> Legalization:
-    """A comparison of the absolute value with infinity."""
+    """Legalize to a comparison of the absolute value with infinity."""
 
     def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
         return b.pure(arith.CmpfOp, b.pure(math.AbsFOp, x), b.number(inf, x.type), arg=predicate)
