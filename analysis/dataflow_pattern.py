@@ -36,7 +36,7 @@ class Pattern(ABC):
 
     @abstractmethod
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
-        """Yield `found`, extended by the operations of this pattern, for each way to match `value`."""
+        """Yield `found` extended by this pattern, for each way to match `value`."""
 
     @abstractmethod
     def last_ops(self) -> frozenset[str]:

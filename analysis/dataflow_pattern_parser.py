@@ -80,7 +80,7 @@ class _PatternParser:
         return pattern(*self.items("(", ")", self.alternatives)) if self.peek() == "(" else pattern
 
     def items(self, opening: str, closing: str, item: Callable[[], T]) -> list[T]:
-        """Parse items between brackets, separated by commas; none if there is no opening bracket."""
+        """Parse items in brackets, separated by commas; none without an opening bracket."""
         found: list[T] = []
         if not self.take(opening) or self.take(closing):
             return found

@@ -118,8 +118,9 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
-    """Round an f64 to f32, to the odd neighbour if it is not exact: rounding the result to f16 is then
-    the same as rounding `x` to f16.
+    """Round an f64 to f32, to the odd neighbour if it is not exact.
+
+    A second rounding, to f16, then gives the same as one rounding of `x`.
 
     LLVM would call a library function for f64 to f16, which may be missing.
     Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, 2008.

@@ -42,7 +42,8 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
 
-CASES = Path(__file__).parents[3] / "filecheck/passes/relax/plan_devices.mlir"
+FILECHECK = Path(__file__).parents[3] / "filecheck/passes/relax"
+CASES = [FILECHECK / f"plan_devices{theme}.mlir" for theme in ("", "_control_flow")]
 T = TensorType(f32, [2])
 CPU, CUDA = DeviceAttr("cpu"), DeviceAttr("cuda")
 
@@ -97,9 +98,10 @@ def test_the_kinds_are_those_of_the_attribute():
     assert {kind.name for kind in DeviceType} == set(DEVICE_TYPES)
 
 
-def test_a_second_run_changes_nothing():
-    for chunk, line in split_chunks(CASES.read_bytes()):
-        module = parse_module(make_ir_context(), chunk.decode(), str(CASES), line_offset=line)
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_second_run_changes_nothing(path: Path):
+    for chunk, line in split_chunks(path.read_bytes()):
+        module = parse_module(make_ir_context(), chunk.decode(), str(path), line_offset=line)
         plan(module)
         snapshot = Snapshot(module)
         assert plan(module) == 0
