@@ -55,7 +55,12 @@ class AlterOpLayout(FunctionPass):
     `relay.AlterOpLayout`.
 
     The hooks are those registered for the target; an entry of the option `hooks`, such as
-    "relax.nn.conv2d=package.module:function", overrides them.
+    "relax.nn.conv2d=package.module:function", overrides them. With the hook
+
+        def hook(op: Operation) -> Conversion | None:
+            return op.to_layouts("NHWC", "HWIO")
+
+    the pass does the same as `convert-layout{desired=relax.nn.conv2d:NHWC:HWIO}`.
     """
 
     name = "alter-op-layout"

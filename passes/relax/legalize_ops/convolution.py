@@ -78,7 +78,7 @@ def windows_of(op: ops.ConvolutionOp) -> list[Window]:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The attributes of a convolution."""
+    """The windows, groups and result layout of a convolution."""
 
     windows: Sequence[Window]
     groups: int

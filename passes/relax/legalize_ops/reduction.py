@@ -146,7 +146,7 @@ def extremum(function: Function, of_empty: Bound) -> Legalization:
 
 
 def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
-    """Legalize argmax or argmin; a NaN is greater and less than any number.
+    """Legalize argmax or argmin; NaN is selected before any number.
 
     `floats` and `integers` are the predicates by which a later element replaces the best so far, if
     the first or the last of equal ones is selected.

@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of ConvertLayout: entries, remarks, operations of other projects."""
+"""ConvertLayout: invalid entries, remarks, and operations of other projects."""
 
 from __future__ import annotations
 

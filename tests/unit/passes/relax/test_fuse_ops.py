@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of FuseOps: limits, levels, random graphs, others' operations."""
+"""FuseOps: limits, levels, random graphs, and operations of other projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of FuseOpsByPattern: patterns in Python, their text, overlaps."""
+"""FuseOpsByPattern: patterns built in Python, their text, overlapping matches."""
 
 from __future__ import annotations
 
