@@ -148,7 +148,7 @@ def extremum(function: Function, of_empty: Bound) -> Legalization:
 def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
     """Legalize argmax or argmin; NaN is selected before any number.
 
-    `floats` and `integers` are the predicates by which a later element replaces the best so far, if
+    `floats` and `integers` are the predicates by which a later element replaces the present best, if
     the first or the last of equal ones is selected.
     """
 

@@ -54,7 +54,7 @@ def function(*lines: str) -> ModuleOp:
 
 
 def parameters(module: ModuleOp, name: str = "f") -> list[DeviceAttr]:
-    """Where the parameters and results of a function are."""
+    """Return the devices of the parameters and results of a function."""
     func = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
     entries = [*(func.arg_attrs or ()), *(func.res_attrs or ())]
     devices = [entry.data.get("relax.device") for entry in entries]
@@ -187,7 +187,7 @@ def annotate(module: ModuleOp, random: Random) -> None:
 
 
 class Devices:
-    """Where each value is, by the rules that the plan says to read it by; each operation has to be
+    """The device of each value, read by the rules of `plan_devices`; checks that each operation is
     on one device."""
 
     def __init__(self, module: ModuleOp) -> None:
@@ -206,7 +206,7 @@ class Devices:
                 self.at[value] = place
 
     def block(self, block: Block, ends: Sequence[Attribute | None]) -> list[Attribute | None]:
-        """Where what a block ends with is; it has to be where it is expected."""
+        """Return the devices of the terminator's operands, and check them against `ends`."""
         for op in block.ops:
             if op is not block.last_op:
                 self.op(op)
@@ -258,12 +258,12 @@ class Devices:
                         self.at[result] = operands[0] if operands else self.annotated(result)
 
     def parts(self, function: SSAValue) -> list[list[Attribute]]:
-        """Where the arguments and the results of a function are."""
+        """Return the devices of the arguments and of the results of a function."""
         parts = cast(ArrayAttr[ArrayAttr[Attribute]], self.at[function])
         return [[*part] for part in parts]
 
     def annotated(self, value: SSAValue) -> Attribute:
-        """Where a value of no operands is: as annotated, else where its function's result is."""
+        """Return the device of a source: the annotated one, or that of the function's result."""
         users = [use.operation for use in value.uses]
         return next((user.device for user in users if isinstance(user, OnDeviceOp)), self.default)
 

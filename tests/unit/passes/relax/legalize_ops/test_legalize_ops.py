@@ -78,7 +78,7 @@ def check_group(shapes: Sequence[Shape], build: Build, lanes: int = 4) -> PrimFu
 
 
 def buffers(kernel: PrimFuncOp) -> int:
-    """How many buffers it has that are not local."""
+    """Return the number of buffers of `kernel` that are not local."""
     return sum(isinstance(op, memref.AllocOp) for op in walk(kernel))
 
 
