@@ -1,14 +1,15 @@
-"""Patterns on dataflow: which operations a value is made by."""
+"""Dataflow patterns: descriptions of the operations that compute a value.
+
+Source: `tvm.relax.dpl`.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -16,55 +17,55 @@ from xdsl.traits import Commutative, ConstantLike
 
 from ..dialects.relax.attributes import PropertyValue, properties_of
 
-__all__ = ["Match", "Pattern", "is_const", "is_op", "parse_pattern", "wildcard"]
-
-
-T = TypeVar("T")
+__all__ = ["Match", "OpPattern", "Pattern", "is_const", "is_op", "wildcard"]
 
 
 @dataclass(frozen=True)
 class Match:
-    """What a pattern was found to be: its operations, and the values of its named wildcards."""
+    """The operations that a pattern matched, and the values of its named wildcards."""
 
     ops: tuple[Operation, ...] = ()
     values: Mapping[str, SSAValue] = field(default_factory=dict[str, SSAValue])
 
 
 class Pattern(ABC):
-    """What a value may be made by; `str` gives the text that `parse_pattern` reads.
+    """A description of a value by the operations that compute it.
 
-    Source: `tvm.relax.dpl`.
+    `str` returns the text that `parse_pattern` reads.
     """
 
     @abstractmethod
     def matches(self, value: SSAValue, found: Match) -> Iterator[Match]:
-        """`found`, with what this pattern adds to it, for each way in which it matches `value`."""
+        """Yield `found` extended by this pattern, for each way to match `value`."""
 
     @abstractmethod
     def last_ops(self) -> frozenset[str]:
-        """The names of the operations that a match can end with."""
+        """Return the names of the operations that can compute a matched value."""
 
     def __or__(self, other: Pattern) -> Pattern:
         return Either(self, other)
 
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Pattern:
-        """What `wrap` makes of this pattern, or if there is no such thing this one."""
+        """Match `wrap` of this pattern, or else this pattern alone."""
         return wrap(self) | self
 
 
 def wildcard(name: str = "") -> Pattern:
-    """Any value; where a name is used again, the same value."""
+    """Match any value; all wildcards of one name match the same value."""
     return Wildcard(name)
 
 
 def is_const() -> Pattern:
-    """A constant."""
+    """Match a constant."""
     return Constant()
 
 
 def is_op(name: str, **attributes: PropertyValue) -> OpPattern:
-    """The result of an operation of that name with these properties, whatever its operands; called
-    with patterns, that of one with such operands, in either order if it is commutative."""
+    """Match the first result of an operation `name` with these properties.
+
+    Call the pattern with patterns of operands to constrain these too:
+    `is_op("relax.add")(wildcard(), is_const())`, in any order if the operation is commutative.
+    """
     return OpPattern(name, attributes)
 
 
@@ -104,7 +105,7 @@ class Constant(Pattern):
 
 @dataclass(frozen=True)
 class Either(Pattern):
-    """What one of two patterns matches, the first if both do."""
+    """A choice of two patterns; matches of the first come first."""
 
     first: Pattern
     second: Pattern
@@ -179,96 +180,3 @@ def _match_all(
 def _property(op: IRDLOperation, name: str) -> Attribute | None:
     default = op.get_irdl_definition().properties[name].default_value
     return op.properties.get(name, default)
-
-
-# Text
-
-
-def parse_pattern(text: str) -> Pattern:
-    """The pattern that a text spells: `*`, `%name`, `const`, `relax.nn.conv2d`, an operation with
-    operands or properties, `relax.add{}(*, const)`, and alternatives, `a | b`, in parentheses or
-    not.
-
-    Errors: ValueError, with what was expected and where.
-    """
-    reader = _Reader(text)
-    pattern = reader.alternatives()
-    reader.expect("", "the end")
-    return pattern
-
-
-class _Reader:
-    """The tokens of a pattern's text."""
-
-    _TOKEN = re.compile(r"\s*(%[\w.]+|[\w.]+|[*(){}|,=]|\Z)")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-
-    def peek(self) -> str | None:
-        match = self._TOKEN.match(self.text, self.position)
-        return match and match[1]
-
-    def take(self, token: str | None = None) -> bool:
-        """Go on by one token, if it is the one given."""
-        match = self._TOKEN.match(self.text, self.position)
-        if match is None or token is not None and match[1] != token:
-            return False
-        self.position = match.end()
-        return True
-
-    def expect(self, token: str, what: str = "") -> None:
-        if not self.take(token):
-            self.fail(what or f"'{token}'")
-
-    def fail(self, expected: str) -> None:
-        found = self.text[self.position :].strip() or "the end"
-        raise ValueError(f"pattern '{self.text}': expected {expected}, got '{found}'")
-
-    def alternatives(self) -> Pattern:
-        pattern = self.pattern()
-        while self.take("|"):
-            pattern |= self.pattern()
-        return pattern
-
-    def pattern(self) -> Pattern:
-        token = self.peek()
-        if not token or not (token[0] in "*(%" or token[0].isalpha()):
-            self.fail("an operation, *, %name, const or (")
-        assert token is not None
-        self.take()
-        if token == "(":
-            pattern = self.alternatives()
-            self.expect(")")
-            return pattern
-        if token == "const":
-            return is_const()
-        if token[0] in "*%":
-            return wildcard(token[1:])
-        pattern = is_op(token, **dict(self.items("{", "}", self.attribute)))
-        return pattern(*self.items("(", ")", self.alternatives)) if self.peek() == "(" else pattern
-
-    def items(self, opening: str, closing: str, item: Callable[[], T]) -> list[T]:
-        """What stands between commas, in brackets; nothing if there are none."""
-        found: list[T] = []
-        if not self.take(opening) or self.take(closing):
-            return found
-        found.append(item())
-        while self.take(","):
-            found.append(item())
-        self.expect(closing, f"',' or '{closing}'")
-        return found
-
-    def attribute(self) -> tuple[str, PropertyValue]:
-        name = self.peek()
-        if not name or not name[0].isalpha():
-            self.fail("the name of a property")
-        self.take()
-        self.expect("=")
-        try:
-            value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
-        except json.JSONDecodeError:
-            self.fail("a number, a string, true, false or a list of numbers")
-            raise
-        return str(name), value

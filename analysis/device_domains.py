@@ -1,4 +1,7 @@
-"""Where values may be: places that are found by unification."""
+"""Device domains: the devices of values as unification variables.
+
+Source: TVM's `DeviceDomains`.
+"""
 
 from __future__ import annotations
 
@@ -20,84 +23,85 @@ __all__ = [
     "Kind",
     "Place",
     "Site",
-    "Unknown",
+    "Variable",
     "constrain",
     "devices_of",
     "domain_of_type",
-    "is_placed_type",
-    "leaves",
+    "has_domain",
+    "has_place",
+    "places",
     "unify",
 ]
 
 
 T = TypeVar("T")
 Kind: TypeAlias = tuple[str, int]
-"""A kind of device, and which of its kind."""
+"""The type of a device and its number among those of the type: ("cuda", 1)."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """What says where a value is."""
+    """The operation that determines a device, and how, for the notes of an error."""
 
     op: Operation
     message: str
 
 
-class Unknown(Generic[T]):
-    """A kind of device, or a memory, that is found out by and by; the same one once unified."""
+class Variable(Generic[T]):
+    """A unification variable: a union-find node whose root has the value, once it is known."""
 
     def __init__(self) -> None:
-        self._same: Unknown[T] | None = None
+        self._parent: Variable[T] | None = None
         self._value: T | None = None
         self._site: Site | None = None
 
-    def find(self) -> Unknown[T]:
-        """The one that stands for all that are the same."""
+    def find(self) -> Variable[T]:
+        """Return the representative of all variables that are unified with this one."""
         root = self
-        while root._same is not None:
-            root = root._same
-        while self is not root and self._same is not None:
-            self._same, self = root, self._same
+        while root._parent is not None:
+            root = root._parent
+        while self is not root and self._parent is not None:  # path compression
+            self._parent, self = root, self._parent
         return root
 
     @property
     def value(self) -> T | None:
-        """What it is; None if that is not known."""
+        """The value; None while it is unknown."""
         return self.find()._value
 
     @property
     def site(self) -> Site | None:
-        """What said so first."""
+        """The operation that determined the value first."""
         return self.find()._site
 
     def set(self, value: T, site: Site | None) -> None:
-        """Say what it is."""
+        """Set the value, determined by `site`."""
         root = self.find()
         root._value, root._site = value, site
 
-    def fits(self, other: Unknown[T]) -> bool:
-        """Whether both may be the same."""
+    def can_unify(self, other: Variable[T]) -> bool:
+        """Return whether the values are equal, or one is unknown."""
         return self.value is None or other.value is None or self.value == other.value
 
-    def merge(self, other: Unknown[T]) -> None:
-        """Make both the same."""
+    def unify(self, other: Variable[T]) -> None:
+        """Make both variables one; of two values, this one's stays."""
         a, b = self.find(), other.find()
         if a is not b:
             if a._value is None:
                 a._value, a._site = b._value, b._site
-            b._same = a
+            b._parent = a
 
 
 class Place:
-    """Where one value is, a tuple as a whole: the kind and number of a device, and its memory."""
+    """The device and memory of one value; a tuple is in one place as a whole."""
 
-    def __init__(self, kind: Unknown[Kind] | None = None) -> None:
-        self.kind: Unknown[Kind] = kind or Unknown()
-        self.memory: Unknown[str] = Unknown()
+    def __init__(self, kind: Variable[Kind] | None = None) -> None:
+        self.kind: Variable[Kind] = kind or Variable()
+        self.memory: Variable[str] = Variable()
 
     @property
     def device(self) -> DeviceAttr:
-        """The device, as far as it is known."""
+        """The attribute of the device, as far as it is known."""
         return _device(self.kind.value or ("", 0), self.memory.value or "")
 
 
@@ -108,7 +112,7 @@ def _device(kind: Kind, memory: str) -> DeviceAttr:
 
 @dataclass(frozen=True)
 class FunctionDomain:
-    """Where the arguments and results of a function are."""
+    """The domains of the arguments and results of a function."""
 
     arguments: Sequence[Domain | None]
     results: Sequence[Domain | None]
@@ -116,45 +120,52 @@ class FunctionDomain:
 
 Domain: TypeAlias = Place | FunctionDomain
 Conflict: TypeAlias = tuple[Place, Place]
-"""Two places that are to be one, but cannot."""
+"""Two places that have to be unified, but are on different devices."""
 
 
 def domain_of_type(type: Attribute) -> Domain | None:
-    """A new domain for a value of a type; None for scalars, which are part of the program, and for
-    buffers, whose type says where they are."""
+    """Return a new domain for a value of `type`; None for scalars, which the host program holds,
+    and for buffers, whose types have a memory space."""
     if isinstance(type, FunctionType):
         return FunctionDomain(
             [domain_of_type(t) for t in type.inputs], [domain_of_type(t) for t in type.outputs]
         )
-    return Place() if is_placed_type(type) else None
+    return Place() if has_domain(type) else None
 
 
-def is_placed_type(type: Attribute) -> bool:
-    """Whether values of a type are on a device, functions with what they take and give."""
+def has_domain(type: Attribute) -> bool:
+    """Return whether values of `type` are on devices: tensors, tuples and functions."""
     return is_tensor(type) or isinstance(type, TupleType | FunctionType)
 
 
-def leaves(domain: Domain | None) -> Iterator[Place]:
-    """The places in a domain, results before arguments."""
+def places(domain: Domain | None) -> Iterator[Place]:
+    """Yield the places in `domain`, those of results before those of arguments."""
     match domain:
         case Place():
             yield domain
         case FunctionDomain():
             for part in (*domain.results, *domain.arguments):
-                yield from leaves(part)
+                yield from places(part)
         case None:
             pass
 
 
+def has_place(domain: Domain | None) -> bool:
+    """Return whether `domain` has a place."""
+    return next(places(domain), None) is not None
+
+
 def unify(a: Domain | None, b: Domain | None) -> Conflict | None:
-    """Make two domains the same; the first places that cannot be, if there are any. A function in
-    one place has all of its arguments and results there."""
+    """Unify two domains; return the first conflict, or None.
+
+    A place and a function unify if all arguments and results of the function are in that place.
+    """
     for pair in _pairs(a, b):
         x, y = pair
-        if not (x.kind.fits(y.kind) and x.memory.fits(y.memory)):
+        if not (x.kind.can_unify(y.kind) and x.memory.can_unify(y.memory)):
             return pair
-        x.kind.merge(y.kind)
-        x.memory.merge(y.memory)
+        x.kind.unify(y.kind)
+        x.memory.unify(y.memory)
     return None
 
 
@@ -163,20 +174,20 @@ def _pairs(a: Domain | None, b: Domain | None) -> Iterator[Conflict]:
         for x, y in zip((*a.results, *a.arguments), (*b.results, *b.arguments)):
             yield from _pairs(x, y)
     elif isinstance(a, Place):
-        yield from ((a, leaf) for leaf in leaves(b))
+        yield from ((a, place) for place in places(b))
     elif isinstance(b, Place):
-        yield from ((leaf, b) for leaf in leaves(a))
+        yield from ((place, b) for place in places(a))
 
 
 # Attributes
 
 
 def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
-    """Say that a value is where an attribute says, which is as `devices_of` gives it; False if it
-    is of another form."""
-    if (said := _said(domain, attribute)) is None:
+    """Put `domain` on the devices of `attribute`, of the form that `devices_of` returns; return
+    False if it has another form."""
+    if (assigned := _assigned(domain, attribute)) is None:
         return False
-    for place, device in said:
+    for place, device in assigned:
         if device.device_type.data:
             place.kind.set((device.device_type.data, device.index.data), site)
         if device.memory_scope.data:
@@ -184,22 +195,23 @@ def constrain(domain: Domain | None, attribute: Attribute, site: Site) -> bool:
     return True
 
 
-def _said(domain: Domain | None, attribute: Attribute) -> list[tuple[Place, DeviceAttr]] | None:
-    """The places in a domain, with the devices that an attribute says for them."""
+def _assigned(domain: Domain | None, attribute: Attribute) -> list[tuple[Place, DeviceAttr]] | None:
+    """Return the places in `domain`, each with its device in `attribute`; None if the forms
+    differ."""
     if isinstance(attribute, DeviceAttr):
-        return [(place, attribute) for place in leaves(domain)]
+        return [(place, attribute) for place in places(domain)]
     if domain is None and isinstance(attribute, UnitAttr):
         return []
     parts = _list(attribute)
     if not isinstance(domain, FunctionDomain) or len(parts) != 2:
         return None
-    found: list[tuple[Place, DeviceAttr]] = []
+    assigned: list[tuple[Place, DeviceAttr]] = []
     for part, domains in zip(map(_list, parts), (domain.arguments, domain.results)):
-        said = [_said(*pair) for pair in zip(domains, part)]
-        if len(part) != len(domains) or None in said:
+        nested = [_assigned(*pair) for pair in zip(domains, part)]
+        if len(part) != len(domains) or None in nested:
             return None
-        found += [pair for pairs in said if pairs for pair in pairs]
-    return found
+        assigned += [pair for pairs in nested if pairs for pair in pairs]
+    return assigned
 
 
 def _list(attribute: Attribute) -> Sequence[Attribute]:
@@ -207,7 +219,8 @@ def _list(attribute: Attribute) -> Sequence[Attribute]:
 
 
 def devices_of(domain: Domain | None) -> Attribute:
-    """Where a value is: a device, or for a function lists of those of its arguments and results."""
+    """Return the devices of `domain` as an attribute: a device for a place, `[[...], [...]]` with
+    the arguments and results of a function, `unit` for None."""
     match domain:
         case Place():
             return domain.device

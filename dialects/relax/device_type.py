@@ -1,4 +1,4 @@
-"""The kinds of devices, as a config option names them."""
+"""The types of devices, as the config option `relax.fallback_device_type` names them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["DeviceType"]
 
 
 class DeviceType(Enum):
-    """A kind of device by its name, or by its number in DLPack and TVM."""
+    """A type of device, with its number in DLPack and TVM."""
 
     cpu = 1
     cuda = 2

@@ -1,8 +1,8 @@
-"""AlterOpLayout: a hook for each operation decides in which layouts it is computed."""
+"""AlterOpLayout: hooks choose the layouts of operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ...dialects.relax.interfaces import Conversion
+from ...passmanager.actions import Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ..rewriting.layout_propagation import Hook, change_layouts
@@ -21,16 +22,16 @@ from ..rewriting.layout_propagation import Hook, change_layouts
 __all__ = ["AlterOpLayout", "layout_hooks", "register_layout_hook"]
 
 _registered: dict[tuple[str, str], Hook] = {}
-"""The hooks by target and name of the operation."""
+"""The hooks by target and operation name."""
 
 
 def register_layout_hook(op: str, hook: Hook, target: str = "") -> None:
-    """Let a hook decide about the operations of that name for a target, or for those that have none
-    of their own.
+    """Register the hook that chooses the layouts of operations named `op` on `target`; without a
+    target, on all targets that have no hook of their own.
 
-    The hook may put operations before the one that it is given, and change the operands of that. It
-    returns None where the layouts stay. Source: `relay.op.register_alter_op_layout`.
-    Errors: ValueError if there is one already.
+    The hook may insert operations before the one that it is called with, and change the operands of
+    that. It returns None if the layouts stay. Source: `relay.op.register_alter_op_layout`.
+    Errors: ValueError if `op` has a hook for `target` already.
     """
     if (target, op) in _registered:
         where = f" for target '{target}'" if target else ""
@@ -39,22 +40,27 @@ def register_layout_hook(op: str, hook: Hook, target: str = "") -> None:
 
 
 def layout_hooks(target: str = "") -> dict[str, Hook]:
-    """The registered hooks by the name of the operation, those of a target before others."""
+    """Return the registered hooks by operation name; those for `target` override general ones."""
     return {
         op: hook
-        for known in dict.fromkeys(("", target))
-        for (its, op), hook in _registered.items()
-        if its == known
+        for wanted in dict.fromkeys(("", target))
+        for (registered, op), hook in _registered.items()
+        if registered == wanted
     }
 
 
 @dataclass(frozen=True)
 class AlterOpLayout(FunctionPass):
-    """Compute operations in the layouts that hooks say, and others with them; source:
+    """Convert operations to the layouts that hooks choose, and let others follow; source:
     `relay.AlterOpLayout`.
 
-    Hooks are those registered for the target, and before these the ones given as
-    "relax.nn.conv2d=package.module:function".
+    The hooks are those registered for the target; an entry of the option `hooks`, such as
+    "relax.nn.conv2d=package.module:function", overrides them. With the hook
+
+        def hook(op: Operation) -> Conversion | None:
+            return op.to_layouts("NHWC", "HWIO")
+
+    the pass does the same as `convert-layout{desired=relax.nn.conv2d:NHWC:HWIO}`.
     """
 
     name = "alter-op-layout"
@@ -63,37 +69,35 @@ class AlterOpLayout(FunctionPass):
     preserves = ("infer-type",)
 
     target: str = ""
-    """Whose hooks are asked first."""
+    """The target whose hooks are used."""
     hooks: tuple[str, ...] = ()
-    """More hooks: the operation, and where the function is."""
+    """More hooks: the name of an operation, and the module and name of the function."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         hooks = layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
-        gate, error = ctx.gate(self.name), ctx.diagnostics.error
-        checked = {op: _checked(hook, gate, error) for op, hook in hooks.items()}
-        counts = change_layouts(func, checked, remarks=ctx.remarks)
-        for name, count in counts._asdict().items():
-            ctx.count(name, count)
+        checked = {op: _checked(hook, ctx.actions) for op, hook in hooks.items()}
+        change_layouts(func, checked, hooks_ask=True, actions=ctx.actions)
 
 
-def _checked(
-    hook: Hook, gate: Callable[[], bool] | None, error: Callable[[Operation, str], object]
-) -> Hook:
-    """The hook, with what it says compared with the operation, and its failures reported there."""
+def _checked(hook: Hook, actions: Actions) -> Hook:
+    """Return `hook` with its permission asked, its result checked, and its failures reported.
+
+    Permission is asked before the call, for a hook may change the IR.
+    """
 
     def ask(op: Operation) -> Conversion | None:
-        if gate is not None and not gate():
+        if not actions.allowed(op):
             return None
         try:
             conversion = hook(op)
-        except VerifyException as wrong:
-            error(op, f"cannot have the layouts that its hook says: {wrong}")
+        except VerifyException as error:
+            actions.error(op, f"cannot have the layouts that its hook chose: {error}")
             return None
         if conversion is None:
             return None
         numbers = len(conversion.operands), len(conversion.results)
         if numbers != (len(op.operands), len(op.results)):
-            error(
+            actions.error(
                 op,
                 f"its hook has layouts of {numbers[0]} operands and {numbers[1]} results, "
                 f"but it has {len(op.operands)} and {len(op.results)}",
@@ -105,7 +109,8 @@ def _checked(
 
 
 def read_hooks(entries: Iterable[str], ctx: Context) -> dict[str, Hook]:
-    """The functions by the name of the operation; PassFailedException for a wrong entry."""
+    """Import the functions of entries `op=module:function`, by operation name; PassFailedException
+    for an invalid entry."""
     hooks: dict[str, Hook] = {}
     for entry in entries:
         name, _, place = entry.partition("=")
@@ -118,7 +123,7 @@ def read_hooks(entries: Iterable[str], ctx: Context) -> dict[str, Hook]:
         if ctx.get_optional_op(name) is None:
             near = get_close_matches(name, [cls.name for cls in ctx.loaded_ops], 1)
             hint = f", did you mean '{near[0]}'?" if near else ""
-            raise PassFailedException(f"hook '{entry}': there is no operation '{name}'{hint}")
+            raise PassFailedException(f"hook '{entry}': unknown operation '{name}'{hint}")
         try:
             hook = getattr(import_module(module), function)
         except (ImportError, AttributeError) as error:

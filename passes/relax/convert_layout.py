@@ -1,8 +1,8 @@
-"""ConvertLayout: operations go over to the layouts that are desired for them."""
+"""ConvertLayout: operations are converted to the layouts that are desired for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -14,10 +14,10 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ...dialects.relax.interfaces import Conversion, ConvertsLayout
 from ...dialects.relax.layout import Layout
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
-from ...passmanager.remarks import Remarks
-from ..rewriting.layout_propagation import LayoutCounts, change_layouts
+from ..rewriting.layout_propagation import change_layouts
 
 __all__ = ["ConvertLayout", "convert_layouts"]
 
@@ -25,45 +25,69 @@ __all__ = ["ConvertLayout", "convert_layouts"]
 def convert_layouts(
     func: Operation,
     desired: Mapping[str, Sequence[str]],
-    error: Callable[[Operation, str], object],
+    *,
     skip_layers: Collection[int] = (),
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> LayoutCounts:
-    """Give the operations in `func` of each name the layouts of their operands that are desired,
-    "default" for one that goes with those before it, and let others follow.
+    actions: Actions = SILENT,
+) -> None:
+    """Convert the operations in `func` that have an entry in `desired`, by name, to these layouts
+    of their operands, and let other operations follow.
 
-    `skip_layers` are the numbers of those that keep theirs, in order from 0. `error` is told of an
-    operation that cannot have such layouts, whatever its shapes.
+    The layout "default" follows from the layouts before it. `skip_layers` are the numbers of
+    operations, counted from 0 among those with an entry, that keep their layouts.
+    Errors: an operation that cannot have the layouts, whatever its shapes; once for each message.
     """
-    asked = 0
-    told: set[str] = set()
+    visited = 0
+    reported: set[str] = set()
 
     def hook(op: Operation) -> Conversion | None:
-        nonlocal asked
-        asked += 1
-        if asked - 1 in skip_layers or not isinstance(op, ConvertsLayout):
+        nonlocal visited
+        visited += 1
+        if visited - 1 in skip_layers or not isinstance(op, ConvertsLayout):
             return None
         try:
             return op.to_layouts(*desired[op.name])
-        except VerifyException as wrong:
-            message = f"cannot have the layouts that are desired: {wrong}"
-            if message not in told:  # of the first operation: a wrong option is wrong for all
-                told.add(message)
-                error(op, message)
+        except VerifyException as error:
+            message = f"cannot have the desired layouts: {error}"
+            if message not in reported:  # a wrong option is wrong for every such operation
+                reported.add(message)
+                actions.error(op, message)
             return None
 
-    return change_layouts(func, dict.fromkeys(desired, hook), gate, remarks)
+    change_layouts(func, dict.fromkeys(desired, hook), actions=actions)
 
 
 @dataclass(frozen=True)
 class ConvertLayout(FunctionPass):
-    """Convert operations to desired layouts, and others with them; source: `relay` and
+    """Convert operations to desired layouts, and let others follow; source: `relay` and
     `relax.ConvertLayout`.
 
-    Which operations, and the layouts of their operands: "relax.nn.conv2d:NHWC:HWIO", where those
-    that are left out, or are "default", go with the ones before. Operations without an entry go on
-    in the layouts of their operands if they can; a convolution keeps its own.
+    An entry names an operation and the layouts of its operands: "relax.nn.conv2d:NHWC:HWIO"; a
+    layout that is left out, or "default", follows from those before it. Operations without an entry
+    take the layouts of their operands if they can; a convolution keeps its own.
+
+    Before:
+
+        func.func @f(%x: tensor<1x3x5x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32> {
+          %0 = relax.nn.conv2d %x, %w
+            : (tensor<1x3x5x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32>
+          %1 = relax.nn.relu %0 : (tensor<1x2x5x4xf32>) -> tensor<1x2x5x4xf32>
+          func.return %1 : tensor<1x2x5x4xf32>
+        }
+
+    After {desired=relax.nn.conv2d:NHWC}:
+
+        func.func @f(%x: tensor<1x3x5x4xf32>, %w: tensor<2x3x1x1xf32>) -> tensor<1x2x5x4xf32> {
+          %0 = relax.layout_transform %x {src_layout = "NCHW", dst_layout = "NHWC"}
+            : (tensor<1x3x5x4xf32>) -> tensor<1x5x4x3xf32>
+          %1 = relax.layout_transform %w {src_layout = "OIHW", dst_layout = "HWIO"}
+            : (tensor<2x3x1x1xf32>) -> tensor<1x1x3x2xf32>
+          %2 = relax.nn.conv2d %0, %1 {data_layout = "NHWC", kernel_layout = "HWIO"}
+            : (tensor<1x5x4x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x5x4x2xf32>
+          %3 = relax.nn.relu %2 : (tensor<1x5x4x2xf32>) -> tensor<1x5x4x2xf32>
+          %4 = relax.layout_transform %3 {src_layout = "NHWC", dst_layout = "NCHW"}
+            : (tensor<1x5x4x2xf32>) -> tensor<1x2x5x4xf32>
+          func.return %4 : tensor<1x2x5x4xf32>
+        }
     """
 
     name = "convert-layout"
@@ -72,34 +96,26 @@ class ConvertLayout(FunctionPass):
     preserves = ("infer-type",)
 
     desired: tuple[str, ...] = ()
-    """An operation and the layouts of its operands, for each that is to be converted."""
+    """For each operation to convert, its name and the layouts of its operands."""
     skip_layers: tuple[int, ...] = ()
-    """Which of the operations with an entry keep their layout, by their number in the function."""
+    """Operations that keep their layouts: their numbers among those with an entry, from 0."""
 
     @classmethod
     def of(
         cls, desired: Mapping[str, Sequence[str]], skip_layers: Sequence[int] = ()
     ) -> ConvertLayout:
-        """The pass for layouts by the name of the operation: `{"relax.nn.conv2d": ["NHWC"]}`."""
+        """Build the pass from layouts by operation name: `{"relax.nn.conv2d": ["NHWC"]}`."""
         entries = (":".join((name, *layouts)) for name, layouts in desired.items())
         return cls(tuple(entries), tuple(skip_layers))
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         desired = read_desired(self.desired, ctx.ir_context)
-        counts = convert_layouts(
-            func,
-            desired,
-            ctx.diagnostics.error,
-            self.skip_layers,
-            ctx.gate(self.name),
-            ctx.remarks,
-        )
-        for name, count in counts._asdict().items():
-            ctx.count(name, count)
+        convert_layouts(func, desired, skip_layers=self.skip_layers, actions=ctx.actions)
 
 
 def read_desired(entries: Iterable[str], ctx: Context) -> dict[str, list[str]]:
-    """The layouts by the name of the operation; PassFailedException for an entry that is wrong."""
+    """Parse entries `name:layout:...` into layouts by name; PassFailedException for an invalid
+    one."""
     desired: dict[str, list[str]] = {}
     for entry in entries:
         name, *layouts = entry.split(":")
@@ -107,18 +123,20 @@ def read_desired(entries: Iterable[str], ctx: Context) -> dict[str, list[str]]:
             known = [cls.name for cls in ctx.loaded_ops if issubclass(cls, ConvertsLayout)]
             near = get_close_matches(name, known, 1)
             hint = f", did you mean '{near[0]}'?" if near else ""
-            what = "there is no operation" if op is None else "no layouts can be chosen for"
-            raise PassFailedException(f"desired '{entry}': {what} '{name}'{hint}")
+            problem = "unknown operation" if op is None else "no layouts can be chosen for"
+            raise PassFailedException(f"desired '{entry}': {problem} '{name}'{hint}")
         if not layouts:
             raise PassFailedException(f"desired '{entry}': expected layouts, as '{name}:NHWC'")
         if name in desired:
             raise PassFailedException(f"desired '{entry}': '{name}' has an entry already")
-        desired[name] = [layout for layout in layouts if _is_layout(layout, entry)]
+        desired[name] = [_checked(layout, entry) for layout in layouts]
     return desired
 
 
-def _is_layout(text: str, entry: str) -> bool:
-    try:
-        return text == "default" or bool(Layout.parse(text))
-    except VerifyException as error:
-        raise PassFailedException(f"desired '{entry}': {error}") from None
+def _checked(layout: str, entry: str) -> str:
+    if layout != "default":
+        try:
+            Layout.parse(layout)
+        except VerifyException as error:
+            raise PassFailedException(f"desired '{entry}': {error}") from None
+    return layout

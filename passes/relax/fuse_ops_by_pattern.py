@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -10,12 +10,13 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
-from ...analysis.dataflow_pattern import Match, Pattern, parse_pattern
+from ...analysis.dataflow_pattern import Match, Pattern
+from ...analysis.dataflow_pattern_parser import parse_pattern
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.ir.walk import walk
-from ...passmanager.remarks import Remarks
 from ..rewriting.outliner import Outliner, fusible_functions
 
 __all__ = ["FuseOpsByPattern", "fuse_by_pattern"]
@@ -27,17 +28,26 @@ def fuse_by_pattern(
     pattern: Pattern,
     outliner: Outliner,
     *,
-    gate: Callable[[], bool] | None = None,
-    remarks: Remarks | None = None,
-) -> int:
-    """Move what matches `pattern` in `func` into primitive functions with `relax.composite = name`;
-    returns how many matches there are.
+    actions: Actions = SILENT,
+) -> None:
+    """Outline each match of `pattern` in `func` into a primitive function with
+    `relax.composite = name`.
 
-    Where matches overlap, the one that ends last is taken, and of those that end alike the first
-    that can be moved: its operations are pure and in one block, and nothing outside uses what any
-    but the last computes. `gate`, if given, is asked before each, and may keep it from being moved.
+    Of overlapping matches, the one whose last operation is later wins; of matches with the same
+    last operation, the first that can be outlined.
     """
     marks = {"relax.primitive": UnitAttr(), "relax.composite": StringAttr(name)}
+    for ops in select_matches(func, name, pattern, actions):
+        if actions.allowed(ops[-1]):
+            call = outliner.outline(ops, marks)
+            actions.count("fused")
+            actions.passed(call, "Fused", "in one function", Pattern=name, Ops=len(ops))
+
+
+def select_matches(
+    func: Operation, name: str, pattern: Pattern, actions: Actions
+) -> list[list[Operation]]:
+    """Return the operations of matches that do not overlap and can be outlined, in order."""
     last_ops = pattern.last_ops()
     number = {op: i for i, op in enumerate(walk(func))}
     taken: set[Operation] = set()
@@ -45,26 +55,22 @@ def fuse_by_pattern(
     for op in reversed(number):
         if op.name not in last_ops or op in taken or all(r.first_use is None for r in op.results):
             continue
-        matches = pattern.matches(op.results[0], Match())
-        found = [set(match.ops) for match in matches]
-        ops = next((ops for ops in found if taken.isdisjoint(ops) and can_move(op, ops)), None)
-        if ops is not None:
+        found = [set(match.ops) for match in pattern.matches(op.results[0], Match())]
+        fitting = (ops for ops in found if taken.isdisjoint(ops) and can_outline(op, ops))
+        if (ops := next(fitting, None)) is not None:
             taken |= ops
             groups.append(sorted(ops, key=number.__getitem__))
-        elif found and remarks:
-            remarks.missed(op, "UsedOutside", "matches, but cannot be moved", Pattern=name)
-    fused = 0
-    for ops in reversed(groups):
-        if gate is None or gate():
-            call = outliner.outline(ops, marks)
-            fused += 1
-            if remarks:
-                remarks.passed(call, "Fused", "in one function", Pattern=name, Ops=len(ops))
-    return fused
+        elif found:
+            actions.missed(op, "UsedOutside", "matches, but cannot be outlined", Pattern=name)
+    return groups[::-1]
 
 
-def can_move(last: Operation, ops: set[Operation]) -> bool:
-    """Whether operations can be computed where the last of them is."""
+def can_outline(last: Operation, ops: Collection[Operation]) -> bool:
+    """Return whether `ops` can move to a function that is called in the place of `last`.
+
+    They must be pure and in the block of `last`, and only the results of `last` may have uses
+    outside of `ops`.
+    """
     region = last.parent_region()
     return (
         region is not None
@@ -83,15 +89,36 @@ def can_move(last: Operation, ops: set[Operation]) -> bool:
 
 
 def is_constant(op: Operation) -> bool:
-    """Whether it is a constant."""
+    """Return whether `op` is a constant."""
     return op.has_trait(ConstantLike)
 
 
 @dataclass(frozen=True)
 class FuseOpsByPattern(ModulePass):
-    """Make functions of what matches patterns; source: `relax.FuseOpsByPattern`.
+    """Fuse the operations of pattern matches; source: `relax.FuseOpsByPattern`.
 
-    The functions are private, and marked `relax.primitive` and `relax.composite`.
+    Each match becomes a private function marked `relax.primitive` and `relax.composite`.
+
+    Before:
+
+        func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
+
+    After {patterns="add_relu=relax.nn.relu(relax.add(*, *))"}:
+
+        func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @fused_add_relu(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func private @fused_add_relu(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
+            attributes {relax.primitive, relax.composite = "add_relu"} {
+          %0 = relax.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %1 : tensor<4xf32>
+        }
     """
 
     name = "fuse-ops-by-pattern"
@@ -99,21 +126,17 @@ class FuseOpsByPattern(ModulePass):
     preserves = ("infer-type",)
 
     patterns: tuple[str, ...] = ()
-    """What to look for, in this order: `name=pattern`, such as
+    """The patterns, earlier ones first: `name=pattern`, such as
     `conv_relu=relax.nn.relu(relax.nn.conv2d(*, const))`; `str` of a `Pattern` is its text."""
     bind_constants: bool = True
-    """Whether constants are in the functions; else they are passed in."""
+    """Copy constants into the functions; otherwise they become parameters."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         patterns = named_patterns(self.patterns)
         outliner = Outliner(module, is_constant if self.bind_constants else _never)
         for func in fusible_functions(module):
             for name, pattern in patterns:
-                gate = ctx.gate(self.name)
-                fused = fuse_by_pattern(
-                    func, name, pattern, outliner, gate=gate, remarks=ctx.remarks
-                )
-                ctx.count("fused", fused)
+                fuse_by_pattern(func, name, pattern, outliner, actions=ctx.actions)
         outliner.finish()
 
 
@@ -122,7 +145,8 @@ def _never(_: Operation) -> bool:
 
 
 def named_patterns(texts: Sequence[str]) -> list[tuple[str, Pattern]]:
-    """The names and patterns in `name=pattern`; PassFailedException for what is none."""
+    """Parse entries `name=pattern`; PassFailedException for an entry that is malformed or does not
+    end with an operation."""
     found: list[tuple[str, Pattern]] = []
     for text in texts:
         name, _, rest = text.partition("=")

@@ -1,8 +1,8 @@
-"""PlanMemory: functions on tensors become functions on buffers, all of which are in one arena."""
+"""PlanMemory: functions on tensors become functions on buffers that share one arena."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,70 +29,95 @@ from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_tensor, static_shape
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.diagnostics import Where
+from ...passmanager.ir.edit import insert_before
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
-from ..rewriting.bufferize import Conversion, MemoryUse, leaves_of
-from ..rewriting.constant_globals import Symbols
+from ..rewriting.arena import MemoryUse
+from ..rewriting.buffer_values import leaf_types
+from ..rewriting.bufferize import FunctionBufferizer
+from ..rewriting.constant_globals import ConstantGlobals
 
-__all__ = ["PlanMemory", "plan_memory", "unplannable"]
+__all__ = ["PlanMemory", "plan_memory"]
 
 
-def plan_memory(module: ModuleOp, funcs: Iterable[FuncOp]) -> dict[PrimFuncOp, MemoryUse]:
-    """Put a `tir.prim_func` in the place of each function, which is to have nothing unplannable.
+def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
+    """Replace each function on tensors in `module` by a `tir.prim_func` on buffers.
 
-    Its parameters are the buffers of the parameters and then of the results; tuples are their
-    elements. Constants become globals of the module, equal ones one; intermediate results become
-    views of one allocation, which share bytes if they are not needed at once. Reshaped values are
-    views of the same bytes. What is returned is computed where the caller wants it, and only copied
-    if it is a parameter, a constant or returned twice.
+    Its parameters are the buffers of the parameters and then of the results; a tuple becomes its
+    elements. Constants become globals of the module, one for equal ones. Intermediate results
+    become views of one allocation, and share bytes if their live ranges do not overlap; a reshaped
+    value has the bytes of its operand. A returned value is computed in its result buffer, and only
+    copied there if it is a parameter, a constant, or returned twice.
+    Errors: a function that cannot be planned; then none is.
     """
-    funcs = [*funcs]
-    symbols = Symbols(module, funcs)
-    made: dict[PrimFuncOp, MemoryUse] = {}
+    symbols = {symbol_of(op): op for op in module.ops}
+    funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
+    if errors := [error for op in funcs for error in unplannable(op, symbols)]:
+        for where, message in errors:
+            actions.error(where, message)
+        return
+    constants = ConstantGlobals(module, funcs)
     for op in funcs:
-        conversion = Conversion(op, symbols)
-        prim_func = conversion.run()
+        bufferizer = FunctionBufferizer(op, constants)
+        prim_func = bufferizer.run()
         Rewriter.replace_op(op, prim_func)
-        made[prim_func] = conversion.use_of_memory()
+        report(prim_func, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
-        module.body.block.insert_ops_before(symbols.globals, first)
-    return made
+        insert_before(first, *constants.globals)
 
 
-# What can be planned
+def report(op: PrimFuncOp, use: MemoryUse, actions: Actions) -> None:
+    """Report the memory that the intermediate results of `op` take."""
+    actions.count("buffers", use.buffers)
+    actions.count("bytes-before", use.before)
+    actions.count("bytes-after", use.after)
+    actions.count("copies", use.copies)
+    if use.buffers:
+        actions.passed(
+            op,
+            "Planned",
+            "intermediate results share one allocation",
+            Buffers=use.buffers,
+            BytesBefore=use.before,
+            BytesAfter=use.after,
+        )
+
+
+# Functions that can be planned
 
 
 def is_on_tensors(op: FuncOp) -> bool:
-    """Whether there are tensors in the function, and no buffers among its parameters."""
+    """Return whether a function has tensors and no parameters that are buffers, as kernels have."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     if any(isinstance(type, MemRefType) for type in inputs):
         return False
     types = chain(inputs, outputs, *(inner.result_types for inner in walk(op)))
-    return any(is_tensor(leaf) for type in types for leaf in leaves_of(type))
+    return any(is_tensor(leaf) for type in types for leaf in leaf_types(type))
 
 
 def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[Where, str]]:
-    """What keeps a function of a module with these symbols from being planned: where, and what to
-    say."""
+    """Yield an error for each operation that keeps `op` from being planned; `symbols` are those of
+    its module."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
-    for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaves_of(type)):
+    for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaf_types(type)):
         if (reason := _unstorable(leaf)) is not None:
             yield op, f"has parameter {number} of type {leaf}: {reason}"
-    for leaf in (leaf for type in outputs for leaf in leaves_of(type)):
+    for leaf in (leaf for type in outputs for leaf in leaf_types(type)):
         if not is_tensor(leaf):
-            yield op, f"returns {leaf}: functions on buffers give tensors only"
+            yield op, f"returns {leaf}: a function on buffers returns tensors only"
     if len(op.body.blocks) > 1:
-        yield op, f"has {len(op.body.blocks)} blocks: plan-memory takes structured control flow"
+        yield op, f"has {len(op.body.blocks)} blocks: plan-memory needs structured control flow"
     for inner in walk(op):
         if inner is not op and (reason := _unsupported(inner, symbols)) is not None:
             yield inner, reason
 
 
 def _unstorable(type: Attribute) -> str | None:
-    """Why a value of the type can be no buffer, nor be as it is."""
+    """Return why a value of `type` cannot be stored in a buffer, or None if it can."""
     if isinstance(type, FunctionType):
         return FUNCTIONS
     if not is_tensor(type):
@@ -104,11 +129,11 @@ def _unstorable(type: Attribute) -> str | None:
     return None
 
 
-FUNCTIONS = "functions are no values on buffers; lambda-lift and inline make calls of them"
+FUNCTIONS = "buffers cannot hold functions; lambda-lift and inline turn them into calls"
 
 
 def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
-    """Why an operation cannot be one on buffers."""
+    """Return why `op` cannot be converted to buffers, or None if it can."""
     match op:
         case LambdaOp() | InvokeOp() | MakeClosureOp():
             return f"cannot be planned: {FUNCTIONS}"
@@ -117,20 +142,20 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
             type = None if callee is None else callee.get_attr_or_prop("function_type")
             inputs = type.inputs.data if isinstance(type, FunctionType) else ()
             if special := next(filter(_is_special, inputs), None):
-                return f"calls a kernel on {special}: buffers have no layout or memory space here"
+                return f"calls a kernel on {special}: layouts and memory spaces are not supported"
         case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
         case GraphOp() | IfOp() | func.CallOp() | tensor.ExtractOp():
             pass
         case _ if op.has_trait(IsTerminator):
-            return None  # it is what is around that is supported or not
+            return None  # the operation around it is checked
         case _ if op.regions:
-            return "is control flow that plan-memory does not support yet: it takes scf.if"
+            return "is control flow that plan-memory does not support: only scf.if"
         case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
-            return "is on tensors, and not legalized: legalize-ops has to make a kernel of it first"
+            return "is on tensors and not legalized: run legalize-ops first"
         case _:
             pass
-    found = ((leaf, _unstorable(leaf)) for type in op.result_types for leaf in leaves_of(type))
+    found = ((leaf, _unstorable(leaf)) for type in op.result_types for leaf in leaf_types(type))
     return next((f"gives {leaf}: {reason}" for leaf, reason in found if reason), None)
 
 
@@ -144,38 +169,40 @@ def _is_on_tensors(op: Operation) -> bool:
     return any(
         is_tensor(leaf)
         for type in (*op.operand_types, *op.result_types)
-        for leaf in leaves_of(type)
+        for leaf in leaf_types(type)
     )
 
 
 @dataclass(frozen=True)
 class PlanMemory(ModulePass):
-    """Make functions on tensors ones on buffers, which lie in one piece of memory for each; source:
-    `relax.StaticPlanBlockMemory`, with `relax.CallTIRRewrite`.
+    """Convert functions on tensors to functions on buffers in one allocation each; source:
+    `relax.StaticPlanBlockMemory` with `relax.CallTIRRewrite`.
 
     Functions with parameters that are buffers are kernels, and stay.
+
+    Before:
+
+        func.func private @g(memref<16xf32>, memref<16xf32>)
+        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
+          %0 = relax.call_tir @g(%x) : (tensor<16xf32>) -> tensor<16xf32>
+          %1 = relax.call_tir @g(%0) : (tensor<16xf32>) -> tensor<16xf32>
+          func.return %1 : tensor<16xf32>
+        }
+
+    After:
+
+        func.func private @g(memref<16xf32>, memref<16xf32>) -> ()
+        tir.prim_func @f(%x: memref<16xf32>, %result0: memref<16xf32>)
+            attributes {tir.outputs = 1 : i64} {
+          %arena = memref.alloc() {alignment = 64 : i64} : memref<64xi8>
+          %0 = arith.constant 0 : index
+          %1 = memref.view %arena[%0][] : memref<64xi8> to memref<16xf32>
+          func.call @g(%x, %1) : (memref<16xf32>, memref<16xf32>) -> ()
+          func.call @g(%1, %result0) : (memref<16xf32>, memref<16xf32>) -> ()
+        }
     """
 
     name = "plan-memory"
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        symbols = {symbol_of(op): op for op in module.ops}
-        funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
-        if errors := [error for op in funcs for error in unplannable(op, symbols)]:
-            for where, message in errors:
-                ctx.diagnostics.error(where, message)
-            return
-        for op, use in plan_memory(module, funcs).items():
-            ctx.count("buffers", use.buffers)
-            ctx.count("bytes-before", use.before)
-            ctx.count("bytes-after", use.after)
-            ctx.count("copies", use.copies)
-            if use.buffers:
-                ctx.remarks.passed(
-                    op,
-                    "Planned",
-                    "intermediate results share one allocation",
-                    Buffers=use.buffers,
-                    BytesBefore=use.before,
-                    BytesAfter=use.after,
-                )
+        plan_memory(module, ctx.actions)

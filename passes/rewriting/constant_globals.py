@@ -1,4 +1,4 @@
-"""The constants of functions on tensors as globals of the module."""
+"""The constants of functions on tensors as globals of a module."""
 
 from __future__ import annotations
 
@@ -24,43 +24,45 @@ from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.types import Element
 from ...passmanager.ir.symbols import symbol_of
 
-__all__ = ["Symbols"]
+__all__ = ["ConstantGlobals"]
 
 LARGE = 4096
-"""Bytes from which constants are equal only if they share their bytes: they are not read."""
+"""The size in bytes above which constants are compared by the identity of their data: reading and
+hashing the weights of a network costs more than it saves."""
 
 
-class Symbols:
-    """The functions of a module that are planned, and its constants as globals."""
+class ConstantGlobals:
+    """The symbols of a module whose functions `planned` become functions on buffers, and the
+    globals of their constants, one for equal ones."""
 
     def __init__(self, module: ModuleOp, planned: Iterable[FuncOp]) -> None:
         self.by_name = {name: op for op in module.ops if (name := symbol_of(op))}
         self.planned = {op.sym_name.data for op in planned}
         self.globals: list[GlobalOp] = []
-        self.known: dict[tuple[Attribute, bytes | int], GlobalOp] = {}
+        self.by_elements: dict[tuple[Attribute, bytes | int], GlobalOp] = {}
         self.suffixes: dict[str, int] = {}
-        """The last number that was added to a name."""
+        """The last number that was appended to each name."""
 
     def constant(self, op: ConstantOp | FullOp) -> GlobalOp:
-        """The global with the elements of a constant, which may be in another shape there."""
+        """Return the global with the elements of a constant; its shape may be another."""
         value = op.value if isinstance(op, ConstantOp) else _splat(op)
         data = value.data.data
         key = value.type.element_type, id(data) if len(data) > LARGE else data
-        if (known := self.known.get(key)) is None:
-            self.known[key] = known = GlobalOp.get(
+        if (found := self.by_elements.get(key)) is None:
+            self.by_elements[key] = found = GlobalOp.get(
                 StringAttr(self.name_of(op)),
                 MemRefType(value.type.element_type, value.get_shape()),
                 value,
                 constant=UnitAttr(),
                 alignment=ALIGNMENT,
             )
-            known.location = op.location
-            self.by_name[known.sym_name.data] = known
-            self.globals.append(known)
-        return known
+            found.location = op.location
+            self.by_name[found.sym_name.data] = found
+            self.globals.append(found)
+        return found
 
     def name_of(self, op: ConstantOp | FullOp) -> str:
-        """A name that is not taken: what the value is called, which a text keeps."""
+        """Return an unused symbol name after the name hint of a constant."""
         name = stem = op.result.name_hint or "constant"
         while name in self.by_name:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
@@ -69,7 +71,7 @@ class Symbols:
 
 
 def _splat(op: FullOp) -> DenseIntOrFPElementsAttr:
-    """The elements of a fill one by one."""
+    """Return the elements of a fill as dense data."""
     value = op.value
     type = cast(TensorType[Element], TensorType(value.type, [1]))
     number = DenseIntOrFPElementsAttr.from_list(type, [value.value.data])  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownMemberType, reportUnknownVariableType]

@@ -1,4 +1,4 @@
-"""Moving operations into functions of their own."""
+"""The outliner: moves operations into functions of their own."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import NamedTuple, TypeAlias
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.traits import ConstantLike
 
 from ...analysis.attribute_numbering import AttributeNumbering
+from ...dialects.relax.types import is_tensor, shape_of
 from ...passmanager.ir.access import read_fields, read_step
-from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.symbols import PRIVATE, symbol_of
 
-__all__ = ["Outliner", "erase", "fusible_functions"]
+__all__ = ["Outliner", "fusible_functions", "is_scalar_constant"]
 
 MAX_NAME = 80
-"""Characters of the name of a function, before a number is added; TVM has the same limit."""
+"""The maximal length of a function's name without its number, in characters; as in TVM."""
 
-_PRIVATE = StringAttr("private")
 _FLAT = ArrayAttr[StringAttr]([])
 
 
 class Outliner:
-    """Moves operations into private functions of a module; equal ones go into one function.
+    """Moves groups of operations into private functions of a module; equal groups share one.
 
-    `binds` says of an operation outside whether it is a constant to be copied into the functions
-    that use it; other values from outside are parameters, in the order of their first use.
+    Operations outside of a group for which `binds` is true are constants: a function gets its own
+    copy of those that it uses. Other values from outside become parameters, in the order of their
+    first use.
     """
 
     def __init__(self, module: ModuleOp, binds: Callable[[Operation], bool]) -> None:
@@ -34,21 +37,21 @@ class Outliner:
         self.binds = binds
         self.names = {symbol_of(op) for op in self.block.ops}
         self.suffixes: dict[str, int] = {}
-        """The last number that was added to a name."""
+        """The last number that was appended to each name."""
         self.numbers = AttributeNumbering()
-        self.known: dict[Key, Callee] = {}
+        self.callees: dict[Key, Callee] = {}
         self.bound: dict[Operation, None] = {}
-        """Constants that were copied."""
+        """The constants that were copied into functions."""
 
     def outline(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> CallOp:
-        """Move `ops` into a function with these attributes, and call it where the last one was.
+        """Move `ops` into a function with `attributes`; return the call, in the place of the last.
 
-        `ops` are pure, in order and in one block; nothing else uses the results of any but the
-        last, which is used.
+        `ops` must be pure, in the order of one block, and used: the last one outside of `ops`, the
+        others in `ops` only.
         """
         last = ops[-1]
         group = self.describe(ops, attributes)
-        callee = self.known.get(group.key)
+        callee = self.callees.get(group.key)
         symbol, types = callee or self.name_function(ops, group)
         call = CallOp.create(
             operands=group.parameters,
@@ -56,36 +59,42 @@ class Outliner:
             properties={"callee": symbol},
             location=last.location,
         )
-        assert last.parent is not None
-        last.parent.insert_op_before(call, last)
+        insert_before(last, call)
         results = [last.results[i] for i in group.results]
         for old, new in zip(results, call.results, strict=True):
             old.replace_all_uses_with(new)
         self.bound |= dict.fromkeys(group.constants)
         if callee is None:
-            self.known[group.key] = Callee(symbol, types)
+            self.callees[group.key] = Callee(symbol, types)
             self.build(ops, group, results, symbol, types, attributes)
         else:
-            erase(ops)
+            for op in ops:
+                erase(op)
         return call
 
     def finish(self) -> None:
         """Erase the constants that only outlined operations used."""
-        erase([op for op in self.bound if op.results[0].first_use is None])
+        for op in self.bound:
+            if op.results[0].first_use is None:
+                erase(op)
 
     def describe(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> Group:
-        """What operations take from outside, and a key that is equal for equal ones."""
+        """Return the inputs of a group, and a key that is equal for structurally equal groups.
+
+        Values are numbered in the order of their appearance, so the key of `b = exp(a); add(b, a)`
+        has 0, 1, 0 for the operands and the result of `exp`, whatever the values are.
+        """
         parameters: list[SSAValue] = []
         constants: list[Operation] = []
-        local: dict[int, int] = {}  # the number of each value, in the order in which they appear
+        local: dict[int, int] = {}  # id of a value -> its number
         number, numbers = self.numbers.of, self.numbers.of_all
         key: list[object] = [*numbers(attributes)]
         for op in ops:
             operands, results, properties, extra, _, _, _ = read_fields(op)
             key.append(type(op))
             for operand in operands:
-                if (known := local.get(id(operand))) is not None:
-                    key.append(known)
+                if (position := local.get(id(operand))) is not None:
+                    key.append(position)
                     continue
                 local[id(operand)] = len(local)
                 owner = operand.owner
@@ -107,7 +116,7 @@ class Outliner:
         return Group(parameters, constants, used, (*key, *used))
 
     def name_function(self, ops: Sequence[Operation], group: Group) -> Callee:
-        """The name, which is not taken, and the type of the function of a group."""
+        """Return an unused name for the function of a group, and its type."""
         name = stem = _name_of(ops)
         while name in self.names:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
@@ -130,7 +139,7 @@ class Outliner:
     ) -> None:
         """Move the operations of a group into a new function at the end of the module."""
         block = Block(arg_types=types.inputs.data)
-        inside: dict[int, SSAValue] = {}  # by identity
+        inside: dict[int, SSAValue] = {}  # id of a value outside -> its replacement
         for value, argument in zip(group.parameters, block.args, strict=True):
             inside[id(value)] = argument
             argument.name_hint = value.name_hint
@@ -148,7 +157,7 @@ class Outliner:
             properties={
                 "sym_name": symbol.root_reference,
                 "function_type": types,
-                "sym_visibility": _PRIVATE,
+                "sym_visibility": PRIVATE,
             },
             attributes=attributes,
             regions=[Region(block)],
@@ -161,25 +170,25 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Group(NamedTuple):
-    """What is known about operations that become a function."""
+    """The inputs and outputs of operations that become a function."""
 
     parameters: list[SSAValue]
     constants: list[Operation]
-    """What they use of the constants outside."""
+    """The constants outside of the group that its operations use."""
     results: list[int]
-    """Which results of the last one are used."""
+    """The indices of the used results of the last operation."""
     key: Key
 
 
 class Callee(NamedTuple):
-    """What a call of a function needs."""
+    """The symbol and the type of a function that was built."""
 
     symbol: SymbolRefAttr
     types: FunctionType
 
 
 def _name_of(ops: Sequence[Operation]) -> str:
-    """`fused_conv2d_add`, after the operations, the first ones if they are many."""
+    """Return `fused_conv2d_add` for these operations, cut after at most MAX_NAME characters."""
     name = "fused"
     for op in ops:
         longer = f"{name}_{op.name.rpartition('.')[2]}"
@@ -189,15 +198,15 @@ def _name_of(ops: Sequence[Operation]) -> str:
     return name
 
 
-def erase(ops: Sequence[Operation]) -> None:
-    """Erase operations whose results nothing else uses."""
-    for op in ops:
-        op.detach()
-        op.drop_all_references()
+def is_scalar_constant(op: Operation) -> bool:
+    """Return whether `op` is a constant of rank 0, which functions copy."""
+    type = op.results[0].type
+    return (not is_tensor(type) or shape_of(type) == ()) and op.has_trait(ConstantLike)
 
 
 def fusible_functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body that are no result of fusion, and not to be left alone."""
+    """Return the functions with a body, except those that fusion made or that are marked
+    `passline.skip_optimization`."""
     return [
         op
         for op in module.body.block.ops

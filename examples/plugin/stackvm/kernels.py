@@ -17,7 +17,7 @@ FLOATS = {"+": arith.AddfOp, "-": arith.SubfOp, "*": arith.MulfOp}
 INTEGERS = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp}
 
 
-def run_program(op: EvaluateOp, w: KernelBuilder, *elements: SSAValue) -> SSAValue:
+def run_program(op: EvaluateOp, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
     """Write the arithmetic of a program."""
     stack = [*elements]
     for word in words_of(op.program.data, len(elements)):
@@ -29,7 +29,7 @@ def run_program(op: EvaluateOp, w: KernelBuilder, *elements: SSAValue) -> SSAVal
             case _:
                 right, left = stack.pop(), stack.pop()
                 operations = FLOATS if is_float(left.type) else INTEGERS
-                stack.append(w.pure(operations[word], left, right))
+                stack.append(b.pure(operations[word], left, right))
     return stack[0]
 
 

@@ -1,1 +1,1 @@
-"""LegalizeOps: a file per family of operations that says how their elements are computed."""
+"""LegalizeOps: the pass, and the legalizations of operations, a file per family."""

@@ -1,4 +1,4 @@
-"""Operations that make tensors of numbers, of shapes, and of a pattern."""
+"""Legalizations of operations that create tensors: ranges, shapes, one-hot, triangles."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .scalars import add, as_index, convert, multiply, select
 __all__ = ["CREATION"]
 
 
-def shape_of(_: Operation, w: KernelBuilder, data: Tensor) -> Tensor:
-    shape = w.alloc((len(data.shape),), i64)
+def shape_of(_: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = b.alloc((len(data.shape),), i64)
     for axis, size in enumerate(data.shape):
-        w.store(w.number(size, i64), shape, [axis])
+        b.store(b.number(size, i64), shape, [axis])
     return Buffer((len(data.shape),), i64, shape)
 
 
 def size_of(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda w, _: w.number(prod(data.shape), i64))
+    return moved(op, lambda b, _: b.number(prod(data.shape), i64))
 
 
 def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """Of floats, in f64, rounded once."""
+    """Compute floats in f64, rounded once."""
     element = start.element
     wide = element if is_integer(element) else f64
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        first, distance = (convert(w, w.read(tensor, []), wide) for tensor in (start, step))
-        number = convert(w, w.index(index[0]), wide)
-        return convert(w, add(w, first, multiply(w, number, distance)), element)
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        first, distance = (convert(b, b.read(tensor, []), wide) for tensor in (start, step))
+        number = convert(b, b.index(index[0]), wide)
+        return convert(b, add(b, first, multiply(b, number, distance)), element)
 
     return moved(op, read)
 
@@ -45,9 +45,9 @@ def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step
 def one_hot(op: ops.OneHotOp, _: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor) -> Tensor:
     axis = op.axis % (len(indices.shape) + 1)
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        hot = as_index(w, w.read(indices, [*index[:axis], *index[axis + 1 :]]))
-        return select(w, w.equal(hot, index[axis]), w.read(on, []), w.read(off, []))
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        hot = as_index(b, b.read(indices, [*index[:axis], *index[axis + 1 :]]))
+        return select(b, b.equal(hot, index[axis]), b.read(on, []), b.read(off, []))
 
     return moved(op, read)
 
@@ -55,13 +55,12 @@ def one_hot(op: ops.OneHotOp, _: KernelBuilder, indices: Tensor, on: Tensor, off
 def trilu(op: ops.TriluOp, _: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     rows, columns = data.shape[-2:]
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        diagonal = w.max(-rows - 1, w.min(as_index(w, w.read(k, [])), columns + 1))
-        first = w.add(index[-2], diagonal)  # the column on the diagonal
-        upper = bool(op.upper)
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        diagonal = b.max(-rows - 1, b.min(as_index(b, b.read(k, [])), columns + 1))
+        first = b.add(index[-2], diagonal)  # the column on the diagonal
         place = index[-1]
-        kept = w.less(w.sub(first, 1), place) if upper else w.less(place, w.add(first, 1))
-        return w.choose([kept], lambda: w.read(data, index), lambda: w.number(0, data.element))
+        kept = b.less(b.sub(first, 1), place) if op.upper else b.less(place, b.add(first, 1))
+        return b.choose([kept], lambda: b.read(data, index), lambda: b.number(0, data.element))
 
     return moved(op, read)
 

@@ -1,4 +1,4 @@
-"""Sums of products with any subscripts."""
+"""The legalization of einsum: sums of products with any subscripts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .scalars import add, convert, multiply, signless, step_type, widen
 __all__ = ["EINSUM"]
 
 
-def einsum(op: linear_algebra.EinsumOp, w: KernelBuilder, *operands: Tensor) -> Tensor:
-    """A loop for each letter that is not in the result."""
+def einsum(op: linear_algebra.EinsumOp, b: KernelBuilder, *operands: Tensor) -> Tensor:
+    """Sum up in a loop for each subscript that the result lacks."""
     subscripts = Subscripts.parse(op.subscripts)
     shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
     assert shape is not None
     type = step_type(signless(element))
-    factors = [w.buffered(operand) for operand in operands]
+    factors = [b.buffered(operand) for operand in operands]
     names = [
         subscripts.dimensions(term, len(factor.shape))
         for term, factor in zip(subscripts.terms, factors, strict=True)
@@ -34,22 +34,22 @@ def einsum(op: linear_algebra.EinsumOp, w: KernelBuilder, *operands: Tensor) -> 
             sizes[name] = size if sizes.get(name, 1) == 1 else sizes[name]
     summed = [name for name in sizes if name not in kept]
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def product(inner: Sequence[Index]) -> SSAValue:
             at = dict(zip((*kept, *summed), (*index, *inner), strict=True))
             value: SSAValue | None = None
             for term, factor in zip(names, factors, strict=True):
-                place = broadcast_index(w, [at[name] for name in term], factor.shape)
-                x = widen(w, w.read(factor, place))
-                value = x if value is None else multiply(w, value, x)
+                place = broadcast_index(b, [at[name] for name in term], factor.shape)
+                x = widen(b, b.read(factor, place))
+                value = x if value is None else multiply(b, value, x)
             assert value is not None
             return value
 
         if not summed:
-            return convert(w, product([]), element)
-        extents, zero = [sizes[name] for name in summed], w.number(0, type)
-        total = w.accumulate(extents, zero, lambda total, inner: add(w, total, product(inner)))
-        return convert(w, total, element)
+            return convert(b, product([]), element)
+        extents, zero = [sizes[name] for name in summed], b.number(0, type)
+        total = b.accumulate(extents, zero, lambda total, inner: add(b, total, product(inner)))
+        return convert(b, total, element)
 
     return Elements(shape, element, compute)
 

@@ -1,5 +1,4 @@
-"""Operations on each element by itself: how they are defined, and those that select, limit and
-convert."""
+"""The form of element-wise legalizations, and those of selection, clipping and conversion."""
 
 from __future__ import annotations
 
@@ -32,74 +31,74 @@ from .scalars import (
 __all__ = ["ELEMENTWISE", "Scalar", "as_operation", "elementwise", "in_steps", "on_numbers"]
 
 Scalar: TypeAlias = Callable[..., SSAValue]
-"""A function of an operation, a writer and elements of the operands: the element of the result."""
+"""A function of an operation, the builder and the elements of the operands that returns the element
+of the result."""
 
 
 def elementwise(scalar: Scalar) -> Legalization:
-    """The definition of an operation that computes each element of those at its place, after
-    broadcasting."""
+    """Legalize an operation that computes each element, after broadcasting, by `scalar`."""
 
-    def define(op: Operation, w: KernelBuilder, *operands: Tensor) -> Tensor:
+    def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor:
         shape = operands[0].shape
         for operand in operands:
             shape = broadcast(shape, operand.shape)
             signless(operand.element)
 
-        def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            elements = [w.read(t, broadcast_index(w, index, t.shape)) for t in operands]
-            return scalar(op, w, *elements)
+        def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            elements = [b.read(t, broadcast_index(b, index, t.shape)) for t in operands]
+            return scalar(op, b, *elements)
 
         return Elements(shape, signless(tensor_type(op.results[0]).element_type), compute)
 
-    return define
+    return legalize
 
 
 def in_steps(scalar: Scalar) -> Legalization:
-    """The definition of an operation that computes each element by itself, f16 in f32 and i1 as
-    integers; what `scalar` gives is rounded to the type of the result."""
+    """Legalize an element-wise operation that is computed in a wider type, f16 in f32 and i1 in i8,
+    and rounded to the element type of the result."""
 
-    def rounded(op: Operation, w: KernelBuilder, *elements: SSAValue) -> SSAValue:
-        result = scalar(op, w, *(widen(w, element) for element in elements))
-        return convert(w, result, tensor_type(op.results[0]).element_type)
+    def rounded(op: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+        result = scalar(op, b, *(widen(b, element) for element in elements))
+        return convert(b, result, tensor_type(op.results[0]).element_type)
 
     return elementwise(rounded)
 
 
 def on_numbers(function: Scalar) -> Legalization:
-    """The definition of an operation that is computed so by a function of its operands alone."""
+    """Legalize as `in_steps` an operation that depends on its operands alone."""
 
-    def scalar(_: Operation, w: KernelBuilder, *elements: SSAValue) -> SSAValue:
-        return function(w, *elements)
+    def scalar(_: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+        return function(b, *elements)
 
     return in_steps(scalar)
 
 
 def as_operation(function: Callable[..., Operation]) -> Legalization:
-    """The definition of an operation that is one operation on numbers."""
+    """Legalize an element-wise operation to one operation on scalars."""
 
-    def scalar(w: KernelBuilder, *elements: SSAValue) -> SSAValue:
-        return w.pure(function, *elements)
+    def scalar(b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+        return b.pure(function, *elements)
 
     return on_numbers(scalar)
 
 
 def where(
-    _: ops.WhereOp, w: KernelBuilder, condition: SSAValue, lhs: SSAValue, rhs: SSAValue
+    _: ops.WhereOp, b: KernelBuilder, condition: SSAValue, lhs: SSAValue, rhs: SSAValue
 ) -> SSAValue:
-    return w.pure(arith.SelectOp, condition, lhs, rhs)
+    return b.pure(arith.SelectOp, condition, lhs, rhs)
 
 
-def clip(op: ops.ClipOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
+def clip(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     element = tensor_type(op.result).element_type
     low, high = op.min, op.max
     if not is_float(element):
         low, high = saturated(low, element), saturated(high, element)
-    raised = maximum(w, x, w.number(low, x.type))
-    return minimum(w, raised, w.number(high, x.type))
+    raised = maximum(b, x, b.number(low, x.type))
+    return minimum(b, raised, b.number(high, x.type))
 
 
 def saturated(number: float, element: Attribute) -> int:
-    """The integer of a type that is next to a number, toward zero."""
+    """Return `number` truncated toward zero and clipped to the range of `element`."""
     if number in (inf, -inf):
         return int(greatest(element) if number > 0 else least(element))
     return int(min(max(int(number), least(element)), greatest(element)))
@@ -108,47 +107,49 @@ def saturated(number: float, element: Attribute) -> int:
 # Conversions
 
 
-def astype(op: ops.AstypeOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
+def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
     if x.type == target:
         return x
     match is_float(x.type), is_float(target):
         case True, True:
-            return convert(w, x, target)
+            return convert(b, x, target)
         case True, False:
-            return to_integer(w, widen(w, x), target)
+            return to_integer(b, widen(b, x), target)
         case False, True:
-            number = w.pure(arith.SIToFPOp, widen(w, x), target_type=step_type(target))
-            return convert(w, number, target)
+            number = b.pure(arith.SIToFPOp, widen(b, x), target_type=step_type(target))
+            return convert(b, number, target)
         case _ if target == i1:
-            return w.pure(arith.CmpiOp, x, w.number(0, x.type), arg="ne")
+            return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
         case _:
-            return convert(w, x, target)
+            return convert(b, x, target)
 
 
-def to_integer(w: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
-    """The integer next toward zero, at most the bounds of its type; 0 for NaN. What is out of them
-    must not reach arith.fptosi."""
+def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
+    """Return `x` truncated toward zero and clipped to the range of `target`; 0 for NaN.
+
+    Numbers out of range must not reach arith.fptosi, whose result is poison then.
+    """
     assert is_integer(target)
     if target == i1:
-        return w.pure(arith.CmpfOp, x, w.number(0.0, x.type), arg="une")
+        return b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="une")
     low, high = least(target), greatest(target)
-    limit = w.number(float(high + 1), x.type)  # a power of 2: exact
-    above = w.pure(arith.CmpfOp, x, limit, arg="oge")
-    below = w.pure(arith.CmpfOp, x, w.number(float(low), x.type), arg="olt")
-    nan = w.pure(arith.CmpfOp, x, x, arg="uno")
-    outside = w.pure(arith.OrIOp, w.pure(arith.OrIOp, above, below), nan)
-    inside = w.pure(arith.SelectOp, outside, w.number(0.0, x.type), x)
-    whole = w.pure(arith.FPToSIOp, inside, target_type=target)
-    whole = w.pure(arith.SelectOp, above, w.number(high, target), whole)
-    return w.pure(arith.SelectOp, below, w.number(low, target), whole)
+    limit = b.number(float(high + 1), x.type)  # a power of 2, so exact
+    above = b.pure(arith.CmpfOp, x, limit, arg="oge")
+    below = b.pure(arith.CmpfOp, x, b.number(float(low), x.type), arg="olt")
+    nan = b.pure(arith.CmpfOp, x, x, arg="uno")
+    outside = b.pure(arith.OrIOp, b.pure(arith.OrIOp, above, below), nan)
+    inside = b.pure(arith.SelectOp, outside, b.number(0.0, x.type), x)
+    whole = b.pure(arith.FPToSIOp, inside, target_type=target)
+    whole = b.pure(arith.SelectOp, above, b.number(high, target), whole)
+    return b.pure(arith.SelectOp, below, b.number(low, target), whole)
 
 
-def reinterpret(op: ops.ReinterpretOp, w: KernelBuilder, x: SSAValue) -> SSAValue:
+def reinterpret(op: ops.ReinterpretOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
     if x.type == target:
         return x
-    return w.pure(arith.BitcastOp, x, target_type=target)
+    return b.pure(arith.BitcastOp, x, target_type=target)
 
 
 ELEMENTWISE: dict[type[Operation], Legalization] = {

@@ -1,4 +1,4 @@
-"""Operations that read and write at places."""
+"""Legalizations of operations that read and write at computed indices."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ def strided_slice(op: ops.StridedSliceOp, _: KernelBuilder, data: Tensor) -> Ten
         axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
     }
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
         for axis, (start, _, step) in parts.items():
-            place[axis] = w.add(w.mul(index[axis], step), start)
-        return w.read(data, place)
+            place[axis] = b.add(b.mul(index[axis], step), start)
+        return b.read(data, place)
 
     return moved(op, read)
 
 
-def take(op: ops.TakeOp, w: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def take(op: ops.TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = 0
     if op.axis is None:
-        data = reshaped(w, data, (prod(data.shape),))
+        data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     size, rank, wraps = data.shape[axis], len(indices.shape), op.mode == "wrap"
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        at = as_index(w, w.read(indices, index[axis : axis + rank]))
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        at = as_index(b, b.read(indices, index[axis : axis + rank]))
         if wraps:
-            rest = w.pure(arith.RemSIOp, at, w.index(size))
-            place = select(w, w.less(rest, 0), w.add(rest, size), rest)
+            rest = b.pure(arith.RemSIOp, at, b.index(size))
+            place = select(b, b.less(rest, 0), b.add(rest, size), rest)
         else:
-            place = w.max(0, w.min(at, size - 1))
-        return w.read(data, [*index[:axis], place, *index[axis + rank :]])
+            place = b.max(0, b.min(at, size - 1))
+        return b.read(data, [*index[:axis], place, *index[axis + rank :]])
 
     return moved(op, read)
 
 
-def place_of(w: KernelBuilder, value: SSAValue, size: int) -> Index:
-    """The place that an index says, which counts from the end if it is negative."""
-    at = as_index(w, value)
-    return select(w, w.less(at, 0), w.add(at, size), at)
+def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+    """Return the position of an index, which counts from the end if it is negative."""
+    at = as_index(b, value)
+    return select(b, b.less(at, 0), b.add(at, size), at)
 
 
 def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = op.axis % len(data.shape)
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        place[axis] = place_of(w, w.read(indices, index), data.shape[axis])
-        return w.read(data, place)
+        place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -73,12 +73,12 @@ def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) ->
 def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     batch, (*outer, count) = op.batch_dims, indices.shape
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         where, rest = index[: len(outer)], index[len(outer) :]
         place = [
-            place_of(w, w.read(indices, [*where, i]), data.shape[batch + i]) for i in range(count)
+            place_of(b, b.read(indices, [*where, i]), data.shape[batch + i]) for i in range(count)
         ]
-        return w.read(data, [*index[:batch], *place, *rest])
+        return b.read(data, [*index[:batch], *place, *rest])
 
     return moved(op, read)
 
@@ -87,63 +87,65 @@ def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tenso
 
 
 def scatter_elements(
-    op: ops.ScatterElementsOp, w: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
+    op: ops.ScatterElementsOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     axis = op.axis % len(data.shape)
 
-    def place(w: KernelBuilder, index: Sequence[Index]) -> list[Index]:
+    def place(b: KernelBuilder, index: Sequence[Index]) -> list[Index]:
         place = [*index]
-        place[axis] = place_of(w, w.read(indices, index), data.shape[axis])
+        place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
         return place
 
-    return scattered(op, w, data, updates, place)
+    return scattered(op, b, data, updates, place)
 
 
 def scatter_nd(
-    op: ops.ScatterNDOp, w: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
+    op: ops.ScatterNDOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     *outer, count = indices.shape
 
-    def place(w: KernelBuilder, index: Sequence[Index]) -> list[Index]:
+    def place(b: KernelBuilder, index: Sequence[Index]) -> list[Index]:
         where, rest = index[: len(outer)], index[len(outer) :]
-        first = [place_of(w, w.read(indices, [*where, i]), data.shape[i]) for i in range(count)]
+        first = [place_of(b, b.read(indices, [*where, i]), data.shape[i]) for i in range(count)]
         return [*first, *rest]
 
-    return scattered(op, w, data, updates, place)
+    return scattered(op, b, data, updates, place)
 
 
 def scattered(
     op: ops.ScatterOp,
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     updates: Tensor,
     place: Callable[[KernelBuilder, Sequence[Index]], list[Index]],
 ) -> Tensor:
-    """The data with the updates taken in one after the other; shorter floats are computed in f32,
-    and rounded once."""
+    """Return a copy of `data` with `updates` combined into it at `place`, one after the other.
+
+    Floats shorter than f32 are combined in f32, and rounded once.
+    """
     element = data.element
     combine = REDUCTIONS.get(op.reduction)
     if combine is not None and isinstance(signless(element), Float16Type | BFloat16Type):
         element = f32
-    result = w.alloc(data.shape, element)
-    with w.elements(data.shape) as index:
-        w.store(convert(w, w.read(data, index), element), result, index)
-    with w.loops(updates.shape) as index:
-        at = place(w, index)
-        value = convert(w, w.read(updates, index), element)
+    result = b.alloc(data.shape, element)
+    with b.elements(data.shape) as index:
+        b.store(convert(b, b.read(data, index), element), result, index)
+    with b.loops(updates.shape) as index:
+        at = place(b, index)
+        value = convert(b, b.read(updates, index), element)
         if combine is not None:
-            value = combine(w, w.load(result, at), value)
-        w.store(value, result, at)
+            value = combine(b, b.load(result, at), value)
+        b.store(value, result, at)
     buffer = Buffer(data.shape, element, result)
     if element == data.element:
         return buffer
     return Elements(
-        data.shape, data.element, lambda w, index: convert(w, w.read(buffer, index), data.element)
+        data.shape, data.element, lambda b, index: convert(b, b.read(buffer, index), data.element)
     )
 
 
 REDUCTIONS = {"add": add, "mul": multiply, "min": minimum, "max": maximum}
-"""What "update" has none of."""
+"""The functions of the modes of reduction; the mode "update" overwrites."""
 
 
 INDEXING: dict[type[Operation], Legalization] = {

@@ -1,7 +1,9 @@
-"""Tensors given by how their elements are computed, for kernels that compute them.
+"""The builder of kernels, and the tensors that legalizations combine.
 
-A definition of an operation makes its results of its operands; nothing is computed before an
-element is read. A tensor that is read several times is to be put into a buffer first.
+A legalization returns the results of an operation as lazy tensors: nothing is computed before an
+element is read, and the element is computed again at each read. So chains of operations fuse by
+themselves; a tensor that is read several times has to be put into a buffer first
+(`KernelBuilder.buffered`).
 """
 
 from __future__ import annotations
@@ -12,49 +14,46 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
-from .scalars import convert
+from .scalars import signless
 
 __all__ = [
-    "At",
     "Buffer",
-    "Concatenated",
-    "Contraction",
-    "Legalization",
-    "Elements",
     "Element",
-    "Shifted",
-    "Tensor",
+    "Elements",
     "KernelBuilder",
+    "Legalization",
+    "Tensor",
     "broadcast_index",
 ]
 
 
 class KernelBuilder(TirBuilder):
-    """Writes a kernel: knows of tensors that are there already."""
+    """A builder that also knows which tensors have been computed already."""
 
     def __init__(
         self, func: PrimFuncOp, *, lanes: int = 16, groups: Sequence[Sequence[int]] | None = None
     ):
         super().__init__(func)
         self.lanes = lanes
-        """How many elements a vector has."""
+        """The number of elements of a vector."""
         self.groups = groups
-        """Dimensions, counted from the last one, -1, that are one dimension here; None if each is
-        one. The operands of element-wise operations and of concatenations come so; a convolution
-        of windows of one element has to give its result so."""
+        """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
+        if it merges none. Operands of element-wise operations and of concatenations are merged; a
+        convolution with windows of one element has to return its result merged."""
         self.bound: dict[Tensor, Tensor] = {}
-        """Tensors, and what has their elements where the kernel is being written."""
+        """For tensors, other tensors with the same elements that are cheaper to read here."""
+
+    def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
+        """Return a constant of `type`; NoKernel if kernels do not compute with that type."""
+        return super().number(value, signless(type))
 
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
-        """Write what computes an element."""
+        """Return the element of `tensor` at `index`."""
         return self.bound.get(tensor, tensor).read(self, index)
 
     def fold(
@@ -64,15 +63,16 @@ class KernelBuilder(TirBuilder):
         function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
         element: Callable[[Sequence[Index]], SSAValue],
         *,
-        neighbours: bool,
+        contiguous: bool,
     ) -> SSAValue:
-        """Write loops that make one number of many: `function`, which is associative and for which
-        `start` is neutral, of those so far and the next one.
+        """Write loops over `extents` that combine all elements by `function`, which is associative
+        and has the identity `start`; return the result.
 
-        If those along the last dimension are neighbours in memory, each lane of a vector has a
-        number of its own before.
+        With `contiguous`, elements along the last dimension are next to each other in memory: each
+        lane of a vector then combines every `lanes`-th of them, and the lanes are combined at the
+        end. That changes the order of floating-point sums.
         """
-        if not neighbours or not extents or extents[-1] < 2 * self.lanes:
+        if not contiguous or not extents or extents[-1] < 2 * self.lanes:
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
         rest = last % self.lanes
@@ -98,23 +98,25 @@ class KernelBuilder(TirBuilder):
         )
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
-        """Write loops that compute all elements, into a buffer of that shape."""
+        """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
 
-    def fill(self, buffer: SSAValue, shape: Shape, element: Attribute) -> None:
-        """Write a loop that sets all elements of a buffer to 0."""
+    def fill(
+        self, buffer: SSAValue, shape: Sequence[int], element: Attribute, value: float = 0
+    ) -> None:
+        """Write a loop that sets all elements of `buffer`, of `shape`, to `value`."""
         flat = self.view(buffer, (prod(shape),))
         with self.elements([prod(shape)], self.lanes) as index:
-            self.store(self.number(0, element), flat, index)
+            self.store(self.number(value, element), flat, index)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Buffer:
-        """The tensor in a buffer of another shape."""
+        """Return the elements of `tensor` in a buffer of `shape`."""
         buffer = self.view(self.buffered(tensor).buffer, shape)
         return Buffer(shape, tensor.element, buffer)
 
     def buffered(self, tensor: Tensor) -> Buffer:
-        """The tensor in a buffer: itself if it is in one."""
+        """Return `tensor` in a buffer; loops that compute it are written unless it is in one."""
         tensor = self.bound.get(tensor, tensor)
         if isinstance(tensor, Buffer):
             return tensor
@@ -126,15 +128,15 @@ class KernelBuilder(TirBuilder):
 
 @dataclass(eq=False)
 class Tensor(ABC):
-    """A tensor of known shape."""
+    """A tensor of static shape."""
 
     shape: Shape
     element: Attribute
     """The type of the elements."""
 
     @abstractmethod
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        """Write what computes an element."""
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        """Return the element at `index`; `b` writes what computes it."""
 
 
 @dataclass(eq=False)
@@ -143,150 +145,30 @@ class Buffer(Tensor):
 
     buffer: SSAValue
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return w.load(self.buffer, index)
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.load(self.buffer, index)
 
 
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]
-"""What writes the computation of the element at an index."""
+"""A function that returns the element at an index."""
 
 
 @dataclass(eq=False)
 class Elements(Tensor):
-    """A tensor each element of which is computed by itself."""
+    """A tensor whose elements are computed independently, each time they are read."""
 
     compute: Element
 
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.compute(w, index)
-
-
-@dataclass(eq=False)
-class Concatenated(Tensor):
-    """Tensors one after the other along an axis."""
-
-    axis: int
-    parts: Sequence[Tensor]
-
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.read_from(w, index, self.starts())
-
-    def starts(self) -> list[tuple[int, Tensor]]:
-        """Where each part begins."""
-        starts: list[tuple[int, Tensor]] = []
-        start = 0
-        for part in self.parts:
-            starts.append((start, part))
-            start += part.shape[self.axis]
-        return starts
-
-    def read_from(
-        self, w: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[int, Tensor]]
-    ) -> SSAValue:
-        (start, part), *rest = parts
-        at = index[self.axis]
-
-        def read_part() -> SSAValue:
-            return w.read(Shifted(self.shape, self.element, part, self.axis, start), index)
-
-        if not rest:
-            return read_part()
-        if isinstance(at, int):
-            return read_part() if at < rest[0][0] else self.read_from(w, index, rest)
-        return w.choose([w.less(at, rest[0][0])], read_part, lambda: self.read_from(w, index, rest))
-
-
-@dataclass(eq=False)
-class Shifted(Tensor):
-    """A tensor that has another from `start` on along an axis; only that part of it is read."""
-
-    source: Tensor
-    axis: int
-    start: int
-
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        index = [*index]
-        index[self.axis] = w.sub(index[self.axis], self.start)
-        return w.read(self.source, index)
-
-
-@dataclass(eq=False)
-class At(Tensor):
-    """A tensor of which one element is there; others are computed."""
-
-    index: Sequence[Index]
-    value: SSAValue
-    source: Tensor
-
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.value if [*index] == [*self.index] else self.source.read(w, index)
-
-
-@dataclass(eq=False)
-class Contraction(Tensor):
-    """Sums of products: for each of a batch, the product of a matrix and columns of an image.
-
-    The element for m, a row and a column is the sum over k of `lhs(batch, m, k)` and
-    `rhs(batch, ks, row, column)`, `k` being the place of the indices `ks` among the `terms`, in
-    row-major order. A plain matrix product has one row: `rows` is empty. Products and sums are of
-    the type `total`.
-    """
-
-    total: Attribute
-    batch: Shape
-    m: int
-    rows: Shape
-    columns: int
-    terms: Shape
-    lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue]
-    rhs: Callable[
-        [KernelBuilder, Sequence[Index], Sequence[Index], Sequence[Index], Index], SSAValue
-    ]
-    place: Callable[[KernelBuilder, Sequence[Index], Index, Sequence[Index], Index], list[Index]]
-    """The index of the element for a batch, m, a row and a column."""
-    batch_of: Callable[
-        [KernelBuilder, Sequence[Index]], tuple[list[Index], Index, list[Index], Index]
-    ]
-    """The other way round."""
-    rhs_along_terms: bool = False
-    """Whether terms of `rhs` are next to each other in memory, and not columns."""
-    pitch: int | None = None
-    """How many columns are from one row to the next, if `rhs` takes all rows as one: it is called
-    without a row then."""
-
-    def multiply_add(
-        self, w: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
-    ) -> SSAValue:
-        """One term more; a product of floats may be rounded or not."""
-        if isinstance(self.total, IntegerType):
-            return w.pure(arith.AddiOp, acc, w.pure(arith.MuliOp, lhs, rhs))
-        product = w.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
-        return w.pure(arith.AddfOp, acc, product, flags=CONTRACT)
-
-    def read(self, w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        """Write a loop for one element; a kernel of all of them is in tiles instead."""
-        batch, m, rows, column = self.batch_of(w, index)
-        acc = w.alloc((1,), self.total, "local")
-        w.store(w.number(0, self.total), acc, [0])
-        with w.loops(self.terms) as terms:
-            lhs = self.lhs(w, batch, m, w.flat(terms, self.terms))
-            rhs = self.rhs(w, batch, terms, rows, column)
-            w.store(self.multiply_add(w, w.load(acc, [0]), lhs, rhs), acc, [0])
-        return self.element_of(w, w.load(acc, [0]))
-
-    def element_of(self, w: KernelBuilder, total: SSAValue) -> SSAValue:
-        """The element that a sum is."""
-        return convert(w, total, self.element)
-
-
-CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.compute(b, index)
 
 
 Legalization: TypeAlias = Callable[..., Tensor | tuple[Tensor, ...]]
-"""A function of an operation, a writer and the operands: the result, or the results."""
+"""A function of an operation, the builder and the operands that returns the result, or a tuple of
+results; NoKernel if kernels do not support the operation."""
 
 
-def broadcast_index(w: KernelBuilder, index: Sequence[Index], shape: Shape) -> list[Index]:
-    """Where a tensor of that shape, broadcast, has the element at an index."""
+def broadcast_index(b: KernelBuilder, index: Sequence[Index], shape: Shape) -> list[Index]:
+    """Return the index in a tensor of `shape` of the element at `index` of its broadcast form."""
     last = index[len(index) - len(shape) :]
     return [0 if size == 1 else i for i, size in zip(last, shape, strict=True)]

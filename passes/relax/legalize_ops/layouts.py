@@ -1,4 +1,4 @@
-"""Tensors in other layouts."""
+"""Tensors read in another layout."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ __all__ = ["moved_index", "relayout"]
 
 
 def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
-    """A tensor in layout `src` seen in layout `dst`."""
+    """Return a tensor of layout `src` in layout `dst`."""
     if src.text == dst.text:
         return tensor
     return Elements(
         dst.shape(src.extents(tensor.shape)),
         tensor.element,
-        lambda w, index: w.read(tensor, moved_index(w, index, dst, src)),
+        lambda b, index: b.read(tensor, moved_index(b, index, dst, src)),
     )
 
 
-def moved_index(w: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
-    """Where the element that is at an index in layout `src` is in layout `dst`."""
+def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:
+    """Return the index in layout `dst` of the element at `index` in layout `src`.
+
+    With NCHW -> NCHW4c, channel C becomes C / 4 and C % 4.
+    """
     given = dict(zip(src.axes, index, strict=True))
     result: list[Index] = []
     for c in dst.axes:
@@ -32,6 +35,6 @@ def moved_index(w: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layo
         if factor == other:
             result.append(given[c])
             continue
-        at = w.add(w.mul(given[axis], other), given.get(inner, 0))
-        result.append(w.mod(at, factor) if c.islower() else w.floordiv(at, factor))
+        at = b.add(b.mul(given[axis], other), given.get(inner, 0))
+        result.append(b.mod(at, factor) if c.islower() else b.floordiv(at, factor))
     return result

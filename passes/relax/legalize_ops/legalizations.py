@@ -1,4 +1,4 @@
-"""The legalizations of all operations, by dialect: how the elements of their results are computed.
+"""The legalizations of all operations, by dialect.
 
 Other projects register theirs with an entry point of the group `passline.legalizations`: the name
 of the dialect -> a mapping of operation classes to functions of the operation, the kernel builder
@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from ....passmanager.extensions import DialectTable, dialect_of
 from .activation import ACTIVATION
 from .binary import BINARY
-from .contraction import CONTRACTION
+from .convolution import CONVOLUTION
 from .creation import CREATION
 from .einsum import EINSUM
 from .elementwise import ELEMENTWISE
@@ -22,11 +22,13 @@ from .image import IMAGE
 from .indexing import INDEXING
 from .kernel_builder import Legalization
 from .manipulation import MANIPULATION
+from .matmul import MATMUL
 from .nn import NN
 from .normalization import NORMALIZATION
 from .padding import PADDING
 from .pooling import POOLING
 from .reduction import REDUCTION
+from .resize import RESIZE
 from .scan import SCAN
 from .sorting import SORTING
 from .unary import UNARY
@@ -36,18 +38,20 @@ __all__ = ["RELAX", "legalization_of", "register_legalizations"]
 RELAX: dict[type[Operation], Legalization] = {
     **ACTIVATION,
     **BINARY,
-    **CONTRACTION,
-    **EINSUM,
+    **CONVOLUTION,
     **CREATION,
+    **EINSUM,
     **ELEMENTWISE,
     **IMAGE,
     **INDEXING,
     **MANIPULATION,
+    **MATMUL,
     **NN,
     **NORMALIZATION,
     **PADDING,
     **POOLING,
     **REDUCTION,
+    **RESIZE,
     **SCAN,
     **SORTING,
     **UNARY,

@@ -1,4 +1,4 @@
-"""Operations that move elements."""
+"""Legalizations of operations that move elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import (
     Buffer,
-    Concatenated,
     Element,
     Elements,
     KernelBuilder,
@@ -23,39 +22,42 @@ from .kernel_builder import (
     broadcast_index,
 )
 from .layouts import relayout
+from .no_kernel import NoKernel
 from .scalars import as_index, select
+from .tensors import Concatenated
 
 __all__ = ["MANIPULATION", "moved", "reshaped"]
 
 
 def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
-    """A result of an operation, its elements given by what reads them."""
+    """Return result `number` of `op`, whose elements `read` returns; NoKernel if its shape is not
+    static."""
     type = op.results[number].type
     shape = static_shape(type)
     if shape is None:
-        raise NotImplementedError(f"a tensor of type {type}, whose shape is not known")
+        raise NoKernel(f"the shape of {type} is not known")
     return Elements(shape, tensor_type(op.results[number]).element_type, read)
 
 
-# The same elements
+# One operand, each element once
 
 
-def reshape(op: Operation, w: KernelBuilder, data: Tensor) -> Tensor:
-    """The same elements in their order in another shape."""
+def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    """Read the same elements, in row-major order, in the shape of the result."""
     shape = static_shape(op.results[0].type)
     assert shape is not None
-    return reshaped(w, data, shape)
+    return reshaped(b, data, shape)
 
 
-def reshaped(w: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
-    """The elements in another shape: a view of a buffer, or read at another index."""
-    if isinstance(w.bound.get(data, data), Buffer):
-        return w.reshaped(data, shape)
+def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
+    """Return `data` in another shape: a view of its buffer, or else with its indices recomputed."""
+    if isinstance(b.bound.get(data, data), Buffer):
+        return b.reshaped(data, shape)
     if 0 in shape:
-        return Elements(shape, data.element, lambda w, _: w.read(data, [0] * len(data.shape)))
+        return Elements(shape, data.element, lambda b, _: b.read(data, [0] * len(data.shape)))
     parts = [*common_parts(shape, data.shape)]
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place: list[Index] = []
         for new, old in parts:
             sizes, indices = shape[new], index[new]
@@ -64,20 +66,23 @@ def reshaped(w: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
             if len(big) == 1 == sum(size != 1 for size in olds):
                 place += [0 if size == 1 else big[0] for size in olds]
             else:
-                place += w.unflat(w.flat(indices, sizes), olds)
-        return w.read(data, place)
+                place += b.unflat(b.flat(indices, sizes), olds)
+        return b.read(data, place)
 
     return Elements(shape, data.element, read)
 
 
 def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
-    """The shortest ranges of dimensions of two shapes, of as many elements, one after the other."""
+    """Yield the shortest consecutive ranges of dimensions of two shapes with equal sizes.
+
+    (2, 12, 5) and (2, 3, 4, 5): dimensions 0 and 0, 1 and 1:3, 2 and 3.
+    """
     i = j = 0
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
-        while (a := prod(lhs[start:i])) != (b := prod(rhs[other:j])):
-            if a < b:
+        while (left := prod(lhs[start:i])) != (right := prod(rhs[other:j])):
+            if left < right:
                 i += 1
             else:
                 j += 1
@@ -88,7 +93,7 @@ def transpose(op: manipulation.TransposeOp, _: KernelBuilder, data: Tensor) -> T
     rank = len(data.shape)
     given = range(rank)[::-1] if op.axes is None else op.axes
     axes = [*normalize_axes(given, rank)]
-    return moved(op, lambda w, index: w.read(data, [index[axes.index(i)] for i in range(rank)]))
+    return moved(op, lambda b, index: b.read(data, [index[axes.index(i)] for i in range(rank)]))
 
 
 def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -98,11 +103,11 @@ def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data:
 def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
     axes = normalize_axes(op.axis, len(data.shape))
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
         for axis in axes:
-            place[axis] = w.sub(data.shape[axis] - 1, index[axis])
-        return w.read(data, place)
+            place[axis] = b.sub(data.shape[axis] - 1, index[axis])
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -110,25 +115,25 @@ def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
 def reverse_sequence(
     op: manipulation.ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
 ) -> Tensor:
-    """Each place below the length takes what is as far from the other end of that part."""
+    """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = index[seq]
-        length = as_index(w, w.read(lengths, [index[batch]]))
+        length = as_index(b, b.read(lengths, [index[batch]]))
         place = [*index]
-        place[seq] = select(w, w.less(at, length), w.sub(w.sub(length, 1), at), at)
-        return w.read(data, place)
+        place[seq] = select(b, b.less(at, length), b.sub(b.sub(length, 1), at), at)
+        return b.read(data, place)
 
     return moved(op, read)
 
 
-# Elements more than once
+# One operand, elements repeated
 
 
 def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda w, index: w.read(data, broadcast_index(w, index, data.shape)))
+    return moved(op, lambda b, index: b.read(data, broadcast_index(b, index, data.shape)))
 
 
 def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -136,25 +141,25 @@ def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
     assert shape is not None
     sizes = shape[len(shape) - len(data.shape) :]
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         last = index[len(index) - len(data.shape) :]
         places = zip(last, data.shape, sizes, strict=True)
-        return w.read(data, [i if n == size else w.mod(i, max(n, 1)) for i, n, size in places])
+        return b.read(data, [i if n == size else b.mod(i, max(n, 1)) for i, n, size in places])
 
     return moved(op, read)
 
 
-def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def repeat(op: manipulation.RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
     repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
-        data = reshaped(w, data, (prod(data.shape),))
+        data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        place[axis] = w.floordiv(index[axis], repeats)
-        return w.read(data, place)
+        place[axis] = b.floordiv(index[axis], repeats)
+        return b.read(data, place)
 
     return moved(op, read)
 
@@ -162,41 +167,40 @@ def repeat(op: manipulation.RepeatOp, w: KernelBuilder, data: Tensor) -> Tensor:
 # Several tensors
 
 
-def concatenate(op: manipulation.ConcatenateOp, w: KernelBuilder, *parts: Tensor) -> Tensor:
+def concatenate(op: manipulation.ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
-    if w.groups is not None:
-        axis = next(i for i, group in enumerate(w.groups) if axis - len(shape) in group)
+    if b.groups is not None:
+        axis = next(i for i, group in enumerate(b.groups) if axis - len(shape) in group)
     sizes = [*parts[0].shape]
     sizes[axis] = sum(part.shape[axis] for part in parts)
     return Concatenated(tuple(sizes), tensor_type(op.result).element_type, axis, parts)
 
 
-def stack(op: manipulation.StackOp, w: KernelBuilder, *tensors: Tensor) -> Tensor:
+def stack(op: manipulation.StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
     one = (*shape[:axis], 1, *shape[axis + 1 :])
-    parts = [reshaped(w, tensor, one) for tensor in tensors]
+    parts = [reshaped(b, tensor, one) for tensor in tensors]
     return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
 
 
 def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
-    indices = None if op.indices is None else op.indices
     sections = 0 if op.sections is None else op.sections
 
     def part(number: int, start: int) -> Tensor:
-        def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             place = [*index]
-            place[axis] = w.add(index[axis], start)
-            return w.read(data, place)
+            place[axis] = b.add(index[axis], start)
+            return b.read(data, place)
 
         return moved(op, read, number)
 
     size = data.shape[axis]
-    parts = manipulation.sections_of(size, indices, sections)
+    parts = manipulation.sections_of(size, op.indices, sections)
     return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
 
 

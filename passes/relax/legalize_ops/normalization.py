@@ -1,4 +1,7 @@
-"""Normalizations: f16 in f32, and rounded once; what belongs to many elements is in buffers."""
+"""Legalizations of normalizations.
+
+f16 is computed in f32, and rounded once; statistics of many elements are in buffers.
+"""
 
 from __future__ import annotations
 
@@ -22,86 +25,87 @@ __all__ = ["NORMALIZATION"]
 def wide_elements(
     data: Tensor, compute: Callable[[KernelBuilder, Sequence[Index]], SSAValue]
 ) -> Tensor:
-    """The tensor of what is computed in the wide type of the elements of another."""
+    """Return a tensor like `data` whose elements are `compute`, rounded from the wide type."""
     return Elements(
-        data.shape, data.element, lambda w, index: convert(w, compute(w, index), data.element)
+        data.shape, data.element, lambda b, index: convert(b, compute(b, index), data.element)
     )
 
 
 def along(
     parameter: Tensor, axes: Sequence[int], rank: int
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What reads, wide, the element of a parameter whose dimensions are axes of the data."""
+    """Return a function that reads, in the wide type, the element of a parameter at an index of the
+    data; the dimensions of the parameter are `axes` of the data."""
     places = normalize_axes(axes, rank)
 
-    def read(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        at = broadcast_index(w, [index[axis] for axis in places], parameter.shape)
-        return widen(w, w.read(parameter, at))
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        at = broadcast_index(b, [index[axis] for axis in places], parameter.shape)
+        return widen(b, b.read(parameter, at))
 
     return read
 
 
 def batch_norm(
     op: ops.BatchNormOp,
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
     mean: Tensor,
     variance: Tensor,
 ) -> Tensor:
-    """One product and one sum for each element: the factors are computed for each channel."""
+    """Compute a factor and a shift for each channel, then one product and sum for each element."""
     wide = step_type(data.element)
-    factors, shifts = w.alloc(variance.shape, wide), w.alloc(variance.shape, wide)
-    with w.loops(variance.shape) as index:
-        epsilon = w.number(op.epsilon, wide)
-        root = w.pure(math.SqrtOp, add(w, widen(w, w.read(variance, index)), epsilon))
-        factor = divide(w, w.number(1.0, wide), root)
+    factors, shifts = b.alloc(variance.shape, wide), b.alloc(variance.shape, wide)
+    with b.loops(variance.shape) as index:
+        epsilon = b.number(op.epsilon, wide)
+        root = b.pure(math.SqrtOp, add(b, widen(b, b.read(variance, index)), epsilon))
+        factor = divide(b, b.number(1.0, wide), root)
         if op.scale:
-            factor = multiply(w, factor, widen(w, w.read(gamma, index)))
-        shift = multiply(w, w.pure(arith.NegfOp, widen(w, w.read(mean, index))), factor)
+            factor = multiply(b, factor, widen(b, b.read(gamma, index)))
+        shift = multiply(b, b.pure(arith.NegfOp, widen(b, b.read(mean, index))), factor)
         if op.center:
-            shift = add(w, shift, widen(w, w.read(beta, index)))
-        w.store(factor, factors, index)
-        w.store(shift, shifts, index)
+            shift = add(b, shift, widen(b, b.read(beta, index)))
+        b.store(factor, factors, index)
+        b.store(shift, shifts, index)
     rank, axes = len(data.shape), [op.axis]
     factor_at, shift_at = (
         along(Buffer(variance.shape, wide, buffer), axes, rank) for buffer in (factors, shifts)
     )
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        product = multiply(w, widen(w, w.read(data, index)), factor_at(w, index))
-        return add(w, product, shift_at(w, index))
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        product = multiply(b, widen(b, b.read(data, index)), factor_at(b, index))
+        return add(b, product, shift_at(b, index))
 
     return wide_elements(data, compute)
 
 
 def normalized(
-    w: KernelBuilder, data: Buffer, axes: Sequence[int], epsilon: float
+    b: KernelBuilder, data: Buffer, axes: Sequence[int], epsilon: float
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What computes, wide, an element less the mean, over the root of the variance, both over
-    `axes`; these are computed at once."""
+    """Write loops that compute mean and standard deviation over `axes`; return a function that
+    computes a normalized element, in the wide type."""
     wide, reduced = step_type(data.element), Reduced.of(data.shape, axes)
-    means, roots = w.alloc(reduced.outer, wide), w.alloc(reduced.outer, wide)
-    zero, count = w.number(0.0, wide), w.number(float(prod(reduced.inner)), wide)
-    with w.loops(reduced.outer) as outer:
+    means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
+    zero, count = b.number(0.0, wide), b.number(float(prod(reduced.inner)), wide)
+    with b.loops(reduced.outer) as outer:
 
         def element(inner: Sequence[Index]) -> SSAValue:
-            return widen(w, w.read(data, reduced.index(outer, inner)))
+            return widen(b, b.read(data, reduced.index(outer, inner)))
 
         def square(inner: Sequence[Index]) -> SSAValue:
-            centered = w.pure(arith.SubfOp, element(inner), mean)
-            return multiply(w, centered, centered)
+            centered = b.pure(arith.SubfOp, element(inner), mean)
+            return multiply(b, centered, centered)
 
-        mean = divide(w, reduced.fold(w, zero, add, element), count)
-        variance = divide(w, reduced.fold(w, zero, add, square), count)
-        w.store(mean, means, outer)
-        w.store(w.pure(math.SqrtOp, add(w, variance, w.number(epsilon, wide))), roots, outer)
+        mean = divide(b, reduced.fold(b, zero, add, element), count)
+        variance = divide(b, reduced.fold(b, zero, add, square), count)
+        b.store(mean, means, outer)
+        b.store(b.pure(math.SqrtOp, add(b, variance, b.number(epsilon, wide))), roots, outer)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = reduced.place(index)
-        centered = w.pure(arith.SubfOp, widen(w, w.read(data, index)), w.load(means, place))
-        return divide(w, centered, w.load(roots, place))
+        centered = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(means, place))
+        return divide(b, centered, b.load(roots, place))
 
     return compute
 
@@ -114,136 +118,135 @@ def affine(
     axes: Sequence[int],
     value: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
 ) -> Tensor:
-    """What is computed, times `gamma`, and `beta` added to it."""
+    """Return the tensor of `value * gamma + beta`, the parameters along `axes`."""
     rank = len(data.shape)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        result = value(w, index)
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        result = value(b, index)
         if op.scale:
-            result = multiply(w, result, along(gamma, axes, rank)(w, index))
+            result = multiply(b, result, along(gamma, axes, rank)(b, index))
         if op.center:
-            result = add(w, result, along(beta, axes, rank)(w, index))
+            result = add(b, result, along(beta, axes, rank)(b, index))
         return result
 
     return wide_elements(data, compute)
 
 
 def layer_norm(
-    op: ops.LayerNormOp, w: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
+    op: ops.LayerNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    axes = [*op.axes]
-    value = normalized(w, w.buffered(data), axes, op.epsilon)
-    return affine(op, data, gamma, beta, axes, value)
+    value = normalized(b, b.buffered(data), op.axes, op.epsilon)
+    return affine(op, data, gamma, beta, op.axes, value)
 
 
 def instance_norm(
-    op: ops.InstanceNormOp, w: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
+    op: ops.InstanceNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
     channels = op.axis % len(data.shape)
     axes = [axis for axis in range(1, len(data.shape)) if axis != channels]
-    value = normalized(w, w.buffered(data), axes, op.epsilon)
+    value = normalized(b, b.buffered(data), axes, op.epsilon)
     return affine(op, data, gamma, beta, [channels], value)
 
 
 def group_norm(
-    op: ops.GroupNormOp, w: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
+    op: ops.GroupNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    """The channels seen as two dimensions: groups, and channels of one."""
+    """Normalize with the channels split into two dimensions: groups, and channels of a group."""
     shape = data.shape
     channels, *axes = normalize_axes([op.channel_axis, *op.axes], len(shape))
     groups = op.num_groups
     size = shape[channels] // groups
-    split = w.reshaped(data, (*shape[:channels], groups, size, *shape[channels + 1 :]))
+    split = b.reshaped(data, (*shape[:channels], groups, size, *shape[channels + 1 :]))
     inner = [channels + 1, *(axis + (axis > channels) for axis in axes)]
-    value = normalized(w, split, inner, op.epsilon)
+    value = normalized(b, split, inner, op.epsilon)
 
-    def of_channel(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def of_channel(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         channel = index[channels]
-        places = [w.floordiv(channel, size), w.mod(channel, size)] if size else [0, 0]
-        return value(w, [*index[:channels], *places, *index[channels + 1 :]])
+        places = [b.floordiv(channel, size), b.mod(channel, size)] if size else [0, 0]
+        return value(b, [*index[:channels], *places, *index[channels + 1 :]])
 
     return affine(op, data, gamma, beta, [channels], of_channel)
 
 
 def over_root(
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     axes: Sequence[int],
     finish: Callable[[SSAValue, int], SSAValue],
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
-    """What computes, wide, an element over the root of what `finish` makes of the sum of the
-    squares along `axes`, and of their number; these roots are computed at once."""
-    data, wide = w.buffered(data), step_type(data.element)
+    """Write loops that compute the roots of `finish(sum of squares, count)` along `axes`; return a
+    function that computes an element divided by its root, in the wide type."""
+    data, wide = b.buffered(data), step_type(data.element)
     reduced = Reduced.of(data.shape, axes)
-    roots = w.alloc(reduced.outer, wide)
-    with w.loops(reduced.outer) as outer:
+    roots = b.alloc(reduced.outer, wide)
+    with b.loops(reduced.outer) as outer:
 
         def square(inner: Sequence[Index]) -> SSAValue:
-            x = widen(w, w.read(data, reduced.index(outer, inner)))
-            return multiply(w, x, x)
+            x = widen(b, b.read(data, reduced.index(outer, inner)))
+            return multiply(b, x, x)
 
-        total = reduced.fold(w, w.number(0.0, wide), add, square)
-        w.store(w.pure(math.SqrtOp, finish(total, prod(reduced.inner))), roots, outer)
+        total = reduced.fold(b, b.number(0.0, wide), add, square)
+        b.store(b.pure(math.SqrtOp, finish(total, prod(reduced.inner))), roots, outer)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return divide(w, widen(w, w.read(data, index)), w.load(roots, reduced.place(index)))
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return divide(b, widen(b, b.read(data, index)), b.load(roots, reduced.place(index)))
 
     return compute
 
 
-def rms_norm(op: ops.RMSNormOp, w: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    wide, axes = step_type(data.element), [*op.axes]
+def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
+    wide, axes = step_type(data.element), op.axes
 
     def mean(total: SSAValue, count: int) -> SSAValue:
-        squares = divide(w, total, w.number(float(count), wide))
-        return add(w, squares, w.number(op.epsilon, wide))
+        squares = divide(b, total, b.number(float(count), wide))
+        return add(b, squares, b.number(op.epsilon, wide))
 
-    value, factor = over_root(w, data, axes, mean), along(weight, axes, len(data.shape))
-    return wide_elements(data, lambda w, index: multiply(w, value(w, index), factor(w, index)))
-
-
-def l2_normalize(op: ops.L2NormalizeOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    least = w.number(op.eps, step_type(data.element))
-    axes = [*op.axis]
-    return wide_elements(data, over_root(w, data, axes, lambda total, _: maximum(w, total, least)))
+    value, factor = over_root(b, data, axes, mean), along(weight, axes, len(data.shape))
+    return wide_elements(data, lambda b, index: multiply(b, value(b, index), factor(b, index)))
 
 
-def lrn(op: ops.LRNOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    """The sums of squares are added to for all places behind the axis, which are next to each
-    other, before the next term."""
-    data, shape, wide = w.buffered(data), data.shape, step_type(data.element)
+def l2_normalize(op: ops.L2NormalizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    least = b.number(op.eps, step_type(data.element))
+    value = over_root(b, data, op.axis, lambda total, _: maximum(b, total, least))
+    return wide_elements(data, value)
+
+
+def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    """Sum up the squares of adjacent channels, with the dimensions behind the axis innermost: they
+    are contiguous, so these loops are vectorized."""
+    data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
     axis, size = op.axis % len(shape), op.size
     before = (size - 1) // 2
     inner = shape[axis + 1 :]
-    sums = w.alloc(shape, wide)
-    with w.loops(shape[: axis + 1]) as (*outer, center):
-        with w.elements(inner, w.lanes) as index:
-            w.store(w.number(0.0, wide), sums, [*outer, center, *index])
-        low = w.max(w.sub(center, before), 0)
-        high = w.min(w.add(center, size - before), shape[axis])
+    sums = b.alloc(shape, wide)
+    with b.loops(shape[: axis + 1]) as (*outer, center):
+        with b.elements(inner, b.lanes) as index:
+            b.store(b.number(0.0, wide), sums, [*outer, center, *index])
+        low = b.max(b.sub(center, before), 0)
+        high = b.min(b.add(center, size - before), shape[axis])
         with (
-            w.loop(w.sub(high, low), min=low) as near,
-            w.elements(inner, w.lanes) as index,
+            b.loop(b.sub(high, low), min=low) as near,
+            b.elements(inner, b.lanes) as index,
         ):
-            x = widen(w, w.read(data, [*outer, near, *index]))
+            x = widen(b, b.read(data, [*outer, near, *index]))
             at = [*outer, center, *index]
-            w.store(add(w, w.load(sums, at), multiply(w, x, x)), sums, at)
+            b.store(add(b, b.load(sums, at), multiply(b, x, x)), sums, at)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        scaled = multiply(w, w.load(sums, index), w.number(op.alpha / size, wide))
-        base = add(w, scaled, w.number(op.bias, wide))
-        root = positive_power(w, base, op.beta)
-        return divide(w, widen(w, w.read(data, index)), root)
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        scaled = multiply(b, b.load(sums, index), b.number(op.alpha / size, wide))
+        base = add(b, scaled, b.number(op.bias, wide))
+        root = positive_power(b, base, op.beta)
+        return divide(b, widen(b, b.read(data, index)), root)
 
     return wide_elements(data, compute)
 
 
-def positive_power(w: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """The power of a number above zero: of what LRN has by default, by roots."""
+def positive_power(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
+    """Return a power of a number above zero; LRN's usual exponents by square roots."""
     if exponent not in (0.5, 0.75):
-        return power_of(w, base, exponent)
-    root = w.pure(math.SqrtOp, base)
-    return root if exponent == 0.5 else multiply(w, root, w.pure(math.SqrtOp, root))
+        return power_of(b, base, exponent)
+    root = b.pure(math.SqrtOp, base)
+    return root if exponent == 0.5 else multiply(b, root, b.pure(math.SqrtOp, root))
 
 
 NORMALIZATION: dict[type[Operation], Legalization] = {

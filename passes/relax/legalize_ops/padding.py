@@ -1,4 +1,4 @@
-"""Padding."""
+"""The legalization of padding."""
 
 from __future__ import annotations
 
@@ -18,52 +18,51 @@ __all__ = ["PADDING"]
 
 
 def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    widths = [*op.pad_width]
-    pairs = [*zip(widths[::2], widths[1::2], strict=True)]
+    pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
     mode, value, element = op.pad_mode, op.pad_value, data.element
     if is_integer(element):
         value = wrapped(int(value), element)
 
-    def constant(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = [w.sub(i, before) for i, (before, _) in zip(index, pairs, strict=True)]
+    def constant(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = [b.sub(i, before) for i, (before, _) in zip(index, pairs, strict=True)]
         conditions: list[SSAValue] = []
         for i, size, (before, after) in zip(place, data.shape, pairs, strict=True):
             if before > 0:
-                conditions.append(w.less(-1, i))
+                conditions.append(b.less(-1, i))
             if after > 0:
-                conditions.append(w.less(i, size))
-        return w.choose(
-            conditions, lambda: w.read(data, place), lambda: w.number(value, signless(element))
+                conditions.append(b.less(i, size))
+        return b.choose(
+            conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
         )
 
-    def others(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place: list[Index] = []
         for i, size, (before, after) in zip(index, data.shape, pairs, strict=True):
             cut = max(0, -before)
             kept = size - cut - max(0, -after)
-            at = w.sub(i, max(0, before))
+            at = b.sub(i, max(0, before))
             if before > 0 or after > 0:
-                at = inside(w, at, kept, max(0, before), mode)
-            place.append(w.add(at, cut))
-        return w.read(data, place)
+                at = inside(b, at, kept, max(0, before), mode)
+            place.append(b.add(at, cut))
+        return b.read(data, place)
 
-    return moved(op, constant if mode == "constant" else others)
+    return moved(op, constant if mode == "constant" else replicated)
 
 
-def inside(w: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:
-    """Where in a dimension that has so many elements of padding before it is what is at a place
-    that may be beyond it."""
+def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:
+    """Return the position in a dimension of `size` of the element at `place`, which may be in the
+    padding; `before` elements of padding come before the dimension."""
     if mode == "edge" or size == 1:
-        return w.max(0, w.min(place, size - 1))
+        return b.max(0, b.min(place, size - 1))
     period = size if mode == "circular" else 2 * (size - 1)
-    at = w.mod(w.add(place, -(-before // period) * period), period)
+    at = b.mod(b.add(place, -(-before // period) * period), period)
     if mode == "circular":
         return at
-    return select(w, w.less(at, size), at, w.sub(period, at))
+    return select(b, b.less(at, size), at, b.sub(period, at))
 
 
 def wrapped(value: int, element: IntegerType) -> int:
-    """An integer of any size as an element."""
+    """Return `value` wrapped around to the range of `element`."""
     if element == i1:
         return int(value != 0)
     half = 1 << element.bitwidth - 1

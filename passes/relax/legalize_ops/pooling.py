@@ -1,4 +1,7 @@
-"""Pooling: windows without conditions, as what they cover beyond the tensor is there."""
+"""Legalizations of pooling.
+
+The data is padded in a buffer first, so that windows need no conditions.
+"""
 
 from __future__ import annotations
 
@@ -18,64 +21,63 @@ from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tenso
 from .layouts import relayout
 from .scalars import add, convert, divide, least, maximum, multiply, wide_type
 
-__all__ = ["POOLING", "takes_neighbours"]
+__all__ = ["POOLING", "keeps_neighbours"]
 
-FEW = 32
-"""Of so many elements, what a window makes of them is one expression; of more, a loop."""
+UNROLLED = 32
+"""Windows of up to this many elements are unrolled; larger ones become a loop."""
 
 Combine: TypeAlias = Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]
 
 
-def max_pool(op: ops.MaxPoolOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
-    result = pool(w, data, windows, data.element, maximum, least(data.element))
+    result = pool(b, data, windows, data.element, maximum, least(data.element))
     return relayout(result, layout, out_layout)
 
 
-def avg_pool(op: ops.AvgPoolOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
-    sums = pool(w, data, windows, wide_type(data.element), add, 0)
+    sums = pool(b, data, windows, wide_type(data.element), add, 0)
     padding = op.count_include_pad
     divisors = [
-        (axis, *counted(w, window, data.shape[axis], padding, sums.element))
+        (axis, *counted(b, window, data.shape[axis], padding, sums.element))
         for axis, window in windows.items()
     ]
     fixed = prod(numbers[0] for _, numbers, table in divisors if table is None)
     tables = [(axis, table) for axis, _, table in divisors if table is not None]
-    none_counts = any(0 in numbers for _, numbers, _ in divisors)
+    some_empty = any(0 in numbers for _, numbers, _ in divisors)
 
-    def mean(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        divisor = w.number(max(fixed, 1), sums.element)
+    def mean(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        divisor = b.number(max(fixed, 1), sums.element)
         for axis, table in tables:
-            divisor = multiply(w, divisor, w.read(table, [index[axis]]))
-        if none_counts:  # a window of padding alone
-            divisor = maximum(w, divisor, w.number(1, sums.element))
-        value = w.read(sums, index)
+            divisor = multiply(b, divisor, b.read(table, [index[axis]]))
+        if some_empty:  # a window of padding alone
+            divisor = maximum(b, divisor, b.number(1, sums.element))
+        value = b.read(sums, index)
         if tables or fixed != 1:
-            value = divide(w, value, divisor)
-        return convert(w, value, data.element)
+            value = divide(b, value, divisor)
+        return convert(b, value, data.element)
 
     return relayout(Elements(sums.shape, data.element, mean), layout, out_layout)
 
 
-def takes_neighbours(op: Operation) -> bool:
-    """Whether it is pooling that makes neighbours in the result of neighbours in the data, in one
-    expression each."""
+def keeps_neighbours(op: Operation) -> bool:
+    """Return whether `op` is unrolled pooling of adjacent elements from adjacent ones."""
     if not isinstance(op, ops.PoolOp):
         return False
     layout, out_layout = op.layouts()
     windows = {window.axis: window for window in op.pool_windows()}
     last = windows.get(layout.axes[-1])
-    few = prod(window.size for window in windows.values()) <= FEW
+    few = prod(window.size for window in windows.values()) <= UNROLLED
     return layout == out_layout and few and (last is None or last.stride == 1)
 
 
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
-    """The data, in a layout that does not split spatial axes, and that layout."""
+    """Return the data in a layout that does not split spatial axes, and that layout."""
     if not any(axis.lower() in layout.factors for axis in spatial):
         return data, layout
     plain = Layout.parse("NC" + spatial)
@@ -83,69 +85,69 @@ def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor
 
 
 def pool(
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     windows: Mapping[int, Window],
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
 ) -> Tensor:
-    """What `combine` makes of the elements of each window over some dimensions, in that type."""
+    """Return the elements of each window combined, in the type `element`; `windows` are by axis,
+    and `identity` is that of `combine`."""
     out = [*data.shape]
     for axis, window in windows.items():
         out[axis] = window.count(data.shape[axis])
-    source = covered(w, data, windows, neutral)
+    source = padded(b, data, windows, identity)
     if any(window.span > window.stride for window in windows.values()):
-        source = w.buffered(source)
+        source = b.buffered(source)
     sizes = [window.size for window in windows.values()]
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        def tap(w: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place = [*index]
             for (axis, window), i in zip(windows.items(), taps, strict=True):
-                place[axis] = w.add(w.mul(index[axis], window.stride), w.mul(i, window.dilation))
-            return convert(w, w.read(source, place), element)
+                place[axis] = b.add(b.mul(index[axis], window.stride), b.mul(i, window.dilation))
+            return convert(b, b.read(source, place), element)
 
-        return combined(w, [(0, size) for size in sizes], element, combine, neutral, tap)
+        return combined(b, [(0, size) for size in sizes], element, combine, identity, tap)
 
     return Elements(tuple(out), element, compute)
 
 
 def combined(
-    w: KernelBuilder,
+    b: KernelBuilder,
     ranges: Sequence[tuple[Index, Index]],
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
     read: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
 ) -> SSAValue:
-    """What `combine` makes of the elements at all indices, of which each range has the first and
-    how many there are."""
-    known = [w.known(count) for _, count in ranges]
-    sizes = [count for count in known if isinstance(count, int)]
-    if len(sizes) == len(known) and 0 < prod(sizes) <= FEW:
+    """Return the elements at all indices in `ranges` combined; a range is its start and extent."""
+    extents = [b.known(count) for _, count in ranges]
+    sizes = [extent for extent in extents if isinstance(extent, int)]
+    if len(sizes) == len(extents) and 0 < prod(sizes) <= UNROLLED:
         first, *others = product(*map(range, sizes))
         starts = [start for start, _ in ranges]
 
         def at(offsets: Sequence[int]) -> SSAValue:
-            return read(w, [w.add(start, i) for start, i in zip(starts, offsets, strict=True)])
+            return read(b, [b.add(start, i) for start, i in zip(starts, offsets, strict=True)])
 
         value = at(first)
         for offsets in others:
-            value = combine(w, value, at(offsets))
+            value = combine(b, value, at(offsets))
         return value
-    acc = w.alloc((1,), element, "local")
-    w.store(w.number(neutral, element), acc, [0])
+    acc = b.alloc((1,), element, "local")
+    b.store(b.number(identity, element), acc, [0])
     with ExitStack() as stack:
-        index = [stack.enter_context(w.loop(count, min=start)) for start, count in ranges]
-        w.store(combine(w, w.load(acc, [0]), read(w, index)), acc, [0])
-    return w.load(acc, [0])
+        index = [stack.enter_context(b.loop(count, min=start)) for start, count in ranges]
+        b.store(combine(b, b.load(acc, [0]), read(b, index)), acc, [0])
+    return b.load(acc, [0])
 
 
-def covered(
-    w: KernelBuilder, data: Tensor, windows: Mapping[int, Window], neutral: float
+def padded(
+    b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], identity: float
 ) -> Tensor:
-    """The data with as much padding of a number as windows reach into: itself if none."""
+    """Return the data padded with `identity` as far as windows reach, or itself."""
     shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
     for axis, window in windows.items():
         extent = data.shape[axis]
@@ -156,21 +158,19 @@ def covered(
         kept[axis] = max(0, min(extent, reach - window.before))
     if (*shape,) == data.shape and not any(before):
         return data
-    result = w.alloc(shape, data.element)
-    flat = w.view(result, (prod(shape),))
-    with w.elements([prod(shape)], w.lanes) as index:
-        w.store(w.number(neutral, data.element), flat, index)
-    with w.elements(kept, w.lanes) as index:
-        place = [w.add(i, first) for i, first in zip(index, before, strict=True)]
-        w.store(w.read(data, index), result, place)
+    result = b.alloc(shape, data.element)
+    b.fill(result, shape, data.element, identity)
+    with b.elements(kept, b.lanes) as index:
+        place = [b.add(i, first) for i, first in zip(index, before, strict=True)]
+        b.store(b.read(data, index), result, place)
     return Buffer((*shape,), data.element, result)
 
 
 def counted(
-    w: KernelBuilder, window: Window, extent: int, padding: bool, element: Attribute
+    b: KernelBuilder, window: Window, extent: int, padding: bool, element: Attribute
 ) -> tuple[list[int], Tensor | None]:
-    """How many elements count of each window along a dimension, with those of the padding if
-    `padding`; and a tensor of these numbers unless they are all the same."""
+    """Return the number of elements of each window along a dimension, with those of the padding if
+    `padding`; and a tensor of these numbers, None if they are equal."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
     dilation = window.dilation
 
@@ -182,77 +182,77 @@ def counted(
     if len({*numbers}) == 1:
         return numbers, None
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        first = w.mul(index[0], window.stride)
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        first = b.mul(index[0], window.stride)
 
         def taps_before(bound: int) -> Index:
-            """How many taps are before a place."""
-            room = w.max(w.sub(bound + window.before, first), 0)
-            return w.min(w.floordiv(w.add(room, dilation - 1), dilation), window.size)
+            """Return the number of taps before the position `bound`."""
+            room = b.max(b.sub(bound + window.before, first), 0)
+            return b.min(b.floordiv(b.add(room, dilation - 1), dilation), window.size)
 
-        return convert(w, w.index(w.sub(taps_before(high), taps_before(low))), element)
+        return convert(b, b.index(b.sub(taps_before(high), taps_before(low))), element)
 
-    return numbers, w.buffered(Elements((len(numbers),), element, compute))
-
-
-# Ranges that cover a dimension
+    return numbers, b.buffered(Elements((len(numbers),), element, compute))
 
 
-def adaptive_max_pool(op: ops.AdaptivePoolOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    return adaptive(op, w, data, data.element, maximum, least(data.element))
+# Adaptive pooling: ranges that cover a dimension
 
 
-def adaptive_avg_pool(op: ops.AdaptivePoolOp, w: KernelBuilder, data: Tensor) -> Tensor:
-    return adaptive(op, w, data, wide_type(data.element), add, 0, mean=True)
+def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return adaptive(op, b, data, data.element, maximum, least(data.element))
+
+
+def adaptive_avg_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return adaptive(op, b, data, wide_type(data.element), add, 0, mean=True)
 
 
 def adaptive(
     op: ops.AdaptivePoolOp,
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Tensor,
     element: Attribute,
     combine: Combine,
-    neutral: float,
+    identity: float,
     *,
     mean: bool = False,
 ) -> Tensor:
-    """What `combine` makes of the elements of each range, over their number if `mean`."""
+    """Return the elements of each range combined, divided by their number if `mean`."""
     whole, layout = whole_dimensions(data, op.data_layout(), op.SPATIAL)
     axes = [layout.axes.index(axis) for axis in op.SPATIAL]
     out = [*whole.shape]
     for axis, size in zip(axes, op.output_sizes(), strict=True):
         out[axis] = size
 
-    def bounds(w: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
-        """The first element of a range, and how many there are."""
+    def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
+        """Return the start and the extent of range `place` along `axis`."""
         extent, size = whole.shape[axis], out[axis]
         if extent % size == 0:
-            return w.mul(place, extent // size), extent // size
-        begin = w.mul(place, extent)
-        first = w.floordiv(begin, size)
-        return first, w.sub(w.floordiv(w.add(begin, extent + size - 1), size), first)
+            return b.mul(place, extent // size), extent // size
+        begin = b.mul(place, extent)
+        first = b.floordiv(begin, size)
+        return first, b.sub(b.floordiv(b.add(begin, extent + size - 1), size), first)
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        ranges = [bounds(w, axis, index[axis]) for axis in axes]
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        ranges = [bounds(b, axis, index[axis]) for axis in axes]
 
-        def tap(w: KernelBuilder, places: Sequence[Index]) -> SSAValue:
+        def tap(b: KernelBuilder, places: Sequence[Index]) -> SSAValue:
             place = [*index]
             for axis, i in zip(axes, places, strict=True):
                 place[axis] = i
-            return convert(w, w.read(whole, place), element)
+            return convert(b, b.read(whole, place), element)
 
-        value = combined(w, ranges, element, combine, neutral, tap)
+        value = combined(b, ranges, element, combine, identity, tap)
         if mean:
             number: Index = 1
             for _, count in ranges:
-                number = w.mul(number, count)
+                number = b.mul(number, count)
             divisor = (
-                w.number(number, element)
+                b.number(number, element)
                 if isinstance(number, int)
-                else convert(w, number, element)
+                else convert(b, number, element)
             )
-            value = divide(w, value, divisor)
-        return convert(w, value, data.element)
+            value = divide(b, value, divisor)
+        return convert(b, value, data.element)
 
     return relayout(Elements((*out,), data.element, compute), layout, op.data_layout())
 

@@ -1,4 +1,4 @@
-"""Reductions: f16 in f32, and rounded once; integers wrap around."""
+"""Legalizations of reductions: f16 is computed in f32, and rounded once; integers wrap around."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Bound = Callable[[Attribute], float | int]
 
 @dataclass(frozen=True)
 class Reduced:
-    """A shape without some axes."""
+    """A shape and the axes over which it is reduced."""
 
     shape: Shape
     axes: Sequence[int]
@@ -48,22 +48,22 @@ class Reduced:
 
     @staticmethod
     def of(shape: Shape, axes: Sequence[int] | None, keepdims: bool = False) -> Reduced:
-        """Without these axes, all if None; with `keepdims` they are there with size 1."""
+        """Build from axes that may be negative, None for all; `keepdims` keeps them with size 1."""
         over = range(len(shape)) if axes is None else sorted(normalize_axes(axes, len(shape)))
         return Reduced(shape, over, keepdims)
 
     @property
     def outer(self) -> Shape:
-        """What is left of the shape."""
+        """The shape of the result."""
         return reduce(self.shape, self.axes, self.keepdims)
 
     @property
     def inner(self) -> Shape:
-        """The sizes of the axes."""
+        """The extents of the axes."""
         return tuple(self.shape[axis] for axis in self.axes)
 
     def index(self, outer: Sequence[Index], inner: Sequence[Index]) -> list[Index]:
-        """The index of what is at one place of what is left, and at one along the axes."""
+        """Return the index of the element at `outer` in the result and `inner` along the axes."""
         left, along = iter(outer), iter(inner)
         index: list[Index] = []
         for axis in range(len(self.shape)):
@@ -77,17 +77,17 @@ class Reduced:
 
     def fold(
         self,
-        w: KernelBuilder,
+        b: KernelBuilder,
         start: SSAValue,
         function: Function,
         element: Callable[[Sequence[Index]], SSAValue],
     ) -> SSAValue:
-        """Write loops over what is along the axes; see `KernelBuilder.fold`."""
-        neighbours = len(self.shape) - 1 in self.axes
-        return w.fold(self.inner, start, function, element, neighbours=neighbours)
+        """Write loops over the axes; see `KernelBuilder.fold`."""
+        contiguous = len(self.shape) - 1 in self.axes
+        return b.fold(self.inner, start, function, element, contiguous=contiguous)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
-        """The place, among what is left, of an element."""
+        """Return the index in the result of the element at `index`."""
         ones = [0] if self.keepdims else []
         places = [ones if axis in self.axes else [i] for axis, i in enumerate(index)]
         return [i for place in places for i in place]
@@ -99,18 +99,20 @@ def reduction(
     type: Attribute,
     start: float | int,
     combine: Function,
-    finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda w, value: value,
+    finish: Callable[[KernelBuilder, SSAValue], SSAValue] = lambda b, value: value,
 ) -> Tensor:
-    """What `combine` makes of a number and each element, in a type."""
-    axes = None if op.axis is None else op.axis
-    reduced = Reduced.of(data.shape, axes, op.keepdims)
+    """Return the reduction of `data` by `combine` from `start`, computed in `type`.
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    `finish` maps a result before it is rounded.
+    """
+    reduced = Reduced.of(data.shape, op.axis, op.keepdims)
+
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def element(inner: Sequence[Index]) -> SSAValue:
-            return convert(w, w.read(data, reduced.index(index, inner)), type)
+            return convert(b, b.read(data, reduced.index(index, inner)), type)
 
-        value = reduced.fold(w, w.number(start, type), combine, element)
-        return convert(w, finish(w, value), data.element)
+        value = reduced.fold(b, b.number(start, type), combine, element)
+        return convert(b, finish(b, value), data.element)
 
     return Elements(reduced.outer, data.element, compute)
 
@@ -124,61 +126,63 @@ def product(op: ops.ProdOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    axes = None if op.axis is None else op.axis
-    count = prod(Reduced.of(data.shape, axes).inner)
+    count = prod(Reduced.of(data.shape, op.axis).inner)
 
-    def over_count(w: KernelBuilder, value: SSAValue) -> SSAValue:
-        number = w.number(count, value.type)
-        return divide(w, value, number) if is_float(value.type) else quotient(w, value, number)
+    def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
+        number = b.number(count, value.type)
+        return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
 
     return reduction(op, data, wide_type(data.element), 0, add, over_count)
 
 
-def extremum(function: Function, of_none: Bound) -> Legalization:
-    """A reduction to the greatest or the least."""
+def extremum(function: Function, of_empty: Bound) -> Legalization:
+    """Legalize a reduction to the maximum or minimum; `of_empty` gives that of no elements."""
 
-    def define(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
-        start = of_none(signless(data.element))
+    def legalize(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+        start = of_empty(signless(data.element))
         return reduction(op, data, step_type(data.element), start, function)
 
-    return define
+    return legalize
 
 
-def index_of(floats: tuple[str, str], integers: tuple[str, str], of_none: Bound) -> Legalization:
-    """The index of the greatest or least element, NaN if there is one: the first one, or the
-    last one. The predicates are those by which a later one takes the place."""
+def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
+    """Legalize argmax or argmin; NaN is selected before any number.
 
-    def define(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    `floats` and `integers` are the predicates by which a later element replaces the present best,
+    if the first or the last of equal ones is selected.
+    """
+
+    def legalize(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
         axes = None if op.axis is None else [op.axis]
         reduced = Reduced.of(data.shape, axes, op.keepdims)
         last = op.select_last_index
         type = step_type(signless(data.element))
 
-        def is_better(w: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
+        def is_better(b: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
             if not is_float(type):
-                return w.pure(arith.CmpiOp, x, best, arg=integers[last])
-            better = w.pure(arith.CmpfOp, x, best, arg=floats[last])
+                return b.pure(arith.CmpiOp, x, best, arg=integers[last])
+            better = b.pure(arith.CmpfOp, x, best, arg=floats[last])
             if last:
-                return w.pure(arith.OrIOp, better, w.pure(arith.CmpfOp, x, x, arg="uno"))
-            return w.pure(arith.AndIOp, better, w.pure(arith.CmpfOp, best, best, arg="ord"))
+                return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
+            return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
 
-        def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            best = w.alloc((1,), type, "local")
-            w.store(w.number(of_none(data.element), type), best, [0])
+        def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            best = b.alloc((1,), type, "local")
+            b.store(b.number(of_empty(data.element), type), best, [0])
 
             def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
-                x = widen(w, w.read(data, reduced.index(index, inner)))
-                old = w.load(best, [0])
-                better = is_better(w, x, old)
-                w.store(w.pure(arith.SelectOp, better, x, old), best, [0])
-                here = convert(w, w.index(w.flat(inner, reduced.inner)), i64)
-                return w.pure(arith.SelectOp, better, here, value)
+                x = widen(b, b.read(data, reduced.index(index, inner)))
+                old = b.load(best, [0])
+                better = is_better(b, x, old)
+                b.store(b.pure(arith.SelectOp, better, x, old), best, [0])
+                here = convert(b, b.index(b.flat(inner, reduced.inner)), i64)
+                return b.pure(arith.SelectOp, better, here, value)
 
-            return w.accumulate(reduced.inner, w.number(0, i64), step)
+            return b.accumulate(reduced.inner, b.number(0, i64), step)
 
         return Elements(reduced.outer, tensor_type(op.result).element_type, compute)
 
-    return define
+    return legalize
 
 
 REDUCTION: dict[type[Operation], Legalization] = {

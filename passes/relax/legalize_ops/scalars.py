@@ -1,4 +1,4 @@
-"""Numbers in kernels: the types that sums have, and what depends on the type of an element."""
+"""Scalar arithmetic in kernels: types of intermediate results, conversions, operations by type."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.constant import is_integer
 from ....dialects.tir.builder import Index, TirBuilder
+from .no_kernel import NoKernel
 
 __all__ = [
     "add",
     "as_index",
+    "constant_of",
     "convert",
     "divide",
     "greatest",
     "is_float",
-    "known",
     "least",
     "maximum",
     "minimum",
@@ -46,21 +47,21 @@ __all__ = [
 
 
 def signless(type: Attribute) -> Attribute:
-    """An element type that can be computed with; NotImplementedError if it is no such number."""
+    """Return `type`; NoKernel for a signed or unsigned integer: arith has signless ones only."""
     if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
-        raise NotImplementedError(f"numbers of type {type}: kernels know integers without a sign")
+        raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type
 
 
 def wide_type(type: Attribute) -> Attribute:
-    """The type in which elements are added up: f32 for f16, i64 for integers."""
+    """Return the type in which elements are summed up: f32 for f16 and bf16, i64 for integers."""
     if isinstance(signless(type), Float16Type | BFloat16Type):
         return f32
     return i64 if is_integer(type) else type
 
 
 def step_type(type: Attribute) -> Attribute:
-    """The type in which elements are computed: f32 for f16, and i8, where it is 0 or 1, for i1."""
+    """Return the type in which elements are computed: f32 for f16 and bf16, i8 (0 or 1) for i1."""
     return i8 if type == i1 else wide_type(type) if is_float(type) else type
 
 
@@ -68,112 +69,119 @@ def is_float(type: Attribute) -> bool:
     return not is_integer(signless(type))
 
 
-def widen(w: TirBuilder, value: SSAValue) -> SSAValue:
-    """The number in the type in which it is computed."""
-    return convert(w, value, step_type(value.type))
+def widen(b: TirBuilder, value: SSAValue) -> SSAValue:
+    """Convert an element to the type in which it is computed."""
+    return convert(b, value, step_type(value.type))
 
 
-def known(value: SSAValue) -> float | int | None:
-    """The number, if it is a constant."""
+def constant_of(value: SSAValue) -> float | int | None:
+    """Return the number that `value` is, or None if it is not a constant."""
     op = value.owner
     if isinstance(op, arith.ExtFOp):
-        return known(op.input)
+        return constant_of(op.input)
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr | FloatAttr):
         return op.value.value.data
     return None
 
 
-def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
-    """The number, or the index, in another type: rounded, or wrapped around; i1 is 0 or 1."""
+def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+    """Convert a number or an index to `type`: floats are rounded, integers wrap around, i1 is 0
+    or 1.
+
+    NoKernel from floats to integers: `elementwise.to_integer` clips them first.
+    """
     source = value.type
     if source == type:
         return value
     if is_integer(source) and not is_integer(type) and not isinstance(type, IndexType):
-        return w.pure(arith.SIToFPOp, convert(w, value, i64), target_type=type)
+        return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=type)
     if not is_integer(source) and not isinstance(source, IndexType) and is_integer(type):
-        raise NotImplementedError(f"a number of type {type} made of one of {source}")
+        raise NoKernel(f"no conversion from {source} to {type}")
     if isinstance(source, IndexType):
         if is_integer(type):
-            return w.pure(arith.IndexCastOp, value, target_type=type)
-        value = w.pure(arith.IndexCastOp, value, target_type=i64)
-        return w.pure(arith.SIToFPOp, value, target_type=type)
+            return b.pure(arith.IndexCastOp, value, target_type=type)
+        value = b.pure(arith.IndexCastOp, value, target_type=i64)
+        return b.pure(arith.SIToFPOp, value, target_type=type)
     if is_integer(source) and is_integer(type):
         if source.bitwidth > type.bitwidth:
-            return w.pure(arith.TruncIOp, value, target_type=type)
+            return b.pure(arith.TruncIOp, value, target_type=type)
         extend = arith.ExtUIOp if source == i1 else arith.ExtSIOp
-        return w.pure(extend, value, target_type=type)
+        return b.pure(extend, value, target_type=type)
     assert isinstance(source, AnyFloat) and isinstance(type, AnyFloat)
     if source.bitwidth < type.bitwidth:
-        return w.pure(arith.ExtFOp, value, target_type=type)
+        return b.pure(arith.ExtFOp, value, target_type=type)
     if source.bitwidth == type.bitwidth:  # f16 and bf16
-        value = w.pure(arith.ExtFOp, value, target_type=f32)
-    elif source == f64 and type != f32:  # bf16 is rounded twice, as on numpy
-        value = to_odd(w, value) if isinstance(type, Float16Type) else convert(w, value, f32)
-    return w.pure(arith.TruncFOp, value, target_type=type)
+        value = b.pure(arith.ExtFOp, value, target_type=f32)
+    elif source == f64 and type != f32:  # bf16 is rounded twice, as in numpy
+        value = to_odd(b, value) if isinstance(type, Float16Type) else convert(b, value, f32)
+    return b.pure(arith.TruncFOp, value, target_type=type)
 
 
-def to_odd(w: TirBuilder, x: SSAValue) -> SSAValue:
-    """The f64 as f32, odd if it is not exact: what that is, rounded to f16, is what the f64 is.
+def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
+    """Round an f64 to f32, to the odd neighbour if it is not exact.
 
-    LLVM rounds f64 to f16 by a function of a library that may not be there.
+    A second rounding, to f16, then gives the same as one rounding of `x`.
+
+    LLVM would call a library function for f64 to f16, which may be missing.
+    Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, 2008.
     """
-    near = convert(w, x, f32)
-    back = convert(w, near, f64)
-    bits = w.pure(arith.BitcastOp, near, target_type=i32)
-    sizes = (w.pure(math.AbsFOp, number) for number in (back, x))
-    greater = convert(w, w.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
-    odd = w.pure(arith.OrIOp, w.pure(arith.SubiOp, bits, greater), w.number(1, i32))
-    inexact = w.pure(arith.CmpfOp, back, x, arg="one")
-    return w.pure(arith.BitcastOp, w.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
+    near = convert(b, x, f32)
+    back = convert(b, near, f64)
+    bits = b.pure(arith.BitcastOp, near, target_type=i32)
+    sizes = (b.pure(math.AbsFOp, number) for number in (back, x))
+    greater = convert(b, b.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
+    odd = b.pure(arith.OrIOp, b.pure(arith.SubiOp, bits, greater), b.number(1, i32))
+    inexact = b.pure(arith.CmpfOp, back, x, arg="one")
+    return b.pure(arith.BitcastOp, b.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
 
 
-def as_index(w: TirBuilder, value: SSAValue) -> SSAValue:
-    """The integer as an index."""
+def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
+    """Convert an integer to index."""
     signless(value.type)
-    return w.pure(arith.IndexCastOp, value, target_type=IndexType())
+    return b.pure(arith.IndexCastOp, value, target_type=IndexType())
 
 
-def select(w: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
-    """One of two indices, both of which are computed, or numbers."""
-    return w.pure(arith.SelectOp, condition, w.index(then), w.index(otherwise))
+def select(b: TirBuilder, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
+    """Return one of two indices or numbers; both are computed."""
+    return b.pure(arith.SelectOp, condition, b.index(then), b.index(otherwise))
 
 
 def least(type: Attribute) -> float | int:
-    """The least number of a type."""
+    """Return the least number of `type`."""
     if not is_integer(type):
         return -inf
     return 0 if type == i1 else -1 << type.bitwidth - 1
 
 
 def greatest(type: Attribute) -> float | int:
-    """The greatest number of a type."""
+    """Return the greatest number of `type`."""
     if not is_integer(type):
         return inf
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
-def maximum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The greater of two numbers, NaN if one is."""
+def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the maximum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
-        return w.pure(arith.MaximumfOp, lhs, rhs)
-    return w.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
+        return b.pure(arith.MaximumfOp, lhs, rhs)
+    return b.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
 
 
-def minimum(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The smaller of two numbers, NaN if one is."""
+def minimum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the minimum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
-        return w.pure(arith.MinimumfOp, lhs, rhs)
-    return w.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
+        return b.pure(arith.MinimumfOp, lhs, rhs)
+    return b.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
 
 
-def add(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return w.sum(lhs, rhs)
+def add(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return b.sum(lhs, rhs)
 
 
-def multiply(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return w.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
+def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    return b.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
 
 
-def divide(w: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """The quotient; of integers, truncated toward zero."""
-    return w.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)
+def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the quotient; of integers, truncated toward zero, undefined for 0 and overflow."""
+    return b.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)

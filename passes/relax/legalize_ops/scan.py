@@ -1,4 +1,4 @@
-"""Scans: f16 in f32, and rounded once; integers wrap around."""
+"""Legalizations of scans: f16 is computed in f32, and rounded once; integers wrap around."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ __all__ = ["SCAN"]
 def scan(
     function: Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue], identity: int
 ) -> Legalization:
-    """What a function of two numbers makes of the elements up to each one: loops that store it."""
+    """Legalize a scan by `function`, whose identity is `identity`: loops with a running total."""
 
-    def define(op: ops.ScanOp, w: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
         element = signless(data.element)
         if op.axis is None:
-            data, axis = w.reshaped(data, (prod(data.shape),)), 0
+            data, axis = b.reshaped(data, (prod(data.shape),)), 0
         else:
             axis = op.axis % len(data.shape)
         shape, size = data.shape, data.shape[axis]
         offset, reverse = op.exclusive, op.reverse
-        result = w.alloc(shape, element)
-        with w.loops((*shape[:axis], *shape[axis + 1 :])) as outer:
+        result = b.alloc(shape, element)
+        with b.loops((*shape[:axis], *shape[axis + 1 :])) as outer:
             before, after = outer[:axis], outer[axis:]
             if offset and size:
-                first = w.number(identity, element)
-                w.store(first, result, [*before, size - 1 if reverse else 0, *after])
-            number = w.number(identity, step_type(element))
-            total = w.alloc((1,), number.type, "local")
-            w.store(number, total, [0])
-            with w.loop(max(size - offset, 0)) as i:
-                place, target = i, w.add(i, int(offset))
+                first = b.number(identity, element)
+                b.store(first, result, [*before, size - 1 if reverse else 0, *after])
+            number = b.number(identity, step_type(element))
+            total = b.alloc((1,), number.type, "local")
+            b.store(number, total, [0])
+            with b.loop(max(size - offset, 0)) as i:
+                place, target = i, b.add(i, int(offset))
                 if reverse:
-                    place, target = w.sub(size - 1, place), w.sub(size - 1, target)
-                x = widen(w, w.read(data, [*before, place, *after]))
-                number = function(w, w.load(total, [0]), x)
-                w.store(number, total, [0])
-                w.store(convert(w, number, element), result, [*before, target, *after])
+                    place, target = b.sub(size - 1, place), b.sub(size - 1, target)
+                x = widen(b, b.read(data, [*before, place, *after]))
+                number = function(b, b.load(total, [0]), x)
+                b.store(number, total, [0])
+                b.store(convert(b, number, element), result, [*before, target, *after])
         return Buffer(shape, element, result)
 
-    return define
+    return legalize
 
 
 SCAN: dict[type[Operation], Legalization] = {

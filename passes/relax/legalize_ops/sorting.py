@@ -1,4 +1,4 @@
-"""Operations that order elements: NaN last, equal elements in their order."""
+"""Legalizations of sorting, which is stable; NaN comes last."""
 
 from __future__ import annotations
 
@@ -17,46 +17,49 @@ from .scalars import convert, is_float, widen
 __all__ = ["SORTING"]
 
 
-def comes_before(w: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -> SSAValue:
-    """Whether an element has to come before another: false of equal ones."""
+def comes_before(b: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -> SSAValue:
+    """Return whether `x` has to come before `y`; false if they are equal."""
     if descending:
         x, y = y, x
     if not is_float(x.type):
-        return w.pure(arith.CmpiOp, x, y, arg="slt")
-    less = w.pure(arith.CmpfOp, x, y, arg="ult")
-    return w.pure(arith.AndIOp, less, w.pure(arith.CmpfOp, x, x, arg="ord"))
+        return b.pure(arith.CmpiOp, x, y, arg="slt")
+    less = b.pure(arith.CmpfOp, x, y, arg="ult")
+    return b.pure(arith.AndIOp, less, b.pure(arith.CmpfOp, x, x, arg="ord"))
 
 
-def order(w: KernelBuilder, data: Buffer, axis: int, descending: bool) -> Tensor:
-    """The indices of the elements along an axis in order, by merging: at each level runs of sorted
-    indices, two at a time, go from one buffer to the other."""
+def order(b: KernelBuilder, data: Buffer, axis: int, descending: bool) -> Tensor:
+    """Return the indices that sort `data` along an axis, by a bottom-up merge sort.
+
+    Each level merges pairs of sorted runs from one buffer into the other; the levels are unrolled,
+    log2 of the size many.
+    """
     size = data.shape[axis]
     outer_shape = (*data.shape[:axis], *data.shape[axis + 1 :])
-    result = w.alloc((*outer_shape, size), i64)
-    with w.loops(outer_shape) as outer:
-        here, there = w.alloc((size,), IndexType()), w.alloc((size,), IndexType())
-        with w.loop(size) as i:
-            w.store(w.index(i), here, [i])
+    result = b.alloc((*outer_shape, size), i64)
+    with b.loops(outer_shape) as outer:
+        here, there = b.alloc((size,), IndexType()), b.alloc((size,), IndexType())
+        with b.loop(size) as i:
+            b.store(b.index(i), here, [i])
         run = 1
         while run < size:
-            with w.loop(-(-size // (2 * run))) as pair:
-                start = w.mul(pair, 2 * run)
-                middle = w.min(w.add(start, run), size)
-                end = w.min(w.add(start, 2 * run), size)
-                merge(w, data, axis, outer, descending, here, there, (start, middle, end))
+            with b.loop(-(-size // (2 * run))) as pair:
+                start = b.mul(pair, 2 * run)
+                middle = b.min(b.add(start, run), size)
+                end = b.min(b.add(start, 2 * run), size)
+                merge(b, data, axis, outer, descending, here, there, (start, middle, end))
             here, there = there, here
             run *= 2
-        with w.loop(size) as i:
-            w.store(convert(w, w.load(here, [i]), i64), result, [*outer, i])
+        with b.loop(size) as i:
+            b.store(convert(b, b.load(here, [i]), i64), result, [*outer, i])
     return Elements(
         data.shape,
         i64,
-        lambda w, index: w.load(result, [*index[:axis], *index[axis + 1 :], index[axis]]),
+        lambda b, index: b.load(result, [*index[:axis], *index[axis + 1 :], index[axis]]),
     )
 
 
 def merge(
-    w: KernelBuilder,
+    b: KernelBuilder,
     data: Buffer,
     axis: int,
     outer: Sequence[Index],
@@ -65,55 +68,55 @@ def merge(
     target: SSAValue,
     bounds: tuple[Index, Index, Index],
 ) -> None:
-    """Write a loop that merges two runs of sorted indices: which of the first elements that are
-    left comes before the other, that one is next."""
+    """Write a loop that merges the sorted runs `start` to `middle` and `middle` to `end` of the
+    indices in `source` into `target`."""
     start, middle, end = bounds
-    left, right = (w.alloc((1,), IndexType(), "local") for _ in range(2))
-    w.store(w.index(start), left, [0])
-    w.store(w.index(middle), right, [0])
+    left, right = (b.alloc((1,), IndexType(), "local") for _ in range(2))
+    b.store(b.index(start), left, [0])
+    b.store(b.index(middle), right, [0])
 
     def element(place: SSAValue) -> SSAValue:
-        return widen(w, w.read(data, [*outer[:axis], place, *outer[axis:]]))
+        return widen(b, b.read(data, [*outer[:axis], place, *outer[axis:]]))
 
-    with w.loop(w.sub(end, start), min=start) as place:
-        i, j = w.load(left, [0]), w.load(right, [0])
-        # Of a run that is at its end, an element is read that is there, and not taken.
-        last = w.sub(end, 1)
-        first, second = (w.load(source, [w.min(k, last)]) for k in (i, j))
-        before = comes_before(w, element(second), element(first), descending)
-        some, none = w.less(j, end), w.pure(arith.CmpiOp, i, w.index(middle), arg="sge")
-        take_second = w.all([some, w.pure(arith.OrIOp, none, before)])
-        w.store(w.pure(arith.SelectOp, take_second, second, first), target, [place])
-        step = w.pure(arith.SelectOp, take_second, w.index(1), w.index(0))
-        w.store(w.index(w.add(j, step)), right, [0])
-        w.store(w.index(w.add(i, w.sub(1, step))), left, [0])
+    with b.loop(b.sub(end, start), min=start) as place:
+        i, j = b.load(left, [0]), b.load(right, [0])
+        # At the end of a run another element is read, which is not taken.
+        last = b.sub(end, 1)
+        first, second = (b.load(source, [b.min(k, last)]) for k in (i, j))
+        before = comes_before(b, element(second), element(first), descending)
+        right_left, left_done = b.less(j, end), b.pure(arith.CmpiOp, i, b.index(middle), arg="sge")
+        take_second = b.all([right_left, b.pure(arith.OrIOp, left_done, before)])
+        b.store(b.pure(arith.SelectOp, take_second, second, first), target, [place])
+        step = b.pure(arith.SelectOp, take_second, b.index(1), b.index(0))
+        b.store(b.index(b.add(j, step)), right, [0])
+        b.store(b.index(b.add(i, b.sub(1, step))), left, [0])
 
 
 def at_indices(data: Tensor, indices: Tensor, axis: int) -> Elements:
-    """The elements at indices along an axis."""
+    """Return the elements of `data` at `indices` along `axis`."""
 
-    def compute(w: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = w.pure(arith.IndexCastOp, w.read(indices, index), target_type=IndexType())
-        return w.read(data, [*index[:axis], place, *index[axis + 1 :]])
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        place = b.pure(arith.IndexCastOp, b.read(indices, index), target_type=IndexType())
+        return b.read(data, [*index[:axis], place, *index[axis + 1 :]])
 
     return Elements(indices.shape, data.element, compute)
 
 
-def argsort(op: ops.ArgsortOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def argsort(op: ops.ArgsortOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axis = op.axis % len(data.shape)
-    return order(w, w.buffered(data), axis, op.descending)
+    return order(b, b.buffered(data), axis, op.descending)
 
 
-def sort(op: ops.SortOp, w: KernelBuilder, data: Tensor) -> Tensor:
+def sort(op: ops.SortOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axis = op.axis % len(data.shape)
-    data = w.buffered(data)
-    return at_indices(data, order(w, data, axis, op.descending), axis)
+    data = b.buffered(data)
+    return at_indices(data, order(b, data, axis, op.descending), axis)
 
 
-def topk(op: ops.TopkOp, w: KernelBuilder, data: Tensor) -> tuple[Tensor, Tensor]:
+def topk(op: ops.TopkOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, Tensor]:
     axis = op.axis % len(data.shape)
-    data = w.buffered(data)
-    indices = order(w, data, axis, op.largest)
+    data = b.buffered(data)
+    indices = order(b, data, axis, op.largest)
     shape = static_shape(op.indices.type)
     assert shape is not None
     first = Elements(shape, i64, indices.read)

@@ -1,4 +1,4 @@
-"""Functions of one tensor, element by element."""
+"""Legalizations of element-wise functions of one tensor."""
 
 from __future__ import annotations
 
@@ -17,65 +17,65 @@ __all__ = ["UNARY", "sigmoid"]
 
 
 def rounding(function: Callable[..., Operation]) -> Legalization:
-    """A function that rounds, which changes no integer."""
+    """Legalize a rounding function, which is the identity on integers."""
 
-    def scalar(w: KernelBuilder, x: SSAValue) -> SSAValue:
-        return w.pure(function, x) if is_float(x.type) else x
+    def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
+        return b.pure(function, x) if is_float(x.type) else x
 
     return on_numbers(scalar)
 
 
-def absolute(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return w.pure(math.AbsFOp if is_float(x.type) else math.AbsIOp, x)
+def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(math.AbsFOp if is_float(x.type) else math.AbsIOp, x)
 
 
-def negative(w: KernelBuilder, x: SSAValue) -> SSAValue:
+def negative(b: KernelBuilder, x: SSAValue) -> SSAValue:
     if is_float(x.type):
-        return w.pure(arith.NegfOp, x)
-    return w.pure(arith.SubiOp, w.number(0, x.type), x)
+        return b.pure(arith.NegfOp, x)
+    return b.pure(arith.SubiOp, b.number(0, x.type), x)
 
 
-def sign(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    """A NaN stays, and so does no zero that is negative."""
-    one, minus_one = w.number(1, x.type), w.number(-1, x.type)
+def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    """Return -1, 0 or 1; NaN for NaN, and 0 for -0."""
+    one, minus_one = b.number(1, x.type), b.number(-1, x.type)
     if not is_float(x.type):
-        return minimum(w, maximum(w, x, minus_one), one)
-    zero = w.number(0.0, x.type)
-    result = w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
-    result = w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
-    return w.pure(arith.SelectOp, w.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
+        return minimum(b, maximum(b, x, minus_one), one)
+    zero = b.number(0.0, x.type)
+    result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
+    result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
+    return b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
 
 
-def square(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return multiply(w, x, x)
+def square(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return multiply(b, x, x)
 
 
-def rsqrt(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return w.pure(arith.DivfOp, w.number(1.0, x.type), w.pure(math.SqrtOp, x))
+def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.DivfOp, b.number(1.0, x.type), b.pure(math.SqrtOp, x))
 
 
-def sigmoid(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    """1 / (1 + exp(-x))."""
-    one = w.number(1.0, x.type)
-    power = w.pure(math.ExpOp, w.pure(arith.NegfOp, x))
-    return w.pure(arith.DivfOp, one, w.pure(arith.AddfOp, one, power))
+def sigmoid(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    """Return 1 / (1 + exp(-x))."""
+    one = b.number(1.0, x.type)
+    power = b.pure(math.ExpOp, b.pure(arith.NegfOp, x))
+    return b.pure(arith.DivfOp, one, b.pure(arith.AddfOp, one, power))
 
 
-def is_nan(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return w.pure(arith.CmpfOp, x, x, arg="uno")
+def is_nan(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.CmpfOp, x, x, arg="uno")
 
 
 def against_infinity(predicate: str) -> Legalization:
-    """A comparison of the absolute value with infinity."""
+    """Legalize to a comparison of the absolute value with infinity."""
 
-    def scalar(w: KernelBuilder, x: SSAValue) -> SSAValue:
-        return w.pure(arith.CmpfOp, w.pure(math.AbsFOp, x), w.number(inf, x.type), arg=predicate)
+    def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
+        return b.pure(arith.CmpfOp, b.pure(math.AbsFOp, x), b.number(inf, x.type), arg=predicate)
 
     return on_numbers(scalar)
 
 
-def invert(w: KernelBuilder, x: SSAValue) -> SSAValue:
-    return w.pure(arith.XOrIOp, x, w.number(-1, x.type))
+def invert(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.XOrIOp, x, b.number(-1, x.type))
 
 
 UNARY: dict[type[Operation], Legalization] = {

@@ -153,9 +153,9 @@ func.func @views(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
 // CHECK:      func.func private @fused(%y: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
 // CHECK:      func.func private @fused_add(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relax.primitive} {
 // CHECK-NOT:  tir.prim_func
-// REMARK:     Function=left | Remark="'relax.nonzero' has no definition for kernels"
-// REMARK:     Function=fused | Remark="no kernel computes 'relax.constant', which has no definition for kernels"
-// REMARK:     Function=fused_add | Remark="no kernel computes a tensor of type tensor<?xf32>, whose shape is not known"
+// REMARK:     Function=left | Remark="'relax.nonzero' has no legalization"
+// REMARK:     Function=fused | Remark="no kernel: 'relax.constant' has no legalization"
+// REMARK:     Function=fused_add | Remark="no kernel: the shape of tensor<?xf32> is not known"
 func.func @left(%x: tensor<?xf32>, %y: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<2x?xi64>, tensor<2x3xf32>) {
   %0 = relax.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %1 = relax.nonzero %y : (tensor<2x3xf32>) -> tensor<2x?xi64>

@@ -1,7 +1,7 @@
 // RUN: not passline-opt %s -p plan-devices --split-input-file 2>&1 | filecheck %s
 
 // A copy from where the value is not.
-// CHECK: error: 'relax.device_copy' op copies from #relax.device<cpu> what is on #relax.device<cuda>
+// CHECK: error: 'relax.device_copy' op copies from #relax.device<cpu> a value that is on #relax.device<cuda>
 // CHECK: note: 'func.func' op has parameter 0 on #relax.device<cuda>
 !t = tensor<2xf32>
 func.func @copy(%x : !t {relax.device = #relax.device<cuda>}) -> !t {
@@ -40,9 +40,9 @@ func.func @function(%c : i1, %x : !t) -> !t {
 // -----
 
 // Attributes that say nothing.
-// CHECK: error: 'func.func' op has parameter 0 on "cuda", which is no device of this value
-// CHECK: error: 'func.func' op has result 0 on [#relax.device<cpu>], which is no device of this value
-// CHECK: error: 'relax.lambda' op is on {{\[\[}}#relax.device<cpu>], []], which is no device of this value
+// CHECK: error: 'func.func' op has parameter 0 on "cuda", which is not a device of this value
+// CHECK: error: 'func.func' op has result 0 on [#relax.device<cpu>], which is not a device of this value
+// CHECK: error: 'relax.lambda' op is on {{\[\[}}#relax.device<cpu>], []], which is not a device of this value
 func.func @attribute(%x : tensor<2xf32> {relax.device = "cuda"}) -> (tensor<2xf32> {relax.device = [#relax.device<cpu>]}) {
   %f = relax.lambda(%a : tensor<2xf32>) -> tensor<2xf32> attributes {relax.device = [[#relax.device<cpu>], []]} {
     relax.yield %a : tensor<2xf32>
@@ -53,7 +53,7 @@ func.func @attribute(%x : tensor<2xf32> {relax.device = "cuda"}) -> (tensor<2xf3
 // -----
 
 // A copy from another memory.
-// CHECK: error: 'relax.device_copy' op copies from #relax.device<cuda, "b"> what is on #relax.device<cuda, "a">
+// CHECK: error: 'relax.device_copy' op copies from #relax.device<cuda, "b"> a value that is on #relax.device<cuda, "a">
 // CHECK: note: 'func.func' op has parameter 0 on #relax.device<cuda, "a">
 !t = tensor<2xf32>
 func.func @memory(%x : !t {relax.device = #relax.device<cuda, "a">}) -> !t {

@@ -16,8 +16,8 @@ func.func @dynamic_inside(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: error: 'relax.exp' op is on tensors, and not legalized: legalize-ops has to make a kernel of it first
-// CHECK: error: 'relax.negative' op is on tensors, and not legalized
+// CHECK: error: 'relax.exp' op is on tensors and not legalized: run legalize-ops first
+// CHECK: error: 'relax.negative' op is on tensors and not legalized
 func.func @not_legalized(%x : tensor<4xf32>) -> tensor<4xf32> {
   %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   %1 = relax.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
@@ -26,7 +26,7 @@ func.func @not_legalized(%x : tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'scf.while' op is control flow that plan-memory does not support yet: it takes scf.if
+// CHECK: error: 'scf.while' op is control flow that plan-memory does not support: only scf.if
 func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
   %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
     scf.condition (%c) %a : tensor<4xf32>
@@ -39,7 +39,7 @@ func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'relax.lambda' op cannot be planned: functions are no values on buffers; lambda-lift and inline make calls of them
+// CHECK: error: 'relax.lambda' op cannot be planned: buffers cannot hold functions; lambda-lift and inline turn them into calls
 func.func @functions(%x : tensor<4xf32>) -> tensor<4xf32> {
   %f = relax.lambda(%a : tensor<4xf32>) -> tensor<4xf32> {
     relax.yield %a : tensor<4xf32>
@@ -50,14 +50,14 @@ func.func @functions(%x : tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'func.func' op returns i32: functions on buffers give tensors only
+// CHECK: error: 'func.func' op returns i32: a function on buffers returns tensors only
 func.func @number(%x : tensor<4xf32>, %n : i32) -> i32 {
   return %n : i32
 }
 
 // -----
 
-// CHECK: error: 'func.func' op has 2 blocks: plan-memory takes structured control flow
+// CHECK: error: 'func.func' op has 2 blocks: plan-memory needs structured control flow
 func.func @blocks(%x : tensor<4xf32>) -> tensor<4xf32> {
   cf.br ^end
 ^end:
@@ -66,7 +66,7 @@ func.func @blocks(%x : tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'relax.call_tir' op calls a kernel on memref<4xf32, "shared">: buffers have no layout or memory space here
+// CHECK: error: 'relax.call_tir' op calls a kernel on memref<4xf32, "shared">: layouts and memory spaces are not supported
 tir.prim_func private @kernel(%x : memref<4xf32, "shared">, %y : memref<4xf32>) {
 }
 func.func @space(%x : tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of ConvertLayout: entries, remarks, operations of other projects."""
+"""ConvertLayout: invalid entries, remarks, and operations of other projects."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_layouts_by_name():
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        (["relax.nn.conv2:NHWC"], "there is no operation 'relax.nn.conv2', did you mean"),
+        (["relax.nn.conv2:NHWC"], "unknown operation 'relax.nn.conv2', did you mean"),
         (["relax.add:NHWC"], "no layouts can be chosen for 'relax.add'"),
         (["relax.nn.conv2d"], "expected layouts, as 'relax.nn.conv2d:NHWC'"),
         (["relax.nn.conv2d:nhwc"], 'layout "nhwc" is not a sequence of axes'),

@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of FuseOps: limits, levels, random graphs, others' operations."""
+"""FuseOps: limits, levels, random graphs, and operations of other projects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from passline.dialects.relax.linear_algebra import MatmulOp
 from passline.dialects.relax.manipulation import ReshapeOp, TransposeOp
 from passline.dialects.relax.reduction import SumOp
 from passline.dialects.relax.unary import ExpOp, NegativeOp, TanhOp
-from passline.passes.relax.fuse_ops import FuseOps, fuse_operations, is_scalar_constant
-from passline.passes.rewriting.outliner import Outliner
-from passline.passmanager import PassContext
+from passline.passes.relax.fuse_ops import FuseOps, fuse_operations
+from passline.passes.rewriting.outliner import Outliner, is_scalar_constant
+from passline.passmanager import PassContext, Recorder
 from passline.passmanager.diagnostics import Diagnostic
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.remarks import Remark
@@ -198,12 +198,20 @@ def test_what_is_opaque_stays_outside():
     assert kernels(FuseOps()(module_of(build))) == []
 
 
-def test_steps_that_are_not_let_through():
+class Denied(Recorder):
+    """Allows no step."""
+
+    def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
+        return False
+
+
+def test_steps_that_are_not_allowed():
     module = chain(2)
     main = module.body.block.first_op
     assert main is not None
     outliner = Outliner(module, is_scalar_constant)
-    assert fuse_operations(main, outliner, gate=lambda: False) == 0
+    fuse_operations(main, outliner, actions=(denied := Denied()))
+    assert not denied.counts
     assert len([*module.ops]) == 1
 
 

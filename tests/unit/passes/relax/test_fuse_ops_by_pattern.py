@@ -1,4 +1,4 @@
-"""What FileCheck cannot say of FuseOpsByPattern: patterns in Python, their text, overlaps."""
+"""FuseOpsByPattern: patterns built in Python, their text, overlapping matches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from passline.analysis.dataflow_pattern import (
     Pattern,
     is_const,
     is_op,
-    parse_pattern,
     wildcard,
 )
+from passline.analysis.dataflow_pattern_parser import parse_pattern
 from passline.passes.relax.fuse_ops_by_pattern import FuseOpsByPattern
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context

@@ -26,14 +26,14 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from passline.analysis.device_analyzer import DEVICE
 from passline.dialects.relax.control import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.device_type import DeviceType
 from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
-from passline.passes.relax.plan_devices import DEVICE, PlanDevices, plan_devices
-from passline.passmanager import ConfigError, DiagnosticError, PassContext
-from passline.passmanager.diagnostics import DiagnosticContext
+from passline.passes.relax.plan_devices import PlanDevices, plan_devices
+from passline.passmanager import ConfigError, DiagnosticError, PassContext, Recorder
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.verifier import verify
@@ -42,7 +42,8 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.chunks import split_chunks
 
-CASES = Path(__file__).parents[3] / "filecheck/passes/relax/plan_devices.mlir"
+FILECHECK = Path(__file__).parents[3] / "filecheck/passes/relax"
+CASES = [FILECHECK / f"plan_devices{theme}.mlir" for theme in ("", "_control_flow")]
 T = TensorType(f32, [2])
 CPU, CUDA = DeviceAttr("cpu"), DeviceAttr("cuda")
 
@@ -53,7 +54,7 @@ def function(*lines: str) -> ModuleOp:
 
 
 def parameters(module: ModuleOp, name: str = "f") -> list[DeviceAttr]:
-    """Where the parameters and results of a function are."""
+    """Return the devices of the parameters and results of a function."""
     func = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
     entries = [*(func.arg_attrs or ()), *(func.res_attrs or ())]
     devices = [entry.data.get("relax.device") for entry in entries]
@@ -65,11 +66,11 @@ def copies(module: ModuleOp) -> int:
 
 
 def plan(module: ModuleOp, fallback: DeviceAttr = CUDA) -> int:
-    diagnostics = DiagnosticContext()
-    count = plan_devices(module, fallback, diagnostics.error)
-    assert not len(diagnostics)
+    """Plan, without an error; return the number of copies."""
+    plan_devices(module, fallback, recorder := Recorder())
+    assert not recorder.errors
     verify(module)
-    return count
+    return recorder.counts["copies"]
 
 
 @pytest.mark.parametrize(("given", "device"), [(2, "cuda"), ("vulkan", "vulkan"), (1, "cpu")])
@@ -97,9 +98,10 @@ def test_the_kinds_are_those_of_the_attribute():
     assert {kind.name for kind in DeviceType} == set(DEVICE_TYPES)
 
 
-def test_a_second_run_changes_nothing():
-    for chunk, line in split_chunks(CASES.read_bytes()):
-        module = parse_module(make_ir_context(), chunk.decode(), str(CASES), line_offset=line)
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_second_run_changes_nothing(path: Path):
+    for chunk, line in split_chunks(path.read_bytes()):
+        module = parse_module(make_ir_context(), chunk.decode(), str(path), line_offset=line)
         plan(module)
         snapshot = Snapshot(module)
         assert plan(module) == 0
@@ -159,7 +161,7 @@ def test_a_contradiction_fails_the_pass_and_names_both_sites():
         PlanDevices()(module)
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message.endswith(
-        "copies from #relax.device<cpu> what is on #relax.device<cuda>"
+        "copies from #relax.device<cpu> a value that is on #relax.device<cuda>"
     )
     (note,) = diagnostic.notes
     assert note.message == "'func.func' op has parameter 0 on #relax.device<cuda>"
@@ -185,7 +187,7 @@ def annotate(module: ModuleOp, random: Random) -> None:
 
 
 class Devices:
-    """Where each value is, by the rules that the plan says to read it by; each operation has to be
+    """The device of each value, read by the rules of `plan_devices`; checks that each operation is
     on one device."""
 
     def __init__(self, module: ModuleOp) -> None:
@@ -204,7 +206,7 @@ class Devices:
                 self.at[value] = place
 
     def block(self, block: Block, ends: Sequence[Attribute | None]) -> list[Attribute | None]:
-        """Where what a block ends with is; it has to be where it is expected."""
+        """Return the devices of the terminator's operands, and check them against `ends`."""
         for op in block.ops:
             if op is not block.last_op:
                 self.op(op)
@@ -256,12 +258,12 @@ class Devices:
                         self.at[result] = operands[0] if operands else self.annotated(result)
 
     def parts(self, function: SSAValue) -> list[list[Attribute]]:
-        """Where the arguments and the results of a function are."""
+        """Return the devices of the arguments and of the results of a function."""
         parts = cast(ArrayAttr[ArrayAttr[Attribute]], self.at[function])
         return [[*part] for part in parts]
 
     def annotated(self, value: SSAValue) -> Attribute:
-        """Where a value of no operands is: as annotated, else where its function's result is."""
+        """Return the device of a source: the annotated one, or that of the function's result."""
         users = [use.operation for use in value.uses]
         return next((user.device for user in users if isinstance(user, OnDeviceOp)), self.default)
 

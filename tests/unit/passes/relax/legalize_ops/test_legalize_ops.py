@@ -1,5 +1,4 @@
-"""What FileCheck cannot say of LegalizeOps: kernels of groups of operations compute what these do,
-in tiles of all shapes."""
+"""LegalizeOps: kernels of fused operations compute the same as these, in tiles of all shapes."""
 
 from __future__ import annotations
 
@@ -11,13 +10,13 @@ import pytest
 from support.evaluation import Array
 from support.laws import run
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, UnitAttr, f32
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, UnitAttr, f32, f64
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from passline.dialects.relax.activation import ReluOp
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.binary import AddOp, MaximumOp, ModOp, MultiplyOp, SubtractOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.convolution import Conv2dOp, Conv3dOp
 from passline.dialects.relax.indexing import StridedSliceOp
@@ -30,12 +29,14 @@ from passline.dialects.relax.manipulation import (
     TransposeOp,
 )
 from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrimFuncOp
-from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps
-from passline.passmanager import PassContext
+from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps, legalize_operations
+from passline.passmanager import PassContext, Recorder
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
+from passline.passmanager.remarks import RemarkKind
 
 Shape = tuple[int, ...]
 Build = Callable[..., Sequence[Operation]]
@@ -77,7 +78,7 @@ def check_group(shapes: Sequence[Shape], build: Build, lanes: int = 4) -> PrimFu
 
 
 def buffers(kernel: PrimFuncOp) -> int:
-    """How many buffers it has that are not local."""
+    """Return the number of buffers of `kernel` that are not local."""
     return sum(isinstance(op, memref.AllocOp) for op in walk(kernel))
 
 
@@ -315,3 +316,15 @@ def test_more_dimensions():
 def test_vectors_have_elements(lanes: int):
     with pytest.raises(ValueError, match=f"lanes is {lanes}: expected at least 1"):
         LegalizeOps(lanes=lanes)
+
+
+@pytest.mark.parametrize(("element", "kernels"), [(f32, 1), (f64, 0)], ids=str)
+def test_a_function_without_a_kernel_stays_and_is_reported(element: Element, kernels: int):
+    type = TensorType(element, [4])
+    func = FuncOp("main", ([type, type], [type]))
+    func.body.block.add_ops([rest := ModOp(*func.args), ReturnOp(rest)])
+    module = ModuleOp([func])
+    legalize_operations(module, actions=(recorder := Recorder()))
+    assert recorder.counts["kernels"] == kernels
+    assert recorder.remarks == [(RemarkKind.MISSED, "NoKernel")] * (1 - kernels)
+    assert any(isinstance(op, ModOp) for op in walk(module)) == (not kernels)

@@ -131,12 +131,12 @@ def test_some_parts_are_used():
 
 @needs_native
 def test_machine_code():
-    """Of all but empty tensors."""
+    """Check all operations, except on empty tensors."""
     check_machine_code({name: op for name, op in CASES.items() if not has_empty(op)})
 
 
 def has_empty(op: Operation) -> bool:
-    """Whether a tensor has no elements."""
+    """Return whether a tensor has zero elements."""
     return any(0 in (static_shape(v.type) or ()) for v in (*op.operands, *op.results))
 
 

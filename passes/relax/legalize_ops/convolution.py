@@ -1,0 +1,210 @@
+"""Convolutions and transposed convolutions, as contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects.relax import convolution as ops
+from ....dialects.relax.layout import Layout
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.windows import Window
+from ....dialects.tir.builder import Index
+from .contraction import Contraction, Coordinates, total_type
+from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .layouts import moved_index, relayout
+from .phases import split_phases, spread_out
+from .scalars import convert
+
+__all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
+
+
+def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
+    data_layout, kernel_layout, out_layout = op.layouts()
+    plain, usual = usual_layouts(op)
+    weight = relayout(weight, kernel_layout, usual)
+    if b.groups is None:
+        data = relayout(data, data_layout, plain)
+    geometry = Geometry(windows_of(op), op.groups, out_layout)
+    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type)
+
+
+def conv_transpose(
+    op: ops.TransposedConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor
+) -> Tensor:
+    """Convolve the data, spread out by the strides, with the reversed weight."""
+    data_layout, kernel_layout, out_layout = op.layouts()
+    plain, usual = usual_layouts(op)
+    data = relayout(data, data_layout, plain)
+    weight = relayout(weight, kernel_layout, usual)
+    windows, groups = windows_of(op), op.groups
+    out = [op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True)]
+    spread = spread_out(b, data, windows, out)
+    inputs, outputs, *sizes = weight.shape
+
+    def reversed_weight(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        output, channel, *taps = index
+        group = b.floordiv(output, outputs)
+        source = b.add(b.mul(group, inputs // groups), channel)
+        back = [b.sub(size - 1, tap) for size, tap in zip(sizes, taps, strict=True)]
+        return b.read(weight, [source, b.mod(output, outputs), *back])
+
+    kernel = Elements((outputs * groups, inputs // groups, *sizes), weight.element, reversed_weight)
+    steps = [Window(v.axis, v.size, 1, v.dilation, 0, 0) for v in windows]
+    geometry = Geometry(steps, groups, out_layout)
+    return convolve(b, spread, kernel, geometry, tensor_type(op.result).element_type)
+
+
+def usual_layouts(op: ops.ConvolutionOp) -> tuple[Layout, Layout]:
+    """Return the layouts of data and weight in which convolutions are computed: NCHW, OIHW."""
+    return Layout.parse("NC" + op.SPATIAL), Layout.parse(op.CHANNELS + op.SPATIAL)
+
+
+def is_plain(op: ops.ConvolutionOp) -> bool:
+    """Return whether data, weight and result of `op` are in the usual layouts."""
+    plain, usual = usual_layouts(op)
+    return op.layouts() == (plain, usual, plain)
+
+
+def windows_of(op: ops.ConvolutionOp) -> list[Window]:
+    """Return the windows of a convolution whose weight has a static shape."""
+    extents = op.layouts()[1].extents(static_shape(op.weight.type))
+    return op.windows([extents[axis] for axis in op.SPATIAL])
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The windows, groups and result layout of a convolution."""
+
+    windows: Sequence[Window]
+    groups: int
+    out_layout: Layout
+
+
+def convolve(
+    b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry, element: Attribute
+) -> Tensor:
+    """Return the convolution of data (NC...) and a weight (OI...).
+
+    The image of the contraction is one row per output row, or flat: one row in all, where the
+    kernel merges the spatial dimensions, which only windows of one element allow.
+    """
+    windows, groups, out_layout = geometry.windows, geometry.groups, geometry.out_layout
+    plain = Layout.parse("NC" + "".join(window.axis for window in windows))
+    images, channels, *extents = data.shape
+    outputs, inputs, *sizes = weight.shape
+    per_group = outputs // groups
+    kernel = b.reshaped(weight, (outputs, inputs * prod(sizes)))
+    total = total_type(element, data, weight)
+    flat = b.groups is not None
+    if flat:
+        rows, columns = (), prod(extents)
+        data = b.reshaped(data, (images, channels, columns))
+        shape = (images, outputs, columns)
+        if columns == groups == 1:
+            return of_points(data, kernel, shape, element, total)
+    else:
+        out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+        data = split_phases(b, data, windows)
+        (*rows, columns) = out
+        sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
+        shape = out_layout.shape(sizes_of_axes)
+    pitch = data.shape[-1] if not flat and len(rows) == 1 else None
+    as_rows = data
+    if pitch is not None:  # height and width as one long row
+        as_rows = b.reshaped(data, (*data.shape[:-2], data.shape[-2] * pitch))
+
+    def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        value = b.read(kernel, [b.add(b.mul(batch[1], per_group), m), k])
+        return convert(b, value, total)
+
+    def rhs(
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        terms: Sequence[Index],
+        row: Sequence[Index],
+        column: Index,
+    ) -> SSAValue:
+        image, group = batch
+        channel = b.add(b.mul(group, inputs), terms[0])
+        if flat:
+            return convert(b, b.read(data, [image, channel, column]), total)
+        offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
+        phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+        shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
+        if pitch is not None and not row:
+            place = b.add(column, b.add(b.mul(shifts[0], pitch), shifts[1]))
+            return convert(b, b.read(as_rows, [image, channel, *phases, place]), total)
+        places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
+        return convert(b, b.read(data, [image, channel, *phases, *places]), total)
+
+    def place(
+        b: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
+    ) -> list[Index]:
+        index = [batch[0], b.add(b.mul(batch[1], per_group), m), *row, column]
+        return index if flat else moved_index(b, index, plain, out_layout)
+
+    def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        if not flat:
+            index = moved_index(b, index, out_layout, plain)
+        image, channel, *row, column = index
+        group = b.floordiv(channel, per_group)
+        return [image, group], b.mod(channel, per_group), row, column
+
+    return Contraction(
+        shape,
+        element,
+        total,
+        (images, groups),
+        per_group,
+        tuple(rows),
+        columns,
+        (inputs,) if flat else (inputs, *sizes),
+        lhs,
+        rhs,
+        place,
+        coordinates_of,
+        pitch=pitch,
+    )
+
+
+def of_points(
+    data: Tensor, kernel: Tensor, shape: Shape, element: Attribute, total: Attribute
+) -> Tensor:
+    """Return the convolution of images of one element: the product of the matrix of their channels
+    and the transposed weight, whose terms are contiguous."""
+    images, outputs, _ = shape
+    return Contraction(
+        shape,
+        element,
+        total,
+        (images,),
+        1,
+        (),
+        outputs,
+        data.shape[1:2],
+        lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
+        lambda b, batch, ks, row, column: convert(b, b.read(kernel, [column, *ks]), total),
+        lambda b, batch, m, row, column: [batch[0], column, m],
+        lambda b, index: ([index[0]], index[2], [], index[1]),
+        rhs_along_terms=True,
+    )
+
+
+def is_trivial(window: Window) -> bool:
+    """Return whether the windows are the single elements of the data."""
+    return window.size == window.stride == 1 and window.before == window.after == 0
+
+
+CONVOLUTION: dict[type[Operation], Legalization] = {
+    ops.Conv1dOp: conv,
+    ops.Conv1dTransposeOp: conv_transpose,
+    ops.Conv2dOp: conv,
+    ops.Conv2dTransposeOp: conv_transpose,
+    ops.Conv3dOp: conv,
+    ops.Conv3dTransposeOp: conv_transpose,
+}

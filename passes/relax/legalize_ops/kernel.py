@@ -1,0 +1,178 @@
+"""The kernel of a primitive function: loops over buffers that compute its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
+from ....dialects.relax.manipulation import ConcatenateOp
+from ....dialects.relax.types import is_ranked, static_shape, tensor_type
+from ....dialects.tir.builder import Index
+from ....dialects.tir.ops import PrimFuncOp
+from .contraction import Contraction
+from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
+from .legalizations import legalization_of
+from .merged_dimensions import merge, merged_dimensions
+from .no_kernel import NoKernel
+from .pooling import keeps_neighbours
+from .tensors import At, Concatenated, Shifted
+from .tiles import write_contraction
+
+__all__ = ["kernel_of"]
+
+
+def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
+    """Return the function on buffers that computes `func`: its parameters are the buffers of the
+    operands, then those of the results.
+
+    Element-wise intermediate results have no buffer: they are computed where they are used.
+    Errors: NoKernel if kernels do not support an operation or a type.
+    """
+    *ops, end = func.body.block.ops
+    assert isinstance(end, ReturnOp)
+    inputs = [buffer_type(type) for type in func.function_type.inputs]
+    outputs = [buffer_type(type) for type in func.function_type.outputs]
+    kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
+    b = KernelBuilder(kernel, lanes=lanes, groups=merged_dimensions(ops, end))
+    tensors: dict[SSAValue, Tensor] = {}
+    for old, new in zip(func.args, kernel.args):
+        new.name_hint = old.name_hint
+        tensors[old] = buffer_of(old, new)
+    for op in ops:
+        results = legalize(op, b, operands_of(op, b, tensors))
+        tensors |= zip(op.results, results, strict=True)
+    for value, buffer in zip(end.operands, kernel.args[len(inputs) :], strict=True):
+        tensor = tensors[value]
+        result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
+        parts = in_place_parts(value, ops, tensors)
+        write_result(b, tensor, result, parts, are_vectorizable(ops))
+        b.bound[tensor] = result
+    return b.finish()
+
+
+def buffer_type(type: Attribute) -> MemRefType[Attribute]:
+    """Return the type of the buffer of a tensor; NoKernel if its shape is not static."""
+    shape = static_shape(type)
+    if not is_ranked(type) or shape is None:
+        raise NoKernel(f"the shape of {type} is not known")
+    return MemRefType(type.element_type, shape)
+
+
+def buffer_of(value: SSAValue, buffer: SSAValue) -> Buffer:
+    """Return the tensor `value` of static shape, in `buffer`."""
+    type = tensor_type(value)
+    shape = static_shape(type)
+    assert shape is not None
+    return Buffer(shape, type.element_type, buffer)
+
+
+def operands_of(
+    op: Operation, b: KernelBuilder, tensors: Mapping[SSAValue, Tensor]
+) -> list[Tensor]:
+    """Return the operands of `op`, in merged dimensions if the kernel merges some."""
+    operands = [tensors[operand] for operand in op.operands]
+    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp):
+        return operands
+    return [
+        merge(b, tensor, b.groups) if is_outside(operand) else tensor
+        for tensor, operand in zip(operands, op.operands, strict=True)
+    ]
+
+
+def is_outside(value: SSAValue) -> bool:
+    """Return whether `value` is a parameter or a constant, whose dimensions are not merged yet."""
+    return not isinstance(value.owner, Operation) or isinstance(value.owner, FullOp | ConstantOp)
+
+
+# Legalization of one operation
+
+
+def legalize(op: Operation, b: KernelBuilder, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Return the results of `op` on `operands`; NoKernel if it has no legalization."""
+    if isinstance(op, FullOp):
+        return (filled(op, op.value.value.data),)
+    if isinstance(op, ConstantOp) and op.value.is_splat():
+        return (filled(op, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
+    if (legalization := legalization_of(op)) is None:
+        raise NoKernel(f"'{op.name}' has no legalization")
+    results = legalization(op, b, *operands)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
+    """Return a tensor whose elements are all `value`."""
+    type = tensor_type(op.result)
+    shape = static_shape(type)
+    assert shape is not None
+    return Elements(shape, type.element_type, lambda b, _: b.number(value, type.element_type))
+
+
+# Results
+
+
+def in_place_parts(
+    value: SSAValue, ops: Sequence[Operation], tensors: Mapping[SSAValue, Tensor]
+) -> list[Tensor]:
+    """Return the tensors of which the result `value`, and nothing else, is computed in place: each
+    of its elements needs only the element at the same index.
+
+    The loops of such a tensor can compute the result as they go: with `c = conv(x)` and
+    `r = relu(c)`, each sum of the convolution goes through `relu` before it is stored.
+    """
+    in_place = {value}
+    for op in reversed(ops):
+        for operand in op.results:
+            users = [use.operation for use in operand.uses]
+            users = [user for user in users if not isinstance(user, ReturnOp)]
+            if users and all(u.results[0] in in_place and is_in_place(u, operand) for u in users):
+                in_place.add(operand)
+    elsewhere = {tensor for other, tensor in tensors.items() if other not in in_place}
+    return [tensor for tensor in tensors.values() if tensor not in elsewhere]
+
+
+def is_in_place(op: Operation, operand: SSAValue) -> bool:
+    """Return whether an element of the result needs only the element of `operand` at its index."""
+    if not isinstance(op, FusionPattern) or op.fusion_kind() > FusionKind.BROADCAST:
+        return False
+    return static_shape(operand.type) == static_shape(op.results[0].type)
+
+
+def are_vectorizable(ops: Sequence[Operation]) -> bool:
+    """Return whether adjacent elements of the result are computed from adjacent elements."""
+    plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
+    return all(isinstance(op, plain) or keeps_neighbours(op) for op in ops)
+
+
+def write_result(
+    b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorize: bool
+) -> None:
+    """Write loops that store `tensor` into `result`: those of a contraction among `parts`, or one
+    nest for each tensor of a concatenation among them, or else plain loops."""
+    lanes = b.lanes if vectorize else 1
+
+    def finish(index: Sequence[Index], part: Tensor, value: Tensor) -> None:
+        b.bound[part] = value
+        b.store(b.read(tensor, index), result.buffer, index)
+        del b.bound[part]
+
+    for part in parts:
+        if part.shape != tensor.shape or part in b.bound:
+            continue
+        if isinstance(part, Contraction):
+            write_contraction(
+                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
+            )
+            return
+        if isinstance(part, Concatenated):
+            for start, source in part.starts():
+                with b.elements(source.shape, lanes) as index:
+                    index[part.axis] = b.add(index[part.axis], start)
+                    finish(index, part, Shifted(part.shape, part.element, source, part.axis, start))
+            return
+    with b.elements(tensor.shape, lanes) as index:
+        b.store(b.read(tensor, index), result.buffer, index)

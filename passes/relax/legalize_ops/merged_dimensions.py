@@ -1,0 +1,85 @@
+"""The dimensions that a kernel merges into one: the longer the loops, the fuller the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.relax.constant import ConstantOp, FullOp
+from ....dialects.relax.convolution import ForwardConvolutionOp
+from ....dialects.relax.interfaces import Elementwise
+from ....dialects.relax.manipulation import ConcatenateOp
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import static_shape
+from .convolution import is_plain, is_trivial, windows_of
+from .kernel_builder import Elements, KernelBuilder, Tensor
+
+__all__ = ["merge", "merged_dimensions"]
+
+
+def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:
+    """Return the groups of adjacent dimensions of the result, counted from the last, -1, that the
+    kernel of `ops` may run over as one; None if there is nothing to merge.
+
+    Each operand of an element-wise operation has to have all dimensions of a group, or be broadcast
+    along all of them; a convolution has to have windows of one element:
+
+        add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
+    """
+    shapes = {static_shape(value.type) for value in end.operands}
+    if len(shapes) != 1 or (frame := shapes.pop()) is None or len(frame) < 2:
+        return None
+    mergeable = Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp
+    if not all(isinstance(op, mergeable) for op in ops):
+        return None
+    together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
+    rows: list[list[bool | None]] = []
+    for op in ops:
+        if isinstance(op, Elementwise | FullOp | ConstantOp):
+            rows += [extents(value, frame) for value in (*op.operands, *op.results)]
+        elif isinstance(op, ForwardConvolutionOp):
+            trivial = is_plain(op) and all(map(is_trivial, windows_of(op)))
+            together = [i > 1 and trivial and ok for i, ok in enumerate(together)]
+        elif isinstance(op, ConcatenateOp):
+            axis = op.axis % len(frame)
+            together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
+    if not any(together):
+        return None
+    groups = [[0]]
+    for i in range(1, len(frame)):
+        if together[i - 1] and all(are_alike(row, [*groups[-1], i]) for row in rows):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    convolves = any(isinstance(op, ForwardConvolutionOp) for op in ops)
+    if len(groups) == len(frame) or (convolves and len(groups) != 3):
+        return None
+    return [[i - len(frame) for i in group] for group in groups]
+
+
+def extents(value: SSAValue, frame: Shape) -> list[bool | None]:
+    """Return for each dimension of `frame` whether `value` has it, or else is broadcast along it;
+    None for a dimension of size 1, where both are the same."""
+    shape = static_shape(value.type) or ()
+    padded = (*[1] * (len(frame) - len(shape)), *shape)
+    return [None if n == 1 else size == n for size, n in zip(padded, frame, strict=True)]
+
+
+def are_alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
+    """Return whether all of `dimensions` are in `row`, or none is."""
+    return len({row[i] for i in dimensions} - {None}) < 2
+
+
+def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+    """Return `tensor` with each group of dimensions merged into one."""
+    rank = len(tensor.shape)
+    sizes = [
+        [tensor.shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank
+    ]
+    shape = tuple(map(prod, sizes))
+    if isinstance(tensor, Elements):  # a fill: the elements do not depend on the index
+        return Elements(shape, tensor.element, tensor.compute)
+    return b.reshaped(tensor, shape)

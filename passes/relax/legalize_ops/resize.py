@@ -1,0 +1,248 @@
+"""Resizing of images.
+
+A kernel first computes tables, one or two for each dimension: the source coordinates of the new
+elements, and the weights with which these are interpolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import floor
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, f32, f64, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects.relax import image as ops
+from ....dialects.relax.constant import is_integer
+from ....dialects.relax.layout import Layout
+from ....dialects.tir.builder import Index
+from .coordinates import Coordinate, clipped, rounded
+from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .layouts import relayout
+from .scalars import add, convert, divide, maximum, minimum, multiply, select, signless
+
+__all__ = ["RESIZE"]
+
+
+def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
+    data = relayout(data, layout, plain)
+    result = resample(b, data, op.size, op.sampling(), op.scales, op.roi)
+    return relayout(result, plain, layout)
+
+
+def upsampling(op: ops.UpsamplingOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    layout, plain = op.data_layout(), Layout.parse("NCHW")
+    data = relayout(data, layout, plain)
+    result = resample(b, data, op.sizes(data.shape[2:]), op.sampling())
+    return relayout(result, plain, layout)
+
+
+def resample(
+    b: KernelBuilder,
+    data: Tensor,
+    sizes: Sequence[int],
+    sampling: ops.Sampling,
+    scales: Sequence[float] | None = None,
+    roi: Sequence[float] | None = None,
+) -> Tensor:
+    """Resize the spatial dimensions of `data` (NC...) to `sizes`, one after the other.
+
+    Integers are interpolated in f64, and clipped to the range of their type.
+    """
+    element, result = data.element, data
+    outside: list[tuple[int, Tensor]] = []
+    for i, size in enumerate(sizes):
+        axis = i + 2
+        scale = None if scales is None else scales[i]
+        start, end = (0.0, 1.0) if roi is None else (roi[i], roi[i + len(sizes)])
+        coordinate = Coordinate(sampling.mode, data.shape[axis], size, scale, start, end)
+        if sampling.mode == "tf_crop_and_resize":
+            outside.append((axis, b.buffered(Elements((size,), f64, coordinate.write))))
+        elif coordinate.is_identity():
+            continue
+        if sampling.method == "nearest_neighbor":
+            result = nearest(b, result, axis, coordinate, sampling.rounding)
+        else:
+            result = interpolated(b, result, axis, coordinate, sampling)
+    if outside:
+        result = extrapolated(result, outside, data.shape, sampling.extrapolation)
+    if result.element == element:
+        return result
+    return Elements(
+        result.shape, element, lambda b, index: as_element(b, b.read(result, index), element)
+    )
+
+
+def as_element(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+    """Convert an interpolated value to `element`; for integers, clip it to their range and truncate
+    it."""
+    if not is_integer(element):
+        return convert(b, value, element)
+    half = 1 << element.bitwidth - 1
+    low, high = (0, 1) if element.bitwidth == 1 else (-half, half - 1)
+    if element.bitwidth > 53:  # the maximum is not an f64: take the f64 below it
+        high -= (1 << element.bitwidth - 54) - 1
+    value = minimum(b, maximum(b, value, b.number(low, f64)), b.number(high, f64))
+    return convert(b, b.pure(arith.FPToSIOp, value, target_type=i64), element)
+
+
+def nearest(
+    b: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, rounding: str
+) -> Tensor:
+    """Return the elements nearest to the coordinates along `axis`."""
+
+    def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        x = rounded(b, coordinate.write(b, index), rounding)
+        return clipped(b, x, coordinate.extent)
+
+    table = b.buffered(Elements((coordinate.size,), IndexType(), place))
+    return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
+
+
+def along(
+    data: Tensor, axis: int, size: int, place: Callable[[KernelBuilder, Index], Index]
+) -> Tensor:
+    """Return a tensor of `size` elements along `axis`, those of `data` at `place`."""
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.read(data, [*index[:axis], place(b, index[axis]), *index[axis + 1 :]])
+
+    shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
+    return Elements(shape, data.element, read)
+
+
+def interpolated(
+    b: KernelBuilder, data: Tensor, axis: int, coordinate: Coordinate, sampling: ops.Sampling
+) -> Tensor:
+    """Return the sums of the elements around the coordinates along `axis`, weighted by distance.
+
+    Each new element has `taps` terms. With antialiasing, the weights of a smaller result are spread
+    out by the scale, so that every old element has a weight.
+    """
+    extent, size, cubic = coordinate.extent, coordinate.size, sampling.method == "cubic"
+    scale = coordinate.scale or size / extent
+    shrink = min(scale, 1.0) if sampling.antialias else 1.0
+    first = floor(-(2 if cubic else 1) / shrink) + 1
+    taps = 2 - 2 * first
+    if is_integer(signless(data.element)):
+        element: Attribute = f64
+    else:
+        element = f32 if isinstance(data.element, Float16Type | BFloat16Type) else data.element
+    places, weights = b.alloc((taps, size), IndexType()), b.alloc((taps, size), f64)
+    with b.loop(size) as i:
+        x = coordinate.write(b, [i])
+        base = b.pure(math.FloorOp, x)
+        whole = b.pure(arith.FPToSIOp, base, target_type=i64)
+        start = b.pure(arith.IndexCastOp, whole, target_type=IndexType())
+        total = b.alloc((1,), f64, "local")
+        b.store(b.number(0, f64), total, [0])
+        with b.loop(taps) as tap:
+            offset = b.add(tap, first)
+            distance = b.pure(
+                arith.SubfOp, convert(b, b.index(offset), f64), b.pure(arith.SubfOp, x, base)
+            )
+            distance = multiply(b, distance, b.number(shrink, f64))
+            weight = cubic_weight(b, distance, sampling.alpha) if cubic else hat(b, distance)
+            at = b.add(start, offset)
+            if sampling.exclude:
+                there = b.all(b.inside_bounds(at, 0, extent))
+                weight = select(b, there, weight, b.number(0, f64))
+            b.store(b.index(b.max(0, b.min(at, extent - 1))), places, [tap, i])
+            b.store(weight, weights, [tap, i])
+            b.store(add(b, b.load(total, [0]), weight), total, [0])
+        if sampling.exclude or sampling.antialias:
+            with b.loop(taps) as tap:
+                weight = divide(b, b.load(weights, [tap, i]), b.load(total, [0]))
+                b.store(weight, weights, [tap, i])
+
+    def term(b: KernelBuilder, index: Sequence[Index], tap: Index) -> SSAValue:
+        i = index[axis]
+        value = b.read(data, [*index[:axis], b.load(places, [tap, i]), *index[axis + 1 :]])
+        return multiply(
+            b, as_float(b, value, element), convert(b, b.load(weights, [tap, i]), element)
+        )
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        if taps == 2:
+            return add(b, term(b, index, 0), term(b, index, 1))
+        return b.accumulate(
+            (taps,), b.number(-0.0, element), lambda total, i: add(b, total, term(b, index, i[0]))
+        )
+
+    shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
+    result = Elements(shape, element, read)
+    return result if taps == 2 else b.buffered(result)
+
+
+def as_float(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
+    """Convert an element to the float type in which weighted sums are computed."""
+    if not is_integer(value.type):
+        return convert(b, value, element)
+    return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=element)
+
+
+def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(math.AbsFOp, x)
+
+
+def hat(b: KernelBuilder, distance: SSAValue) -> SSAValue:
+    """Return the weight at `distance` in linear interpolation: 1 - |distance|, at least 0."""
+    less = b.pure(arith.SubfOp, b.number(1, f64), absolute(b, distance))
+    return maximum(b, less, b.number(0, f64))
+
+
+def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue:
+    """Return the weight at `distance` in cubic interpolation.
+
+    Source: R. Keys, Cubic Convolution Interpolation for Digital Image Processing, 1981.
+    """
+    x = absolute(b, distance)
+
+    def number(value: float) -> SSAValue:
+        return b.number(float(value), f64)
+
+    def times(*factors: SSAValue) -> SSAValue:
+        value, *others = factors
+        for other in others:
+            value = multiply(b, value, other)
+        return value
+
+    def less(lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return b.pure(arith.SubfOp, lhs, rhs)
+
+    near = times(less(times(number(alpha + 2), x), number(alpha + 3)), x, x)
+    near = add(b, near, number(1))
+    far = times(add(b, times(less(x, number(5)), x), number(8)), x, number(alpha))
+    far = less(far, number(4 * alpha))
+    inner = b.pure(arith.CmpfOp, x, number(1), arg="ole")
+    outer = b.pure(arith.CmpfOp, x, number(2), arg="olt")
+    return select(b, inner, near, select(b, outer, far, number(0)))
+
+
+def extrapolated(
+    data: Tensor, outside: Sequence[tuple[int, Tensor]], shape: Sequence[int], value: float
+) -> Tensor:
+    """Return `data` with `value` where one of the coordinates `outside`, of an axis each, is not in
+    the original shape; f64 if the elements are integers."""
+    element = f64 if is_integer(data.element) else data.element
+
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        result = as_float(b, b.read(data, index), element)
+        for axis, coordinates in outside:
+            x = b.read(coordinates, [index[axis]])
+            for predicate, bound in (("olt", 0.0), ("ogt", float(shape[axis] - 1))):
+                beyond = b.pure(arith.CmpfOp, x, b.number(bound, f64), arg=predicate)
+                result = select(b, beyond, b.number(value, element), result)
+        return result
+
+    return Elements(data.shape, element, read)
+
+
+RESIZE: dict[type[Operation], Legalization] = {
+    ops.Resize1dOp: resize,
+    ops.Resize2dOp: resize,
+    ops.Resize3dOp: resize,
+    ops.UpsamplingOp: upsampling,
+}

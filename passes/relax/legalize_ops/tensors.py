@@ -1,0 +1,75 @@
+"""Tensors that are composed of others: concatenated, shifted, with an element that is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ....dialects.tir.builder import Index
+from .kernel_builder import KernelBuilder, Tensor
+
+__all__ = ["At", "Concatenated", "Shifted"]
+
+
+@dataclass(eq=False)
+class Concatenated(Tensor):
+    """Tensors concatenated along an axis."""
+
+    axis: int
+    parts: Sequence[Tensor]
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.read_from(b, index, self.starts())
+
+    def starts(self) -> list[tuple[int, Tensor]]:
+        """Return each part with its start along the axis."""
+        starts: list[tuple[int, Tensor]] = []
+        start = 0
+        for part in self.parts:
+            starts.append((start, part))
+            start += part.shape[self.axis]
+        return starts
+
+    def read_from(
+        self, b: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[int, Tensor]]
+    ) -> SSAValue:
+        """Read an element that is in one of `parts`, consecutive parts with their starts."""
+        (start, part), *rest = parts
+        at = index[self.axis]
+
+        def read_part() -> SSAValue:
+            return b.read(Shifted(self.shape, self.element, part, self.axis, start), index)
+
+        if not rest:
+            return read_part()
+        if isinstance(at, int):
+            return read_part() if at < rest[0][0] else self.read_from(b, index, rest)
+        return b.choose([b.less(at, rest[0][0])], read_part, lambda: self.read_from(b, index, rest))
+
+
+@dataclass(eq=False)
+class Shifted(Tensor):
+    """A tensor that has `source` at `start` along an axis; may be read in that range only."""
+
+    source: Tensor
+    axis: int
+    start: int
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        index = [*index]
+        index[self.axis] = b.sub(index[self.axis], self.start)
+        return b.read(self.source, index)
+
+
+@dataclass(eq=False)
+class At(Tensor):
+    """A tensor whose element at `index` is `value`; any other is read from `source`."""
+
+    index: Sequence[Index]
+    value: SSAValue
+    source: Tensor
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.value if [*index] == [*self.index] else self.source.read(b, index)

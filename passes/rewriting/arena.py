@@ -1,0 +1,127 @@
+"""The memrefs of a function on buffers: parameters, globals, and views of one allocation.
+
+Where a buffer is in memory is known only when the live ranges of all are. Until then a cast without
+operands stands for its memref.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp, i8
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ...analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
+from .buffer_values import Buffer, Memref, Storage, root_of
+
+__all__ = ["Arena", "MemoryUse"]
+
+
+class MemoryUse(NamedTuple):
+    """The memory that the intermediate results of a function take."""
+
+    buffers: int
+    """The number of intermediate results in the arena."""
+    before: int
+    """Bytes with a buffer of its own for each."""
+    after: int
+    """Bytes of the arena."""
+    copies: int
+    """The number of results that are copied to the buffer in which they are returned."""
+
+
+class Arena:
+    """Plans the storage of a function, and replaces the placeholders of its buffers by memrefs."""
+
+    def __init__(self) -> None:
+        self.computed: list[Storage] = []
+        """All storage of intermediate results, also that which turns out to be joined or unused."""
+        self.placeholders: dict[Buffer, UnrealizedConversionCastOp] = {}
+        self.plan = StoragePlan([], 0)
+
+    def memref(self, buffer: Buffer, block: Block) -> SSAValue:
+        """Return the memref of `buffer`; its placeholder is at the end of `block` if it is new."""
+        if (cast := self.placeholders.get(buffer)) is None:
+            cast = UnrealizedConversionCastOp.create(result_types=[buffer.type])
+            block.add_op(cast)
+            self.placeholders[buffer] = cast
+        return cast.results[0]
+
+    def stored(self) -> list[Storage]:
+        """Return the storage that needs bytes in the arena."""
+        return [s for s in self.computed if s.joined is None and s.first >= 0]
+
+    def use_of_memory(self, copies: int) -> MemoryUse:
+        """Return the memory use after `place`."""
+        sizes = [storage.size for storage in self.stored()]
+        return MemoryUse(len(sizes), sum(sizes), self.plan.total, copies)
+
+    def place(self, block: Block) -> None:
+        """Allocate the arena at the start of `block`, the body of the function, and replace each
+        placeholder.
+
+        Each root storage gets one memref of each type, and each offset one constant.
+        """
+        stored = self.stored()
+        self.plan = plan_storage([LiveRange(s.first, s.last, s.size) for s in stored])
+        allocation = memref.AllocOp.get(i8, ALIGNMENT, [self.plan.total])
+        allocation.memref.name_hint = "arena"
+        if stored:
+            first = block.first_op
+            assert first is not None
+            block.insert_op_before(allocation, first)
+        offsets = dict(zip(stored, self.plan.offsets, strict=True))
+        placed: dict[Buffer, SSAValue] = {}
+        shifts: dict[int, arith.ConstantOp] = {}
+        for buffer, cast in self.placeholders.items():
+            root = Buffer(root_of(buffer.storage), buffer.type)
+            if (value := placed.get(root)) is None:
+                if (base := root.storage.base) is None:
+                    new, value = view_of_arena(allocation, offsets[root.storage], root.type, shifts)
+                else:
+                    new, value = view_of_base(base, root.type)
+                if new:
+                    value.name_hint = buffer.storage.hint
+                block.insert_ops_before(new, cast)
+                placed[root] = value
+            cast.results[0].replace_all_uses_with(value)
+            cast.detach()
+
+
+def view_of_arena(
+    arena: memref.AllocOp, offset: int, type: Memref, shifts: dict[int, arith.ConstantOp]
+) -> tuple[Sequence[Operation], SSAValue]:
+    """Build the view of type `type` at `offset` bytes; return the new operations and the view.
+
+    `shifts` has the constants of offsets, and gets a new one.
+    """
+    new: list[Operation] = []
+    if (shift := shifts.get(offset)) is None:
+        shift = arith.ConstantOp(IntegerAttr(offset, IndexType()))
+        shifts[offset] = shift
+        new.append(shift)
+    new.append(view := memref.ViewOp(arena, shift, [], type))
+    return new, view.result
+
+
+def view_of_base(
+    base: BlockArgument | memref.GlobalOp, type: Memref
+) -> tuple[Sequence[Operation], SSAValue]:
+    """Build the memref of a parameter or a global, its elements in the shape of `type`; return the
+    new operations and the memref."""
+    new: list[Operation] = []
+    if isinstance(base, BlockArgument):
+        value: SSAValue = base
+    else:
+        new.append(get := memref.GetGlobalOp(base.sym_name.data, base.type))
+        value = get.memref
+    if value.type != type:
+        shape = type.get_shape()
+        strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
+        cast = memref.ReinterpretCastOp(value, [], [], [], [0], shape, strides, type)
+        new.append(cast)
+        value = cast.result
+    return new, value

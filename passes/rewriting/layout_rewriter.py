@@ -1,0 +1,266 @@
+"""The rewriter of layout propagation: converts operations, and transforms their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from ...dialects.relax.attributes import PropertyValue, properties_of
+from ...dialects.relax.base import TensorOp
+from ...dialects.relax.constant import ConstantOp, FullOp, is_dense
+from ...dialects.relax.interfaces import Conversion
+from ...dialects.relax.layout import Layout, Relayout
+from ...dialects.relax.manipulation import ExpandDimsOp, LayoutTransformOp
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
+from ...dialects.relax.types import is_ranked, is_tensor, shape_of, with_shape
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.ir.edit import erase, insert_before
+
+__all__ = ["LayoutRewriter", "with_unit_dimensions"]
+
+
+class Version(NamedTuple):
+    """The present form of a value that was replaced or retyped."""
+
+    value: SSAValue
+    relayout: Relayout | None
+    """From the original layout to that of `value`; None if they are the same."""
+    type: Attribute
+    """The original type."""
+
+
+Key: TypeAlias = tuple[SSAValue, tuple[int, ...], tuple[str, str] | None]
+"""A value, the unit dimensions inserted into it, and the key of its relayout, None if original."""
+
+
+class LayoutRewriter:
+    """Applies conversions in the order of the IR, and inserts the transforms that they need.
+
+    Each layout of a value is made once, where it dominates all later users: in the block of the
+    value, before the first user.
+    """
+
+    def __init__(self, actions: Actions = SILENT) -> None:
+        self.actions = actions
+        self.versions: dict[SSAValue, Version] = {}
+        """The values that were replaced or retyped."""
+        self.available: dict[Key, SSAValue] = {}
+        """The layouts of values that have been made."""
+        self.forwarded: list[Operation] = []
+        """Operations whose result is replaced, for all users, when everything is converted."""
+        self.candidates: dict[Operation, None] = {}
+        """Operations that may have become dead."""
+
+    def apply(self, op: Operation, conversion: Conversion | None) -> None:
+        """Convert `op`; with None, restore the original layouts of its operands."""
+        if conversion is None:
+            if isinstance(op, TupleGetItemOp):
+                return self.unpack(op)
+            op.operands = [self.require(operand, None, op) for operand in op.operands]
+            return
+        pairs = zip(op.operands, conversion.operands, strict=True)
+        operands = [
+            self.require(operand, relayout, op, tuple(conversion.expanded.get(i, ())))
+            for i, (operand, relayout) in enumerate(pairs)
+        ]
+        if conversion.forwards and operands[0].type == op.results[0].type:
+            return self.forward(op, Version(operands[0], None, operands[0].type))
+        if conversion.op is not None:
+            op = _replace(op, conversion.op, operands, conversion.properties)
+        else:
+            assert isinstance(op, IRDLOperation)
+            op.operands = operands
+            new = {k: v for k, v in conversion.properties.items() if v is not None}
+            kept = {k: v for k, v in op.properties.items() if k not in conversion.properties}
+            op.properties = kept | properties_of(type(op), new)
+        for result, relayout in zip(tuple(op.results), conversion.results, strict=True):
+            if relayout is not None and not relayout.is_identity:
+                self.retype(result, relayout)
+
+    def unpack(self, op: TupleGetItemOp) -> None:
+        """Forward the operand of the tuple to the users of its element."""
+        assert isinstance(owner := op.tuple.owner, TupleOp)
+        element = owner.operands[op.index]
+        self.forward(op, self.versions.get(element) or Version(element, None, element.type))
+        self.candidates[owner] = None
+
+    def forward(self, op: Operation, version: Version) -> None:
+        """Take `version` for the only result of `op`."""
+        self.versions[op.results[0]] = version
+        self.forwarded.append(op)
+
+    def retype(self, result: SSAValue, relayout: Relayout) -> None:
+        """Give `result` the type of its new layout."""
+        assert is_tensor(type := result.type)
+        new = with_shape(type, relayout.transform(shape_of(type)))
+        value = Rewriter.replace_value_with_new_type(result, new)
+        self.versions[value] = Version(value, relayout, type)
+        self.available[value, (), relayout.key] = value
+
+    # Values in a layout
+
+    def require(
+        self,
+        value: SSAValue,
+        relayout: Relayout | None,
+        user: Operation,
+        expanded: tuple[int, ...] = (),
+    ) -> SSAValue:
+        """Return `value` for `user` with the unit dimensions `expanded` inserted, after `relayout`,
+        None for the original layout."""
+        if relayout is not None and relayout.is_identity:
+            relayout = None
+        if relayout is None and not expanded and value not in self.versions:
+            return value
+        key = value, expanded, None if relayout is None else relayout.key
+        if (found := self.available.get(key)) is None:
+            found = self.available[key] = self.make(value, relayout, user, expanded)
+        return found
+
+    def make(
+        self,
+        value: SSAValue,
+        relayout: Relayout | None,
+        user: Operation,
+        expanded: tuple[int, ...],
+    ) -> SSAValue:
+        """Make a layout of `value` that is not available yet; see `require`.
+
+        From one layout to another goes one transform, NHWC -> NCHW4c, not two by way of the
+        original; except where both split an axis in different ways.
+        """
+        present, now, type = self.versions.get(value) or Version(value, None, value.type)
+        if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
+            return self.constant(owner, relayout, expanded)
+        if expanded:
+            original = self.require(value, None, user)
+            widened = _insert(ExpandDimsOp(original, axis=expanded, location=user.location), user)
+            return widened if relayout is None else self.transform(widened, relayout, user)
+        if relayout is None:
+            return present if now is None else self.transform(present, _inverse(now), user, type)
+        if now is None:
+            return self.transform(present, relayout, user)
+        try:
+            dst = relayout.along(now.src).dst
+        except VerifyException:  # from one way to split an axis to another
+            return self.transform(self.require(value, None, user), relayout, user)
+        return self.transform(present, Relayout(now.dst, dst), user)
+
+    def transform(
+        self, value: SSAValue, relayout: Relayout, user: Operation, type: Attribute | None = None
+    ) -> SSAValue:
+        """Return `value` after `relayout`, combined with the transforms that `value` results from.
+
+        `type`, if given, is the result type: the inferred one may know less.
+        """
+        while isinstance(before := value.owner, LayoutTransformOp):
+            src, dst = Layout.parse(before.src_layout), Layout.parse(before.dst_layout)
+            try:
+                relayout = Relayout(src, relayout.along(dst).dst)
+            except VerifyException:
+                break
+            self.candidates[before] = None
+            value = before.input
+        if relayout.is_identity and type in (None, value.type):
+            return value
+        transform = LayoutTransformOp(
+            value,
+            result_types=None if type is None else [type],
+            location=user.location,
+            src_layout=relayout.src.text,
+            dst_layout=relayout.dst.text,
+        )
+        self.actions.count("transforms")
+        return _insert(transform, user)
+
+    def constant(
+        self, op: ConstantOp | FullOp, relayout: Relayout | None, expanded: tuple[int, ...]
+    ) -> SSAValue:
+        """Return a copy of a constant in another layout, inserted beside it; see `require`."""
+        from ...interpreters.arrays import array_of, dense_of
+        from ...interpreters.relax.manipulation import relayout as relayout_array
+
+        assert is_ranked(type := op.result.type)
+        shape = with_unit_dimensions(type.get_shape(), expanded)
+        new_type = TensorType(
+            type.element_type, shape if relayout is None else relayout.transform(shape)
+        )
+        value = op.value
+        if is_dense(value):
+            array = array_of(value).reshape(shape)
+            if relayout is not None:
+                array = relayout_array(array, relayout.src, relayout.dst)
+            value = dense_of(array, new_type)
+        new = (ConstantOp if is_dense(value) else FullOp).create(
+            properties={"value": value}, result_types=[new_type], location=op.location
+        )
+        new.result.name_hint = op.result.name_hint
+        insert_before(op, new)
+        self.candidates[op] = None
+        return new.result
+
+    def erase_dead(self) -> None:
+        """Erase forwarded operations, and the transforms and constants that became dead."""
+        for op in self.forwarded:
+            op.results[0].replace_all_uses_with(self.versions[op.results[0]].value)
+            self.candidates[op] = None
+        while self.candidates:
+            op, _ = self.candidates.popitem()
+            if op.parent is None or any(result.first_use is not None for result in op.results):
+                continue
+            for operand in op.operands:
+                if isinstance(operand.owner, ConstantOp | FullOp | LayoutTransformOp):
+                    self.candidates[operand.owner] = None
+            erase(op)
+
+
+def with_unit_dimensions(shape: Shape, dimensions: Sequence[int]) -> Shape:
+    """Return `shape` with size 1 inserted at `dimensions`, ascending positions in the result."""
+    for i in dimensions:
+        shape = shape[:i] + (1,) + shape[i:]
+    return shape
+
+
+def _inverse(relayout: Relayout) -> Relayout:
+    return Relayout(relayout.dst, relayout.src)
+
+
+def _insert(op: TensorOp, user: Operation) -> SSAValue:
+    """Insert `op` in the block of its operand, before `user` or its ancestor there; return the
+    result."""
+    owner = op.operands[0].owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    assert block is not None
+    before = block.find_ancestor_op_in_block(user) or block.last_op
+    assert before is not None
+    insert_before(before, op)
+    return op.results[0]
+
+
+def _replace(
+    op: Operation,
+    cls: type[IRDLOperation],
+    operands: Sequence[SSAValue],
+    properties: Mapping[str, PropertyValue],
+) -> Operation:
+    """Replace `op` by an operation of class `cls` with the same result types; return it."""
+    new = cls.create(
+        operands=operands,
+        result_types=op.result_types,
+        properties=properties_of(cls, properties),
+        attributes=op.attributes,
+        location=op.location,
+    )
+    insert_before(op, new)
+    for old, result in zip(op.results, new.results, strict=True):
+        result.name_hint = old.name_hint
+        old.replace_all_uses_with(result)
+    erase(op)
+    return new
