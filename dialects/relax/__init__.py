@@ -10,7 +10,7 @@ from xdsl.ir import Dialect, Operation
 from .constant import MaterializeConstant
 from .device import DeviceAttr
 
-__all__ = ["Relax"]
+__all__ = ["Relax", "operations"]
 
 FAMILIES = [
     import_module(f".{name}", __package__)
@@ -18,26 +18,39 @@ FAMILIES = [
         "activation",
         "annotation",
         "binary",
+        "broadcast",
+        "closures",
+        "comparison",
+        "concatenation",
         "constant",
-        "control",
         "convolution",
         "creation",
         "device",
-        "dynamic",
-        "dynamic_nn",
-        "dynamic_reduction",
+        "dynamic.broadcast",
+        "dynamic.creation",
+        "dynamic.nn",
+        "dynamic.reduction",
+        "dynamic.reshape",
+        "dynamic.slice",
         "elementwise",
+        "gather",
+        "graph",
         "image",
-        "indexing",
         "kernels",
         "linear_algebra",
-        "manipulation",
+        "logical",
         "nn",
         "normalization",
+        "permutation",
         "pooling",
         "reduction",
+        "reshape",
         "scan",
+        "scatter",
         "sorting",
+        "split",
+        "strided_slice",
+        "transcendental",
         "tuples",
         "unary",
     )

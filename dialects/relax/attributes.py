@@ -45,7 +45,7 @@ __all__ = [
     "float_prop",
     "int_prop",
     "ints_prop",
-    "one_of",
+    "check_choice",
     "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
@@ -195,7 +195,7 @@ def opt_type_prop() -> TypeAttribute | None:
     return cast(TypeAttribute | None, property)
 
 
-def one_of(name: str, value: str, names: Sequence[str]) -> str:
+def check_choice(name: str, value: str, names: Sequence[str]) -> str:
     """Return the value of the property `name`; VerifyException if it is not one of `names`."""
     if value not in names:
         expected = ", ".join(f'"{known}"' for known in names)

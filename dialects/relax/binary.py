@@ -1,4 +1,4 @@
-"""Functions of two tensors that compute each element by itself, with numpy's broadcasting."""
+"""Element-wise functions of two tensors with numpy broadcasting: base classes and arithmetic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
@@ -24,47 +23,27 @@ from .shapes import broadcast
 from .types import (
     TENSOR,
     Tensor,
-    check_bool,
     check_float,
-    check_integer,
     check_number,
     combine,
     tensor_type,
-    with_element,
 )
 
 __all__ = [
     "AddOp",
     "Atan2Op",
     "BinaryOp",
-    "BitwiseAndOp",
-    "BitwiseOp",
-    "BitwiseOrOp",
-    "BitwiseXorOp",
-    "ComparisonOp",
     "DivideOp",
-    "EqualOp",
     "FloatBinaryOp",
     "FloorDivideOp",
     "FloorModOp",
-    "GreaterEqualOp",
-    "GreaterOp",
     "HomogeneousBinaryOp",
-    "LeftShiftOp",
-    "LessEqualOp",
-    "LessOp",
     "LogAddExpOp",
-    "LogicalAndOp",
-    "LogicalOp",
-    "LogicalOrOp",
-    "LogicalXorOp",
     "MaximumOp",
     "MinimumOp",
     "ModOp",
     "MultiplyOp",
-    "NotEqualOp",
     "PowerOp",
-    "RightShiftOp",
     "SubtractOp",
     "broadcast_type",
 ]
@@ -109,29 +88,6 @@ class FloatBinaryOp(BinaryOp, ABC):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(tensor_type(self.lhs))
-        return super().infer_types()
-
-
-class ComparisonOp(BinaryOp, ABC):
-    """A comparison of two tensors of numbers, answered with i1; false is less than true."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return (with_element(broadcast_type(*self.operands), i1),)
-
-
-class LogicalOp(BinaryOp, ABC):
-    """A function of two tensors of i1."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_bool(tensor_type(self.lhs))
-        return super().infer_types()
-
-
-class BitwiseOp(BinaryOp, ABC):
-    """A function of the bits of two tensors of integers."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_integer(tensor_type(self.lhs))
         return super().infer_types()
 
 
@@ -235,124 +191,3 @@ class LogAddExpOp(FloatBinaryOp):
     name = "relax.log_add_exp"
 
     traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class EqualOp(ComparisonOp):
-    """lhs = rhs."""
-
-    name = "relax.equal"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class NotEqualOp(ComparisonOp):
-    """lhs is not rhs: true of NaN."""
-
-    name = "relax.not_equal"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LessOp(ComparisonOp):
-    """lhs < rhs."""
-
-    name = "relax.less"
-
-
-@irdl_op_definition
-class LessEqualOp(ComparisonOp):
-    """lhs <= rhs."""
-
-    name = "relax.less_equal"
-
-
-@irdl_op_definition
-class GreaterOp(ComparisonOp):
-    """lhs > rhs."""
-
-    name = "relax.greater"
-
-
-@irdl_op_definition
-class GreaterEqualOp(ComparisonOp):
-    """lhs >= rhs."""
-
-    name = "relax.greater_equal"
-
-
-@irdl_op_definition
-class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether both are true."""
-
-    name = "relax.logical_and"
-    IDENTITY: ClassVar = 1
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether one is true."""
-
-    name = "relax.logical_or"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether exactly one is true."""
-
-    name = "relax.logical_xor"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
-    """The bits that both have."""
-
-    name = "relax.bitwise_and"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that one has."""
-
-    name = "relax.bitwise_or"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that exactly one has."""
-
-    name = "relax.bitwise_xor"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LeftShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved up by rhs places."""
-
-    name = "relax.left_shift"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class RightShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
-
-    name = "relax.right_shift"
-    IDENTITY: ClassVar = 0

@@ -36,7 +36,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
-from .types import Float, check_number, is_ranked, static_shape
+from .types import Float, check_number, is_integer, is_ranked, static_shape
 
 __all__ = [
     "ConstantOp",
@@ -191,10 +191,6 @@ def is_dense(value: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
 def is_number(value: Attribute) -> TypeIs[Number]:
     """Whether an attribute is the value of a fill."""
     return isinstance(value, FloatAttr | IntegerAttr)
-
-
-def is_integer(type: Attribute) -> TypeIs[IntegerType]:
-    return isinstance(type, IntegerType)
 
 
 def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:

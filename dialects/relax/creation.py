@@ -24,9 +24,16 @@ from .attributes import bool_prop, int_prop
 from .base import TensorOp
 from .constant import constant_elements
 from .interfaces import Anchor, Injective, OnHost
-from .manipulation import check_indices, count, number_type
-from .shapes import normalize_axis, shape_text
-from .types import TENSOR, shape_of, static_shape, tensor_type, with_shape
+from .shapes import normalize_axis, num_elements, shape_text
+from .types import (
+    TENSOR,
+    check_indices,
+    number_type,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_shape,
+)
 
 __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_size"]
 
@@ -74,7 +81,7 @@ class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         shape = shape_of(tensor_type(self.data))
-        size = DYNAMIC_INDEX if shape is None else count(shape)
+        size = DYNAMIC_INDEX if shape is None else num_elements(shape)
         return None if size == DYNAMIC_INDEX else integers((size,), TensorType(i64, ()))
 
 

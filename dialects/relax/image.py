@@ -14,10 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import (
     bool_prop,
+    check_choice,
     float_prop,
     int_prop,
     ints_prop,
-    one_of,
     opt_floats_prop,
     string_prop,
 )
@@ -25,6 +25,7 @@ from .base import TensorOp
 from .interfaces import Injective, InLayout
 from .layout import Layout
 from .shapes import times
+from .spatial import Spatial1d, Spatial2d, Spatial3d
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
 from .windows import per_dimension
 
@@ -104,9 +105,9 @@ class ResampleOp(TensorOp, ABC):
 
     def check_sampling(self, count: int) -> None:
         """VerifyException unless the properties make sense for that many dimensions to resize."""
-        one_of("method", self.method, METHODS)
-        one_of("rounding_method", self.rounding_method, ROUNDINGS)
-        mode = one_of(
+        check_choice("method", self.method, METHODS)
+        check_choice("rounding_method", self.rounding_method, ROUNDINGS)
+        mode = check_choice(
             "coordinate_transformation_mode", self.coordinate_transformation_mode, COORDINATES
         )
         if self.roi is None and mode == "tf_crop_and_resize":
@@ -151,33 +152,24 @@ def _check_pixels(axis: str, extent: int) -> None:
 
 
 @irdl_op_definition
-class Resize1dOp(ResizeOp):
+class Resize1dOp(Spatial1d, ResizeOp):
     """A tensor resized along one spatial dimension (Relay image.resize1d)."""
 
     name = "relax.image.resize1d"
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class Resize2dOp(ResizeOp):
+class Resize2dOp(Spatial2d, ResizeOp):
     """A tensor resized along two spatial dimensions."""
 
     name = "relax.image.resize2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class Resize3dOp(ResizeOp):
+class Resize3dOp(Spatial3d, ResizeOp):
     """A tensor resized along three spatial dimensions."""
 
     name = "relax.image.resize3d"
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 class ImageOp(InLayout, Injective, TensorOp, ABC):
@@ -222,7 +214,7 @@ class UpsamplingOp(ImageOp):
     align_corners = bool_prop(False)
 
     def infer_types(self) -> Sequence[Attribute]:
-        one_of("method", self.method, [*self.METHODS])
+        check_choice("method", self.method, [*self.METHODS])
         scales = {"H": self.scale_h, "W": self.scale_w}
         for axis, scale in scales.items():
             if not 0 < scale < float("inf"):
@@ -295,7 +287,7 @@ class DepthToSpaceOp(BlockOp):
     mode = string_prop("DCR")
 
     def infer_types(self) -> Sequence[Attribute]:
-        one_of("mode", self.mode, self.MODES)
+        check_choice("mode", self.mode, self.MODES)
         block, extents = self.block(), self.extents()
         extents["C"] = self.quotient("C", extents["C"], block * block)
         for axis in "HW":

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
+from .attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from .base import TensorOp
 from .binary import AddOp
 from .interfaces import (
@@ -33,7 +33,7 @@ from .interfaces import (
     of_first,
 )
 from .layout import Relayout
-from .manipulation import ReshapeOp
+from .reshape import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -176,7 +176,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
-        mode = one_of("pad_mode", self.pad_mode, PAD_MODES)
+        mode = check_choice("pad_mode", self.pad_mode, PAD_MODES)
         value = self.pad_value
         if not isinstance(type.element_type, Float) and not value.is_integer():
             raise VerifyException(f"pad_value {value} is no element of {type}")

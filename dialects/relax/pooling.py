@@ -13,6 +13,7 @@ from .attributes import bool_prop, ints_prop, string_prop
 from .base import TensorOp
 from .interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, chosen
 from .layout import Layout, Relayout
+from .spatial import Spatial1d, Spatial2d, Spatial3d
 from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
 from .windows import Window, WindowOp, per_dimension
 
@@ -175,169 +176,130 @@ class GlobalPoolOp(AdaptivePoolOp, ABC):
         return [1] * len(self.SPATIAL)
 
 
+class Pool1d(Spatial1d):
+    """Defaults of pooling over one spatial dimension: windows of one element."""
+
+    pool_size = ints_prop((1,))
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+
+
+class Pool2d(Spatial2d):
+    """Defaults of pooling over two spatial dimensions: windows of one element."""
+
+    pool_size = ints_prop((1, 1))
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+
+
+class Pool3d(Spatial3d):
+    """Defaults of pooling over three spatial dimensions: windows of one element."""
+
+    pool_size = ints_prop((1, 1, 1))
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+
+
 @irdl_op_definition
-class MaxPool1dOp(MaxPoolOp):
+class MaxPool1dOp(Pool1d, MaxPoolOp):
     """The maxima of windows over one spatial dimension."""
 
     name = "relax.nn.max_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    pool_size = ints_prop((1,))
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class MaxPool2dOp(MaxPoolOp):
+class MaxPool2dOp(Pool2d, MaxPoolOp):
     """The maxima of windows over two spatial dimensions."""
 
     name = "relax.nn.max_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    pool_size = ints_prop((1, 1))
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class MaxPool3dOp(MaxPoolOp):
+class MaxPool3dOp(Pool3d, MaxPoolOp):
     """The maxima of windows over three spatial dimensions."""
 
     name = "relax.nn.max_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    pool_size = ints_prop((1, 1, 1))
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AvgPool1dOp(AvgPoolOp):
+class AvgPool1dOp(Pool1d, AvgPoolOp):
     """The means of windows over one spatial dimension."""
 
     name = "relax.nn.avg_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    pool_size = ints_prop((1,))
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AvgPool2dOp(AvgPoolOp):
+class AvgPool2dOp(Pool2d, AvgPoolOp):
     """The means of windows over two spatial dimensions."""
 
     name = "relax.nn.avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    pool_size = ints_prop((1, 1))
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AvgPool3dOp(AvgPoolOp):
+class AvgPool3dOp(Pool3d, AvgPoolOp):
     """The means of windows over three spatial dimensions."""
 
     name = "relax.nn.avg_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    pool_size = ints_prop((1, 1, 1))
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool1dOp(SizedPoolOp):
+class AdaptiveMaxPool1dOp(Spatial1d, SizedPoolOp):
     """The maxima of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_max_pool1d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool2dOp(SizedPoolOp):
+class AdaptiveMaxPool2dOp(Spatial2d, SizedPoolOp):
     """The maxima of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool2d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool3dOp(SizedPoolOp):
+class AdaptiveMaxPool3dOp(Spatial3d, SizedPoolOp):
     """The maxima of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool3d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool1dOp(SizedPoolOp):
+class AdaptiveAvgPool1dOp(Spatial1d, SizedPoolOp):
     """The means of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_avg_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool2dOp(SizedPoolOp):
+class AdaptiveAvgPool2dOp(Spatial2d, SizedPoolOp):
     """The means of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool3dOp(SizedPoolOp):
+class AdaptiveAvgPool3dOp(Spatial3d, SizedPoolOp):
     """The means of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class GlobalMaxPool2dOp(GlobalPoolOp):
+class GlobalMaxPool2dOp(Spatial2d, GlobalPoolOp):
     """The maximum of each channel over two spatial dimensions (ONNX GlobalMaxPool)."""
 
     name = "relax.nn.global_max_pool2d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class GlobalAvgPool2dOp(GlobalPoolOp):
+class GlobalAvgPool2dOp(Spatial2d, GlobalPoolOp):
     """The mean of each channel over two spatial dimensions (ONNX GlobalAveragePool)."""
 
     name = "relax.nn.global_avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")

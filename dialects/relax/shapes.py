@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import TypeAlias
 
@@ -18,7 +18,9 @@ __all__ = [
     "merge",
     "normalize_axes",
     "normalize_axis",
+    "num_elements",
     "reduce",
+    "replace_dimension",
     "shape_text",
     "times",
     "widen",
@@ -40,6 +42,19 @@ def is_static(shape: Shape) -> bool:
 def times(*factors: int) -> int:
     """The product of dimensions: unknown if one of them is, even of 0."""
     return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
+
+
+def num_elements(shape: Iterable[int]) -> int:
+    """The number of elements; DYNAMIC_INDEX if it is not known."""
+    dimensions = (*shape,)
+    if 0 in dimensions:
+        return 0
+    return prod(dimensions) if is_static(dimensions) else DYNAMIC_INDEX
+
+
+def replace_dimension(shape: Shape, axis: int, *dimensions: int) -> Shape:
+    """The shape with other dimensions in the place of one."""
+    return shape[:axis] + dimensions + shape[axis + 1 :]
 
 
 def broadcast(lhs: Shape, rhs: Shape) -> Shape:

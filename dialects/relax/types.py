@@ -35,13 +35,16 @@ __all__ = [
     "Tensor",
     "check_bool",
     "check_float",
+    "check_indices",
     "check_integer",
     "check_number",
     "check_parameter",
     "combine",
+    "is_integer",
     "is_number",
     "is_ranked",
     "is_tensor",
+    "number_type",
     "of_elements",
     "product_element",
     "refine",
@@ -79,6 +82,12 @@ def tensor_type(value: SSAValue) -> Tensor:
     type = value.type
     if not is_tensor(type):
         raise VerifyException(f"expected a tensor, got {type}")
+    return type
+
+
+def number_type(value: SSAValue) -> Tensor:
+    """The type of a tensor of numbers; VerifyException for any other value."""
+    check_number(type := tensor_type(value))
     return type
 
 
@@ -126,10 +135,10 @@ def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
 
 def is_number(element: Attribute) -> TypeIs[Element]:
     """Whether it is an element type that the operations are defined on."""
-    return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
+    return isinstance(element, Float) or is_integer(element) and 1 <= element.bitwidth <= 64
 
 
-def _is_integer(element: Attribute) -> TypeIs[IntegerType]:
+def is_integer(element: Attribute) -> TypeIs[IntegerType]:
     return isinstance(element, IntegerType)
 
 
@@ -158,6 +167,14 @@ def check_bool(type: Tensor) -> None:
     """VerifyException unless the elements are i1."""
     if type.element_type != i1:
         raise VerifyException(f"element type {type.element_type} is not i1")
+
+
+def check_indices(what: str, type: Tensor) -> None:
+    """VerifyException unless the elements can be indices: integers, i1 is none."""
+    check_number(type)
+    element = type.element_type
+    if not is_integer(element) or element.bitwidth == 1:
+        raise VerifyException(f"{what} of element type {element} are no integers")
 
 
 def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int]) -> None:
@@ -197,7 +214,7 @@ def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> At
     for type in (lhs, rhs):
         check_number(type)
     elements = lhs.element_type, rhs.element_type
-    integers = all(_is_integer(element) for element in elements)
+    integers = all(is_integer(element) for element in elements)
     if elements[0] != elements[1] and (out_dtype is None or not integers):
         raise VerifyException(f"element types {elements[0]} and {elements[1]} differ")
     if out_dtype is None:

@@ -9,6 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from ...dialects.relax import binary as ops
+from ...dialects.relax.comparison import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from ...dialects.relax.logical import (
+    BitwiseAndOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    LeftShiftOp,
+    LogicalAndOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    RightShiftOp,
+)
 from ..arrays import Array
 from .table import Semantics, on_arrays
 
@@ -43,18 +61,18 @@ BINARY: Semantics = {
     ops.MinimumOp: on_arrays(np.minimum),
     ops.Atan2Op: on_arrays(np.arctan2),
     ops.LogAddExpOp: on_arrays(np.logaddexp),
-    ops.EqualOp: on_arrays(np.equal),
-    ops.NotEqualOp: on_arrays(np.not_equal),
-    ops.LessOp: on_arrays(np.less),
-    ops.LessEqualOp: on_arrays(np.less_equal),
-    ops.GreaterOp: on_arrays(np.greater),
-    ops.GreaterEqualOp: on_arrays(np.greater_equal),
-    ops.LogicalAndOp: on_arrays(np.logical_and),
-    ops.LogicalOrOp: on_arrays(np.logical_or),
-    ops.LogicalXorOp: on_arrays(np.logical_xor),
-    ops.BitwiseAndOp: on_arrays(np.bitwise_and),
-    ops.BitwiseOrOp: on_arrays(np.bitwise_or),
-    ops.BitwiseXorOp: on_arrays(np.bitwise_xor),
-    ops.LeftShiftOp: on_arrays(np.left_shift),
-    ops.RightShiftOp: on_arrays(np.right_shift),
+    EqualOp: on_arrays(np.equal),
+    NotEqualOp: on_arrays(np.not_equal),
+    LessOp: on_arrays(np.less),
+    LessEqualOp: on_arrays(np.less_equal),
+    GreaterOp: on_arrays(np.greater),
+    GreaterEqualOp: on_arrays(np.greater_equal),
+    LogicalAndOp: on_arrays(np.logical_and),
+    LogicalOrOp: on_arrays(np.logical_or),
+    LogicalXorOp: on_arrays(np.logical_xor),
+    BitwiseAndOp: on_arrays(np.bitwise_and),
+    BitwiseOrOp: on_arrays(np.bitwise_or),
+    BitwiseXorOp: on_arrays(np.bitwise_xor),
+    LeftShiftOp: on_arrays(np.left_shift),
+    RightShiftOp: on_arrays(np.right_shift),
 }

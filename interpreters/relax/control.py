@@ -23,7 +23,9 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ...dialects.relax import annotation, control, device, kernels, tuples
+from ...dialects.relax import annotation, device, kernels, tuples
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...dialects.relax.types import is_ranked, static_shape
 from ..arrays import Array, dtype_of, element_of
@@ -47,31 +49,29 @@ class ControlFunctions(InterpreterFunctions):
     ) -> PythonValues:
         return (args[0][op.index],)
 
-    @impl(control.LambdaOp)
+    @impl(LambdaOp)
     def run_lambda(
-        self, interpreter: Interpreter, op: control.LambdaOp, args: PythonValues
+        self, interpreter: Interpreter, op: LambdaOp, args: PythonValues
     ) -> PythonValues:
         captured = op.captured()
         return (closure(interpreter, op, dict(zip(captured, interpreter.get_values(captured)))),)
 
-    @impl(control.InvokeOp)
-    def run_invoke(self, _: Interpreter, op: control.InvokeOp, args: PythonValues) -> PythonValues:
+    @impl(InvokeOp)
+    def run_invoke(self, _: Interpreter, op: InvokeOp, args: PythonValues) -> PythonValues:
         function: Closure = args[0]
         return function(*args[1:])
 
-    @impl(control.MakeClosureOp)
+    @impl(MakeClosureOp)
     def run_make_closure(
-        self, interpreter: Interpreter, op: control.MakeClosureOp, args: PythonValues
+        self, interpreter: Interpreter, op: MakeClosureOp, args: PythonValues
     ) -> PythonValues:
         def call(*arguments: object) -> PythonValues:
             return interpreter.call_op(op.callee, (*args, *arguments))
 
         return (call,)
 
-    @impl(control.GraphOp)
-    def run_graph(
-        self, interpreter: Interpreter, op: control.GraphOp, args: PythonValues
-    ) -> PythonValues:
+    @impl(GraphOp)
+    def run_graph(self, interpreter: Interpreter, op: GraphOp, args: PythonValues) -> PythonValues:
         *ops, end = dependence_order(op.body.block)
         interpreter.push_scope("graph")
         for inner in ops:
@@ -81,9 +81,9 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.pop_scope()
         return outputs
 
-    @impl_terminator(control.YieldOp)
+    @impl_terminator(YieldOp)
     def run_yield(
-        self, _: Interpreter, op: control.YieldOp, args: PythonValues
+        self, _: Interpreter, op: YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(args), ()
 
@@ -114,9 +114,7 @@ class ControlFunctions(InterpreterFunctions):
         return args
 
 
-def closure(
-    interpreter: Interpreter, op: control.LambdaOp, captured: dict[SSAValue, object]
-) -> Closure:
+def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, object]) -> Closure:
     """The function that a lambda is, with the values that it has captured."""
 
     def call(*arguments: object) -> PythonValues:

@@ -11,8 +11,8 @@ from ...dialects.relax import convolution as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
 from ..arrays import Array
+from .layout import relayout
 from .linear_algebra import as_matrices, matrix_product, sums_of_products
-from .manipulation import relayout
 from .table import Semantics
 from .windows import covered, slide, tap
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...dialects.relax import image as ops
 from ...dialects.relax.layout import Layout
 from ..arrays import Array, bounds, element_of
-from .manipulation import relayout
+from .layout import relayout
 from .table import Semantics
 
 __all__ = ["IMAGE", "resample"]

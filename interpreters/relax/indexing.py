@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...dialects.relax import indexing as ops
+from ...dialects.relax.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
+from ...dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
+from ...dialects.relax.strided_slice import StridedSliceOp
 from ..arrays import Array
 from .manipulation import numbers_along
 from .table import Semantics, on_arrays
@@ -21,12 +23,12 @@ def places(indices: Array) -> Array:
     return indices.astype(np.int64, copy=False)
 
 
-def strided_slice(op: ops.StridedSliceOp, data: Array) -> Array:
+def strided_slice(op: StridedSliceOp, data: Array) -> Array:
     parts = op.slices(data.ndim)
     return data[tuple(parts.get(axis, slice(None)) for axis in range(data.ndim))]
 
 
-def take(op: ops.TakeOp, x: Array, indices: Array) -> Array:
+def take(op: TakeOp, x: Array, indices: Array) -> Array:
     axis = None if op.axis is None else op.axis
     if op.mode != "wrap":
         return np.take(x, places(indices), axis, mode="clip")
@@ -42,7 +44,7 @@ def nonzero(x: Array) -> Array:
 # Along an axis
 
 
-def gather(op: ops.GatherOp, data: Array, indices: Array) -> Array:
+def gather(op: GatherOp, data: Array, indices: Array) -> Array:
     return data[along_axis(indices, data.ndim, op.axis)]
 
 
@@ -53,9 +55,7 @@ def along_axis(indices: Array, rank: int, axis: int) -> tuple[Array, ...]:
     return tuple(grid)
 
 
-def scatter_elements(
-    op: ops.ScatterElementsOp, data: Array, indices: Array, updates: Array
-) -> Array:
+def scatter_elements(op: ScatterElementsOp, data: Array, indices: Array, updates: Array) -> Array:
     where = along_axis(indices, data.ndim, op.axis)
     return scatter(op.reduction, data, where, updates)
 
@@ -63,7 +63,7 @@ def scatter_elements(
 # At coordinates
 
 
-def gather_nd(op: ops.GatherNDOp, data: Array, indices: Array) -> Array:
+def gather_nd(op: GatherNDOp, data: Array, indices: Array) -> Array:
     batch = op.batch_dims
     grid = [numbers_along(i, data.shape[i], indices.ndim - 1) for i in range(batch)]
     return data[*grid, *coordinates(indices)]
@@ -74,7 +74,7 @@ def coordinates(indices: Array) -> Sequence[Array]:
     return tuple(np.moveaxis(places(indices), -1, 0))
 
 
-def scatter_nd(op: ops.ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
+def scatter_nd(op: ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
     return scatter(op.reduction, data, coordinates(indices), updates)
 
 
@@ -94,11 +94,11 @@ def scatter(reduction: str, data: Array, where: Sequence[Array], updates: Array)
 
 
 INDEXING: Semantics = {
-    ops.GatherNDOp: gather_nd,
-    ops.GatherOp: gather,
-    ops.NonzeroOp: on_arrays(nonzero),
-    ops.ScatterElementsOp: scatter_elements,
-    ops.ScatterNDOp: scatter_nd,
-    ops.StridedSliceOp: strided_slice,
-    ops.TakeOp: take,
+    GatherNDOp: gather_nd,
+    GatherOp: gather,
+    NonzeroOp: on_arrays(nonzero),
+    ScatterElementsOp: scatter_elements,
+    ScatterNDOp: scatter_nd,
+    StridedSliceOp: strided_slice,
+    TakeOp: take,
 }

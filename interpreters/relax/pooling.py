@@ -12,7 +12,7 @@ from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
 from ..arrays import Array, bounds, element_of, wide
 from .binary import divide
-from .manipulation import relayout
+from .layout import relayout
 from .table import Semantics
 from .windows import counts, covered, tap
 

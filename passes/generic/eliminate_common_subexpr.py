@@ -19,7 +19,7 @@ from xdsl.traits import (
 )
 
 from ...analysis.traversal import in_order
-from ...dialects.relax.control import LambdaOp
+from ...dialects.relax.closures import LambdaOp
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields

@@ -15,8 +15,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...analysis.call_graph import CallGraph
 from ...analysis.traversal import in_order
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
-from ...dialects.relax.control import YieldOp as LambdaYieldOp
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.closures import YieldOp as LambdaYieldOp
+from ...dialects.relax.graph import GraphOp, OutputOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp

@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

@@ -36,10 +36,11 @@ from ...analysis.device_domains import (
     leaves,
     unify,
 )
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
-from ...dialects.relax.control import YieldOp as LambdaYieldOp
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.closures import YieldOp as LambdaYieldOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ...dialects.relax.device_type import DeviceType
+from ...dialects.relax.graph import GraphOp, OutputOp
 from ...dialects.relax.interfaces import OnHost
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import TupleGetItemOp

@@ -23,12 +23,21 @@ from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relax.binary import AddOp, DivideOp, MultiplyOp, SubtractOp
-from ...dialects.relax.constant import ConstantOp, FullOp, is_integer
+from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.elementwise import AstypeOp
 from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElement, View
-from ...dialects.relax.manipulation import LayoutTransformOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import LayoutTransformOp, TransposeOp
+from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import Shape, broadcast
-from ...dialects.relax.types import Float, is_number, is_ranked, is_tensor, shape_of, tensor_type
+from ...dialects.relax.types import (
+    Float,
+    is_integer,
+    is_number,
+    is_ranked,
+    is_tensor,
+    shape_of,
+    tensor_type,
+)
 from ...dialects.relax.unary import RsqrtOp, SqrtOp
 from ...passmanager.rewriting import PatternPass
 

@@ -12,7 +12,7 @@ from xdsl.dialects.scf import IfOp, IndexSwitchOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
-from ...dialects.relax.control import GraphOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext

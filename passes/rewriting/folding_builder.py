@@ -20,8 +20,9 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.elementwise import AstypeOp
-from ...dialects.relax.manipulation import ExpandDimsOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import TransposeOp
 from ...dialects.relax.reduction import MeanOp, SumOp
+from ...dialects.relax.reshape import ExpandDimsOp, ReshapeOp
 from ...dialects.relax.types import Element, is_ranked, static_shape
 from ...dialects.relax.unary import RsqrtOp
 from ...interpreters import semantics_of

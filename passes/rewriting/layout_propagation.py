@@ -20,7 +20,8 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense
 from ...dialects.relax.interfaces import Conversion, LayoutRule
 from ...dialects.relax.layout import Layout, Relayout
-from ...dialects.relax.manipulation import ExpandDimsOp, LayoutTransformOp
+from ...dialects.relax.permutation import LayoutTransformOp
+from ...dialects.relax.reshape import ExpandDimsOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, shape_of, with_shape
@@ -362,7 +363,7 @@ class Change:
     ) -> SSAValue:
         """A constant in another layout, beside it."""
         from ...interpreters.arrays import array_of, dense_of
-        from ...interpreters.relax.manipulation import relayout as transform
+        from ...interpreters.relax.layout import relayout as transform
 
         assert is_ranked(type := op.result.type)
         shape = _expanded(type.get_shape(), expanded)

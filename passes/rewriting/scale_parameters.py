@@ -12,9 +12,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.binary import BinaryOp, DivideOp, MultiplyOp
+from ...dialects.relax.broadcast import BroadcastToOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.interfaces import Along, Axes
-from ...dialects.relax.manipulation import BroadcastToOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import TransposeOp
+from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import is_ranked, static_shape
 from ...interpreters.arrays import (

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import entry_function, interpret

@@ -35,9 +35,7 @@ from passline.dialects.relax import (
     creation,
     elementwise,
     image,
-    indexing,
     linear_algebra,
-    manipulation,
     nn,
     normalization,
     pooling,
@@ -47,7 +45,52 @@ from passline.dialects.relax import (
     unary,
 )
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.comparison import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
+from passline.dialects.relax.gather import TakeOp
+from passline.dialects.relax.logical import (
+    BitwiseAndOp,
+    BitwiseNotOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+    LogicalXorOp,
+)
+from passline.dialects.relax.permutation import (
+    FlipOp,
+    LayoutTransformOp,
+    ReverseSequenceOp,
+    TransposeOp,
+)
+from passline.dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.split import SplitOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
+from passline.dialects.relax.transcendental import (
+    AsinhOp,
+    AtanOp,
+    CosOp,
+    ErfOp,
+    Expm1Op,
+    ExpOp,
+    Log1pOp,
+    LogOp,
+    SigmoidOp,
+    SinhOp,
+    SinOp,
+    TanhOp,
+    TanOp,
+)
 from passline.dialects.relax.types import Element, shape_of, tensor_type
 from passline.interpreters.arrays import dense_of, dtype_of, element_of, number_of
 from passline.interpreters.relax import RelaxFunctions
@@ -63,9 +106,9 @@ NOISE: dict[Element, float] = {f16: 1e-3, f32: 2.5e-7}
 """Relative errors of an operation."""
 
 SMOOTH = (
-    *(unary.AbsOp, unary.NegativeOp, unary.SquareOp, unary.ExpOp, unary.LogOp, unary.SqrtOp),
-    *(unary.RsqrtOp, unary.SinOp, unary.CosOp, unary.AtanOp, unary.TanhOp, unary.ErfOp),
-    *(unary.SigmoidOp, unary.Expm1Op, unary.Log1pOp, unary.AsinhOp, unary.SinhOp, unary.TanOp),
+    *(unary.AbsOp, unary.NegativeOp, unary.SquareOp, ExpOp, LogOp, unary.SqrtOp),
+    *(unary.RsqrtOp, SinOp, CosOp, AtanOp, TanhOp, ErfOp),
+    *(SigmoidOp, Expm1Op, Log1pOp, AsinhOp, SinhOp, TanOp),
     *(activation.ReluOp, activation.LeakyReluOp, activation.GeluOp, activation.GeluTanhOp),
     *(activation.SiluOp, activation.SoftplusOp, nn.DropoutOp),
 )
@@ -79,11 +122,11 @@ ARITHMETIC = (
 )
 ROUNDED = (binary.FloorDivideOp, binary.FloorModOp, binary.ModOp)
 COMPARISONS = (
-    *(binary.EqualOp, binary.NotEqualOp, binary.LessOp, binary.LessEqualOp),
-    *(binary.GreaterOp, binary.GreaterEqualOp),
+    *(EqualOp, NotEqualOp, LessOp, LessEqualOp),
+    *(GreaterOp, GreaterEqualOp),
 )
-LOGICAL = (binary.LogicalAndOp, binary.LogicalOrOp, binary.LogicalXorOp)
-BITWISE = (binary.BitwiseAndOp, binary.BitwiseOrOp, binary.BitwiseXorOp)
+LOGICAL = (LogicalAndOp, LogicalOrOp, LogicalXorOp)
+BITWISE = (BitwiseAndOp, BitwiseOrOp, BitwiseXorOp)
 SUMS = (reduction.SumOp, reduction.MeanOp, reduction.MaxOp, reduction.MinOp, reduction.ProdOp)
 ARGS = (reduction.ArgmaxOp, reduction.ArgminOp)
 CONVOLUTIONS = (convolution.Conv1dOp, convolution.Conv2dOp, convolution.Conv3dOp)
@@ -386,9 +429,9 @@ def finite(array: Array) -> Array:
 def unary_rule(w: Writer) -> TensorOp:
     x, known = w.some()
     if known.element == i1:
-        return unary.LogicalNotOp(x)
+        return LogicalNotOp(x)
     if isinstance(known.element, IntegerType):
-        kinds = (unary.AbsOp, unary.NegativeOp, unary.SignOp, unary.SquareOp, unary.BitwiseNotOp)
+        kinds = (unary.AbsOp, unary.NegativeOp, unary.SignOp, unary.SquareOp, BitwiseNotOp)
         return w.random.choice((*kinds, activation.ReluOp))(x)
     return w.random.choice((*SMOOTH, *STEPS) if known.exact else SMOOTH)(x)
 
@@ -612,13 +655,13 @@ def concatenate_rule(w: Writer) -> TensorOp:
         shape[axis] = w.random.choice([shape[axis], shape[axis], 1, 2, 5])
         parts.append(w.operand(shape, known.element))
     w.random.shuffle(parts)
-    return manipulation.ConcatenateOp(*parts, axis=axis)
+    return ConcatenateOp(*parts, axis=axis)
 
 
 def stack_rule(w: Writer) -> TensorOp:
     x, known = w.some(lambda k: len(k.shape) < 5)
     parts = [x, w.operand(known.shape, known.element)]
-    return manipulation.StackOp(*parts, axis=w.random.randint(0, len(known.shape)))
+    return StackOp(*parts, axis=w.random.randint(0, len(known.shape)))
 
 
 def split_rule(w: Writer) -> TensorOp:
@@ -626,9 +669,9 @@ def split_rule(w: Writer) -> TensorOp:
     axis = w.axis(known)
     size = known.shape[axis]
     if w.random.random() < 0.5:
-        return manipulation.SplitOp(x, sections=w.random.choice(w.split(size)), axis=axis)
+        return SplitOp(x, sections=w.random.choice(w.split(size)), axis=axis)
     indices = sorted(w.random.sample(range(size + 1), min(2, size)))
-    return manipulation.SplitOp(x, indices=indices, axis=axis)
+    return SplitOp(x, indices=indices, axis=axis)
 
 
 def shape_rule(w: Writer) -> TensorOp:
@@ -638,20 +681,20 @@ def shape_rule(w: Writer) -> TensorOp:
         case 0:
             axes = [*range(len(shape))]
             w.random.shuffle(axes)
-            return manipulation.TransposeOp(x, axes=axes)
+            return TransposeOp(x, axes=axes)
         case 1:
             new = w.split(known.array.size)
             if w.random.random() < 0.6:
                 new[-1:] = w.split(new[-1])
-            return manipulation.ReshapeOp(x, newshape=new, allowzero=1)
+            return ReshapeOp(x, newshape=new, allowzero=1)
         case 2:
-            return manipulation.FlattenOp(x)
+            return FlattenOp(x)
         case 3:
-            return manipulation.SqueezeOp(x)
+            return SqueezeOp(x)
         case 4 if len(shape) < 5:
-            return manipulation.ExpandDimsOp(x, axis=[w.random.randint(0, len(shape))])
+            return ExpandDimsOp(x, axis=[w.random.randint(0, len(shape))])
         case _ if len(shape) > 1:
-            return manipulation.TransposeOp(x, axes=[*range(2, len(shape)), 1, 0])
+            return TransposeOp(x, axes=[*range(2, len(shape)), 1, 0])
         case _:
             raise Unfit
 
@@ -661,22 +704,22 @@ def copy_rule(w: Writer) -> TensorOp:
     axis, rank = w.axis(known), len(known.shape)
     match w.random.randrange(6):
         case 0:
-            return manipulation.FlipOp(x, axis=w.axes(known))
+            return FlipOp(x, axis=w.axes(known))
         case 1:
-            return manipulation.TileOp(x, reps=[w.random.choice([1, 1, 2, 3]) for _ in range(rank)])
+            return TileOp(x, reps=[w.random.choice([1, 1, 2, 3]) for _ in range(rank)])
         case 2:
-            return manipulation.RepeatOp(x, repeats=w.random.randint(1, 3), axis=axis)
+            return RepeatOp(x, repeats=w.random.randint(1, 3), axis=axis)
         case 3:
             lead = [w.random.randint(1, 3) for _ in range(w.random.randint(0, 1))]
             shape = [w.random.choice(SIZES) if n == 1 else n for n in known.shape]
-            return manipulation.BroadcastToOp(x, shape=[*lead, *shape])
+            return BroadcastToOp(x, shape=[*lead, *shape])
         case 4:
             lengths = w.constant(known.shape[:1], i32)
             if lengths.array.min(initial=0) < 0 or rank < 2:
                 raise Unfit
             if lengths.array.max(initial=0) > known.shape[1]:
                 raise Unfit
-            return manipulation.ReverseSequenceOp(x, w.stand_in(lengths))
+            return ReverseSequenceOp(x, w.stand_in(lengths))
         case _:
             return creation.TriluOp(x, w.stand_in(w.constant((), i32)), upper=w.coin())
 
@@ -695,7 +738,7 @@ def slice_rule(w: Writer) -> TensorOp:
     begin = [w.random.randint(-known.shape[a], known.shape[a]) for a in axes]
     end = [w.random.randint(-known.shape[a], known.shape[a] + 2) for a in axes]
     strides = [w.random.choice([1, 1, 1, 2, 3, -1, -2]) for _ in axes]
-    made = indexing.StridedSliceOp(x, begin=begin, end=end, strides=strides, axes=axes)
+    made = StridedSliceOp(x, begin=begin, end=end, strides=strides, axes=axes)
     if 0 in (shape_of(tensor_type(made.result)) or ()) and w.random.random() < 0.9:
         raise Unfit
     return made
@@ -706,7 +749,7 @@ def take_rule(w: Writer) -> TensorOp:
     axis = w.axis(known)
     indices = w.operand(w.shape(w.random.randint(0, 2)), i32)
     mode = w.random.choice(["clip", "wrap"])
-    return indexing.TakeOp(x, indices, axis=axis, mode=mode)
+    return TakeOp(x, indices, axis=axis, mode=mode)
 
 
 def image_rule(w: Writer) -> TensorOp:
@@ -725,7 +768,7 @@ def layout_rule(w: Writer) -> TensorOp:
     x, known = w.some(lambda k: len(k.shape) == 4)
     block = w.random.choice([b for b in (1, 2, 3, 4, 8) if known.shape[1] % b == 0])
     target = w.random.choice(["NHWC", "CHWN", f"NCHW{block}c", f"NHCW{block}c"])
-    return manipulation.LayoutTransformOp(x, src_layout="NCHW", dst_layout=target)
+    return LayoutTransformOp(x, src_layout="NCHW", dst_layout=target)
 
 
 RULES: tuple[Callable[[Writer], TensorOp], ...] = (

@@ -11,10 +11,9 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import convolution, linear_algebra
-from ....dialects.relax.constant import is_integer
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.shapes import Shape, broadcast
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import is_integer, static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .kernel_builder import (

@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import image as ops
-from ....dialects.relax.constant import is_integer
 from ....dialects.relax.layout import Layout
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .layouts import relayout

@@ -12,11 +12,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.base import TensorOp
+from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
 from ....dialects.relax.kernels import CallTIROp
-from ....dialects.relax.manipulation import ConcatenateOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_ranked, static_shape, tensor_type
 from ....dialects.tir.builder import Index

@@ -22,8 +22,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.annotation import StopFusionOp
 from passline.dialects.relax.binary import AddOp
-from passline.dialects.relax.control import GraphOp, InvokeOp, LambdaOp, OutputOp, YieldOp
+from passline.dialects.relax.closures import InvokeOp, LambdaOp, YieldOp
 from passline.dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
+from passline.dialects.relax.graph import GraphOp, OutputOp
 from passline.dialects.relax.interfaces import FusionKind, FusionPattern
 from passline.dialects.relax.kernels import CallTIROp
 from passline.dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from passline.dialects.relax import Relax
 from passline.dialects.relax.attributes import PropertyValue
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.manipulation import reshape
+from passline.dialects.relax.reshape import infer_reshape
 from passline.dialects.relax.shapes import Shape, merge
 
 D = DYNAMIC_INDEX
@@ -197,6 +197,6 @@ def test_unknown_dimensions_hide_nothing_wrong(hidden: set[int]):
 
 def reshaped(shape: Shape, newshape: Shape, allowzero: bool) -> Shape | None:
     try:
-        return reshape(shape, newshape, allowzero)
+        return infer_reshape(shape, newshape, allowzero)
     except VerifyException:
         return None

@@ -39,7 +39,7 @@ from passline.dialects.relax.convolution import (
     Conv3dTransposeOp,
     ConvolutionOp,
 )
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.relax import RelaxFunctions
 

@@ -24,7 +24,7 @@ from passline.dialects.relax.image import (
     SpaceToDepthOp,
     UpsamplingOp,
 )
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 
 

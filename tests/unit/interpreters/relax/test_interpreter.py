@@ -36,7 +36,7 @@ from passline.dialects import DIALECTS
 from passline.dialects.relax.binary import AddOp, MaximumOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import dense_of, round_bf16, widen_bf16
 

@@ -14,7 +14,7 @@ from support.evaluation import Array, constant, i4, run
 from support.geometry import Geometry, geometries
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32, i1, i8, i32
 
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.pooling import (
     AdaptiveAvgPool1dOp,
     AdaptiveAvgPool2dOp,

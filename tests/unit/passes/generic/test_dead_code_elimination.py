@@ -23,8 +23,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, traits_de
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.dialects.relax.control import LambdaOp
-from passline.dialects.relax.control import YieldOp as LambdaYieldOp
+from passline.dialects.relax.closures import LambdaOp
+from passline.dialects.relax.closures import YieldOp as LambdaYieldOp
 from passline.passes.generic.dead_code_elimination import (
     DeadCodeElimination,
     remove_dead_operations,

@@ -23,7 +23,7 @@ from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from passline.dialects.relax.constant import ConstantOp
-from passline.dialects.relax.unary import ExpOp
+from passline.dialects.relax.transcendental import ExpOp
 from passline.passes.generic.eliminate_common_subexpr import (
     LARGE,
     EliminateCommonSubexpr,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from passline.dialects.relax.control import LambdaOp
+from passline.dialects.relax.closures import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
 from passline.passmanager.ir.location import location_of, place_text
 from passline.passmanager.ir.parser import parse_module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from passline.dialects.relax.control import GraphOp
+from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify

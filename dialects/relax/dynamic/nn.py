@@ -10,17 +10,16 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import string_prop
-from .base import TensorOp
-from .constant import constant_elements, constant_integers
-from .creation import check_scalar
-from .dynamic import DynamicOp, Values, of_rank, parameter_length, rank_of
-from .image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
-from .layout import Layout
-from .manipulation import number_type
-from .nn import PadOp
-from .shapes import normalize_axes
-from .types import TENSOR, Tensor, shape_of, tensor_type, with_shape
+from ..attributes import string_prop
+from ..base import TensorOp
+from ..constant import constant_elements, constant_integers
+from ..creation import check_scalar
+from ..image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
+from ..layout import Layout
+from ..nn import PadOp
+from ..shapes import normalize_axes
+from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
+from .base import DynamicOp, Values, parameter_length, rank_of, unknown_shape
 
 __all__ = ["DynamicPadOp", "DynamicResizeOp"]
 
@@ -80,7 +79,7 @@ class DynamicPadOp(DynamicOp):
         widths, axes = lengths
         if DYNAMIC_INDEX not in lengths and widths != 2 * axes:
             raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
-        return of_rank(type, rank_of(type))
+        return unknown_shape(type, rank_of(type))
 
 
 def widths_by_axis(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
@@ -128,7 +127,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         (spatial,) = lengths
         if spatial == DYNAMIC_INDEX:
-            return of_rank(type, rank_of(type))
+            return unknown_shape(type, rank_of(type))
         axes = self.resize_class(spatial).SPATIAL
         self.check_sampling(spatial)
         layout = Layout.of(self.layout or "NC" + axes, "NC" + axes)

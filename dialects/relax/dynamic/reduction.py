@@ -11,16 +11,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import PropertyValue, bool_prop, int_prop, string_prop
-from .base import TensorOp
-from .dynamic import DynamicOp, Values, of_rank, one_of, rank_of
-from .indexing import check_choice
-from .manipulation import replaced
-from .reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
-from .scan import CumprodOp, CumsumOp
-from .shapes import normalize_axis
-from .sorting import TopkOp
-from .types import TENSOR, Tensor, shape_of, with_element, with_shape
+from ..attributes import PropertyValue, bool_prop, check_choice, int_prop, string_prop
+from ..base import TensorOp
+from ..reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
+from ..scan import CumprodOp, CumsumOp
+from ..shapes import normalize_axis, replace_dimension
+from ..sorting import TopkOp
+from ..types import TENSOR, Tensor, shape_of, with_element, with_shape
+from .base import DynamicOp, Values, rank_of, single_integer, unknown_shape
 
 __all__ = [
     "DynamicCumprodOp",
@@ -79,10 +77,10 @@ class DynamicReduceOp(DynamicOp):
             return (with_shape(type, ones),)
         ranks = (rank_of(type), *lengths)
         if DYNAMIC_INDEX in ranks:
-            return of_rank(type, DYNAMIC_INDEX)
+            return unknown_shape(type, DYNAMIC_INDEX)
         if lengths[0] > ranks[0]:
             raise VerifyException(f"{type} has no {lengths[0]} dimensions")
-        return of_rank(type, ranks[0] - lengths[0])
+        return unknown_shape(type, ranks[0] - lengths[0])
 
 
 class DynamicScanOp(DynamicOp, ABC):
@@ -95,7 +93,7 @@ class DynamicScanOp(DynamicOp, ABC):
     result = result_def(TENSOR)
 
     def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        return {"axis": one_of(*values)}
+        return {"axis": single_integer(*values)}
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         return (type,)
@@ -133,10 +131,10 @@ class DynamicTopkOp(DynamicOp):
     indices = result_def(TENSOR)
 
     def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        return {"k": one_of(*values)}
+        return {"k": single_integer(*values)}
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         if (shape := shape_of(type)) is not None:
             axis = normalize_axis(self.axis, len(shape))
-            type = with_shape(type, replaced(shape, axis, DYNAMIC_INDEX))
+            type = with_shape(type, replace_dimension(shape, axis, DYNAMIC_INDEX))
         return (type, with_element(type, i64))

@@ -1,11 +1,10 @@
-"""Functions as values, and graphs whose operations stand in any order."""
+"""Functions as values: lambdas, closures of functions of the module, and their calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
-    FileLineColLoc,
     FlatSymbolRefAttrConstr,
     FunctionType,
     SymbolRefAttr,
@@ -32,8 +31,6 @@ from xdsl.traits import (
     HasParent,
     IsTerminator,
     Pure,
-    RecursivelySpeculatable,
-    RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
     SymbolTable,
     SymbolUserOpInterface,
@@ -42,44 +39,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
 from .interfaces import InfersType, NonComputational
-from .ordering import find_cycle
+from .region_syntax import check_end, parse_body, parse_results, print_body
 from .types import refine
 
-__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "MakeClosureOp", "OutputOp", "YieldOp"]
+__all__ = ["InvokeOp", "LambdaOp", "MakeClosureOp", "YieldOp"]
+
 
 FUNCTION = BaseAttr(FunctionType)
-
-
-# Functions
-
-
-def parse_results(parser: Parser) -> Sequence[Attribute]:
-    """Read the result types of an operation with a region: `-> type`, `-> (types)` or nothing."""
-    if parser.parse_optional_punctuation("->") is None:
-        return ()
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return [parser.parse_type()] if types is None else types
-
-
-def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
-    if not types:
-        return
-    printer.print_string(" -> ")
-    if len(types) == 1 and not isinstance(types[0], FunctionType):
-        printer.print_attribute(types[0])
-        return
-    with printer.in_parens():
-        printer.print_list(types, printer.print_attribute)
-
-
-def check_end(end: Operation | None, types: Sequence[Attribute]) -> None:
-    """VerifyException unless a region ends with values of these types."""
-    given = () if end is None else end.operand_types
-    if list(given) != list(types):
-        raise VerifyException(
-            f"has results of types ({', '.join(map(str, types))}), "
-            f"but its region ends with ({', '.join(map(str, given))})"
-        )
 
 
 @irdl_op_definition
@@ -128,29 +94,6 @@ class LambdaOp(RelaxOp):
         with printer.in_parens():
             printer.print_list(self.body.block.args, printer.print_block_argument)
         print_body(printer, self, self.body, self.result.type.outputs.data)
-
-
-def parse_body(
-    parser: Parser,
-    arguments: Sequence[Parser.Argument],
-    end: type[AbstractYieldOperation[Attribute]],
-) -> Region:
-    """Read a region of one block, whose terminator may be left out if it has no operands."""
-    region = parser.parse_region(arguments)
-    block = region.block
-    if block.last_op is None or not block.last_op.has_trait(
-        IsTerminator, value_if_unregistered=False
-    ):
-        block.add_op(end())
-    return region
-
-
-def print_body(printer: Printer, op: Operation, body: Region, results: Sequence[Attribute]) -> None:
-    """Write the result types, the attributes and the region of an operation."""
-    print_results(printer, results)
-    printer.print_op_attributes(op.attributes, print_keyword=True)
-    printer.print_string(" ")
-    printer.print_region(body, print_entry_block_args=False, print_block_terminators=bool(results))
 
 
 @irdl_op_definition
@@ -289,71 +232,3 @@ class MakeClosureOp(NonComputational, RelaxOp):
         return FunctionType.from_lists(
             callee.inputs.data[len(self.captured) :], callee.outputs.data
         )
-
-
-# Graphs
-
-
-def place(op: Operation) -> str:
-    """Where an operation stands, for a message."""
-    if not isinstance(location := op.location, FileLineColLoc):
-        return ""
-    return f" at {location.filename.data}:{location.line.data}:{location.column.data}"
-
-
-@irdl_op_definition
-class GraphOp(RelaxOp):
-    """A dataflow graph: a region whose operations stand in any order, and are computed each after
-    those that it depends on, otherwise as written.
-
-    `%r = relax.graph -> type { ... relax.output %0 : type }`. It may use values from above.
-    """
-
-    name = "relax.graph"
-
-    body = region_def("single_block")
-    res = var_result_def()
-
-    traits = lazy_traits_def(
-        lambda: (
-            RecursiveMemoryEffect(),
-            RecursivelySpeculatable(),
-            SingleBlockImplicitTerminator(OutputOp),
-        )
-    )
-
-    def __init__(self, body: Region | Block, results: Sequence[Attribute]):
-        region = body if isinstance(body, Region) else Region(body)
-        super().__init__(regions=[region], result_types=[results])
-
-    def has_ssa_dominance(self, region_index: int) -> bool:
-        """Whether a definition has to come before its uses: never."""
-        return False
-
-    def verify_(self) -> None:
-        if self.body.block.args:
-            raise VerifyException("takes no arguments, but its region does")
-        check_end(self.body.block.last_op, self.res.types)
-        if (op := find_cycle(self.body.block)) is not None:
-            raise VerifyException(f"has a cycle: '{op.name}'{place(op)} depends on its own result")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> GraphOp:
-        results = parse_results(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls(parse_body(parser, (), OutputOp), results)
-        if attributes is not None:
-            op.attributes |= attributes.data
-        return op
-
-    def print(self, printer: Printer) -> None:
-        print_body(printer, self, self.body, self.res.types)
-
-
-@irdl_op_definition
-class OutputOp(AbstractYieldOperation[Attribute]):
-    """What a `relax.graph` gives."""
-
-    name = "relax.output"
-
-    traits = traits_def(HasParent(GraphOp), IsTerminator(), Pure())
