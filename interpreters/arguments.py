@@ -33,7 +33,7 @@ def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
     """Return the arguments for `func` from arrays by parameter name.
 
     `arr_0`, `arr_1`, ..., the names that `numpy.savez` gives to unnamed arrays, are positions.
-    PasslineError if a parameter has no array, or a name is no parameter.
+    PasslineError if a parameter has no array, or a name is not that of a parameter.
     """
     names = argument_names(func)
     by_position = {f"arr_{i}": name for i, name in enumerate(names)}
@@ -56,7 +56,7 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
     """Return random arguments for `func`.
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
-    dimension becomes 1. PasslineError for a parameter that is no tensor or buffer of known rank.
+    dimension becomes 1. PasslineError if a parameter is not a tensor or buffer of known rank.
     """
     import numpy as np
 

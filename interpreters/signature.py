@@ -48,7 +48,7 @@ def is_buffer(type: Attribute) -> TypeIs[MemRefType[Attribute]]:
 def entry_function(module: ModuleOp, name: str) -> Function:
     """Return the function `name` of the module.
 
-    PasslineError if there is none, if it has no body, or if its `tir.outputs` is invalid.
+    PasslineError if it does not exist, has no body, or has an invalid `tir.outputs`.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, Function)}
     if name not in functions:

@@ -1,4 +1,4 @@
-"""relax: operations on whole tensors, on builtin tensor types."""
+"""The dialect `relax`: operations on whole tensors, of builtin tensor types."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FAMILIES = [
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:
-    """The operations that a module defines: its classes of operations that have a name."""
+    """Return the operations that the module `family` defines: its operation classes with a name."""
     return [
         cls
         for cls in vars(family).values()

@@ -1,4 +1,8 @@
-"""Properties of operations: as Python values, and as written, `{axis = 1, padding = [0, 0]}`."""
+"""Properties of operations: their definition, their Python values, and their text.
+
+`axis = int_prop(0)` in an operation class defines a property: `op.axis` is an `int`, `op.axis_attr`
+the attribute, and the text is `{axis = 1}` instead of `<{axis = 1 : i64}>`.
+"""
 
 from __future__ import annotations
 
@@ -67,18 +71,18 @@ PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | Seque
 _INT = irdl_to_attr_constraint(Int)
 _FLOAT = irdl_to_attr_constraint(Float64)
 _KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Float64, Floats)]
-_TEXTS: dict[object, str] = {
-    Int: "an integer, as 1",
-    Ints: "a list of integers, as [1, 2]",
+_DESCRIPTIONS: dict[object, str] = {
+    Int: "an integer such as 1",
+    Ints: "a list of integers such as [1, 2]",
     Bool: "true or false",
-    Float64: "a float, as 1.0",
-    Floats: "a list of floats, as [1.0, 2.0]",
+    Float64: "a float such as 1.0",
+    Floats: "a list of floats such as [1.0, 2.0]",
 }
 
 
 @cache
 def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
-    """The kinds of those properties of an operation that the functions below define."""
+    """Return name -> attribute kind of the properties of `cls` that have short text."""
     known = cls.get_irdl_definition().properties
     return {
         name: kind
@@ -88,12 +92,15 @@ def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
     }
 
 
-# Definitions: with a default, which is not printed, or without, and then required
+# Definitions: a property without a default is required, a default is not printed
 
 
 class TypedProperty(property):
-    """A property of an operation that is read as a Python value: `op.axis` is an `int`, or None if
-    it is absent. The attribute is `op.axis_attr`, as in MLIR."""
+    """A property of an operation that is read as a Python value.
+
+    `op.axis` is an `int`, or None if the property is absent; `op.axis_attr` is the attribute, as in
+    MLIR. `define` makes the xDSL definition for a property name, `value_of` converts an attribute.
+    """
 
     def __init__(self, define: Callable[[str], object], value_of: Callable[[Any], object]) -> None:
         super().__init__(self._value)
@@ -130,6 +137,10 @@ def _type(attribute: TypeAttribute) -> TypeAttribute:
 
 
 _TYPE = BaseAttr[TypeAttribute](TypeAttribute)
+
+
+# The functions below return a descriptor and are typed as the value that it gives: the type of the
+# class attribute is then the type of `op.axis`, for a type checker and an editor.
 
 
 def int_prop(default: int | None = None) -> int:
@@ -195,11 +206,11 @@ def opt_type_prop() -> TypeAttribute | None:
     return cast(TypeAttribute | None, property)
 
 
-def check_choice(name: str, value: str, names: Sequence[str]) -> str:
-    """Return the value of the property `name`; VerifyException if it is not one of `names`."""
-    if value not in names:
-        expected = ", ".join(f'"{known}"' for known in names)
-        raise VerifyException(f'{name} "{value}" is none of {expected}')
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return the value of the property `name`; VerifyException if it is not one of `choices`."""
+    if value not in choices:
+        expected = ", ".join(f'"{choice}"' for choice in choices)
+        raise VerifyException(f'{name} "{value}" is not one of {expected}')
     return value
 
 
@@ -209,9 +220,9 @@ def check_choice(name: str, value: str, names: Sequence[str]) -> str:
 def properties_of(
     cls: type[IRDLOperation], values: Mapping[str, PropertyValue]
 ) -> dict[str, Attribute]:
-    """The properties of an operation from Python values; None is a property that is left out.
+    """Convert Python values to the properties of an operation of class `cls`.
 
-    TypeError if the operation has no property of a name.
+    A property whose value is None is left out. TypeError if `cls` has no property of a name.
     """
     known = cls.get_irdl_definition().properties
     for name in values:
@@ -245,7 +256,7 @@ def _attribute_of(
             return _integers(tuple(cast(Sequence[int], value)))
 
 
-# Attributes do not change, and xDSL verifies each that is made: half the time that an op takes.
+# Attributes are immutable, and xDSL verifies each new one: half the time of creating an operation.
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
@@ -270,9 +281,10 @@ def _integers(numbers: tuple[int, ...]) -> Ints:
 def parse_attributes(
     parser: Parser, cls: type[IRDLOperation]
 ) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Read a dictionary as the properties and the attributes of an operation.
+    """Parse a dictionary and return the properties and the attributes of an operation.
 
-    ParseError for a property of another kind, and for a name that is nearly that of a property.
+    A name that `cls` does not define is an attribute. ParseError if a property has the wrong kind,
+    or if an attribute's name is close to that of a property, which is likely a typing error.
     """
     definitions = cls.get_irdl_definition().properties
     properties: dict[str, Attribute] = {}
@@ -283,7 +295,7 @@ def parse_attributes(
             kind = _kinds(cls).get(name)
             value = properties[name] = _list_of(value, kind)
             if kind is not None and not definitions[name].constr.verifies(value):
-                expected = f"property '{name}' is {_TEXTS[kind]}, not {value}"
+                expected = f"property '{name}' is {_DESCRIPTIONS[kind]}, not {value}"
                 parser.raise_error(expected, start, parser.pos)
         elif near := get_close_matches(name, definitions, 1, 0.7):
             hint = f"{cls.name} has no property '{name}', did you mean '{near[0]}'?"
@@ -294,7 +306,10 @@ def parse_attributes(
 
 
 def _list_of(value: Attribute, kind: object) -> Attribute:
-    """A list of `i64` or `f64` as its property holds it; anything else is left to the verifier."""
+    """Convert an array attribute to a dense array if `kind` is a list of `i64` or `f64`.
+
+    Any other value is returned as it is: the verifier reports it.
+    """
     if not is_array(value):
         return value
     if kind is Ints:
@@ -307,11 +322,12 @@ def _list_of(value: Attribute, kind: object) -> Attribute:
 
 
 def is_array(value: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
+    """Return whether `value` is an array attribute, of elements of any kind."""
     return isinstance(value, ArrayAttr)
 
 
 def print_attributes(printer: Printer, op: IRDLOperation) -> None:
-    """Write the properties that are not the default, and the attributes, as a dictionary."""
+    """Print the properties that differ from their default, and the attributes, as a dictionary."""
     known = op.get_irdl_definition().properties
     written = [
         name

@@ -50,7 +50,7 @@ __all__ = [
 
 
 class BinaryOp(Elementwise, TensorOp, ABC):
-    """A function of two tensors of the same element type, whose shapes broadcast."""
+    """A function of two tensors with the same element type, whose shapes broadcast."""
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
@@ -61,7 +61,7 @@ class BinaryOp(Elementwise, TensorOp, ABC):
 
 
 def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
-    """The result type of a function of two tensors, element by element."""
+    """Return the result type of an element-wise function of two tensors of numbers."""
     lhs_type, rhs_type = tensor_type(lhs), tensor_type(rhs)
     if lhs_type is rhs_type or lhs_type == rhs_type:
         check_number(lhs_type)
@@ -70,11 +70,12 @@ def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
 
 
 class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
-    """A function whose results scale if both operands do."""
+    """A function with `f(s * x, s * y) = s * f(x, y)`."""
 
     POSITIVE: ClassVar[bool] = False
-    """Whether that is true of scales above zero only."""
+    """True if this holds for positive scales only."""
     IS_SUM: ClassVar[bool] = False
+    """True if a term added to an operand is added to the result unchanged."""
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling({0: axes, 1: axes}, positive=self.POSITIVE, is_sum=self.IS_SUM)
@@ -93,7 +94,7 @@ class FloatBinaryOp(BinaryOp, ABC):
 
 @irdl_op_definition
 class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
-    """Sum."""
+    """The sum."""
 
     name = "relax.add"
     IDENTITY: ClassVar = 0
@@ -104,7 +105,7 @@ class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
-    """Difference."""
+    """The difference."""
 
     name = "relax.subtract"
     IDENTITY: ClassVar = 0
@@ -112,7 +113,7 @@ class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
-    """Product."""
+    """The product."""
 
     name = "relax.multiply"
     IDENTITY: ClassVar = 1
@@ -122,7 +123,7 @@ class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class DivideOp(HasIdentityElement, BinaryOp):
-    """Quotient; of integers, truncated toward zero."""
+    """The quotient; for integers, truncated toward zero."""
 
     name = "relax.divide"
     IDENTITY: ClassVar = 1
@@ -130,28 +131,28 @@ class DivideOp(HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class FloorDivideOp(BinaryOp):
-    """Quotient, rounded down."""
+    """The quotient, rounded down."""
 
     name = "relax.floor_divide"
 
 
 @irdl_op_definition
 class ModOp(BinaryOp):
-    """Remainder of the quotient truncated toward zero: with the sign of lhs, as in C."""
+    """The remainder of division truncated toward zero, with the sign of lhs, as in C."""
 
     name = "relax.mod"
 
 
 @irdl_op_definition
 class FloorModOp(BinaryOp):
-    """Remainder of the quotient rounded down: with the sign of rhs, as in Python."""
+    """The remainder of division rounded down, with the sign of rhs, as in Python."""
 
     name = "relax.floor_mod"
 
 
 @irdl_op_definition
 class PowerOp(HasIdentityElement, BinaryOp):
-    """lhs to the power of rhs; of integers, truncated toward zero."""
+    """lhs to the power of rhs; for integers, truncated toward zero."""
 
     name = "relax.power"
     IDENTITY: ClassVar = 1
@@ -159,7 +160,7 @@ class PowerOp(HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
-    """The greater; NaN if one is NaN."""
+    """The maximum; NaN if one operand is NaN."""
 
     name = "relax.maximum"
     POSITIVE: ClassVar = True
@@ -169,7 +170,7 @@ class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
-    """The lesser; NaN if one is NaN."""
+    """The minimum; NaN if one operand is NaN."""
 
     name = "relax.minimum"
     POSITIVE: ClassVar = True
@@ -186,7 +187,7 @@ class Atan2Op(FloatBinaryOp):
 
 @irdl_op_definition
 class LogAddExpOp(FloatBinaryOp):
-    """log(exp(lhs) + exp(rhs)), without overflow on the way."""
+    """log(exp(lhs) + exp(rhs)), computed without intermediate overflow."""
 
     name = "relax.log_add_exp"
 

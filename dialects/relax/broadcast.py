@@ -25,7 +25,7 @@ from .interfaces import (
     Conversion,
     Injective,
     LayoutRule,
-    of_first,
+    first_relayout,
 )
 from .layout import Relayout
 from .shapes import (
@@ -47,7 +47,7 @@ __all__ = ["BroadcastToOp", "RepeatOp", "TileOp", "infer_broadcast_to"]
 
 @irdl_op_definition
 class BroadcastToOp(LayoutRule, Injective, TensorOp):
-    """A tensor repeated along new dimensions and those of size 1 (`numpy.broadcast_to`)."""
+    """A tensor repeated along new dimensions and dimensions of size 1 (`numpy.broadcast_to`)."""
 
     name = "relax.broadcast_to"
 
@@ -60,17 +60,20 @@ class BroadcastToOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, infer_broadcast_to(shape_of(type), self.shape)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout, shape = of_first(relayouts), self.shape
+        relayout, shape = first_relayout(relayouts), self.shape
         if len(shape) != relayout.rank:
-            raise VerifyException("it adds dimensions")
+            raise VerifyException("the broadcast adds dimensions")
         properties = {"shape": relayout.transform(shape)}
         return Conversion([relayout.unsplit()], [relayout], properties)
 
 
 def infer_broadcast_to(shape: Shape | None, target: Shape) -> Shape:
-    """The shape after broadcasting to `target`; VerifyException if a dimension does not fit."""
+    """Return the result shape of `relax.broadcast_to`; VerifyException if a dimension does not fit.
+
+    `shape` is None for an unranked operand.
+    """
     if wrong := [d for d in target if d < 0 and d != DYNAMIC_INDEX]:
-        raise VerifyException(f"shape {[*target]} has {wrong[0]}, which is no size")
+        raise VerifyException(f"shape {[*target]} has {wrong[0]}, which is not a size")
     if shape is None:
         return target
     pairs = zip(reversed(shape), reversed(target), strict=False)
@@ -84,7 +87,7 @@ def infer_broadcast_to(shape: Shape | None, target: Shape) -> Shape:
 
 @irdl_op_definition
 class TileOp(LayoutRule, Injective, TensorOp):
-    """A tensor repeated as a whole along each dimension (`numpy.tile`)."""
+    """A tensor repeated as a whole, `reps[i]` times along dimension i (`numpy.tile`)."""
 
     name = "relax.tile"
 
@@ -96,7 +99,7 @@ class TileOp(LayoutRule, Injective, TensorOp):
         type = number_type(self.data)
         reps = self.reps
         if wrong := [n for n in reps if n < 0]:
-            raise VerifyException(f"reps {[*reps]} have {wrong[0]}, which is no number of times")
+            raise VerifyException(f"reps {[*reps]} has {wrong[0]}, expected at least 0")
         if (shape := shape_of(type)) is None:
             return (type,)
         rank = max(len(shape), len(reps))
@@ -107,17 +110,19 @@ class TileOp(LayoutRule, Injective, TensorOp):
         )
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout, reps = of_first(relayouts), self.reps
+        relayout, reps = first_relayout(relayouts), self.reps
         if len(reps) > relayout.rank:
-            raise VerifyException("it adds dimensions")
+            raise VerifyException("tiling adds dimensions")
         reps = (1,) * (relayout.rank - len(reps)) + reps
         return Conversion([relayout], [relayout], {"reps": relayout.spread(reps, 1)})
 
 
 @irdl_op_definition
 class RepeatOp(AlongAxes, Injective, TensorOp):
-    """A tensor with each element repeated along `axis`; without one, in one dimension
-    (`numpy.repeat`)."""
+    """A tensor with each element repeated along `axis` (`numpy.repeat`).
+
+    Without `axis` the tensor is flattened first.
+    """
 
     AXES: ClassVar = ("axis",)
 
@@ -132,7 +137,7 @@ class RepeatOp(AlongAxes, Injective, TensorOp):
         type = number_type(self.data)
         repeats, shape = self.repeats, shape_of(type)
         if repeats < 0:
-            raise VerifyException(f"repeats is {repeats}, which is no number of times")
+            raise VerifyException(f"repeats is {repeats}, expected at least 0")
         if self.axis is None:
             flat = (DYNAMIC_INDEX,) if shape is None else shape
             return (with_shape(type, (num_elements((*flat, repeats)),)),)

@@ -39,7 +39,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
 from .interfaces import InfersType, NonComputational
-from .region_syntax import check_end, parse_body, parse_results, print_body
+from .region_syntax import check_terminator, parse_body, parse_results, print_body
 from .types import refine
 
 __all__ = ["InvokeOp", "LambdaOp", "MakeClosureOp", "YieldOp"]
@@ -50,10 +50,11 @@ FUNCTION = BaseAttr(FunctionType)
 
 @irdl_op_definition
 class LambdaOp(RelaxOp):
-    """A function as a value; its body may use the values that are visible where it stands.
+    """An anonymous function as a value; its body captures values from the enclosing regions.
 
-    `%f = relax.lambda(%x: type) -> type { ... relax.yield %0 : type }`. Nothing in the body runs
-    until a `relax.invoke`. It cannot name itself: what is recursive is a `func.func`.
+    `%f = relax.lambda(%x: type) -> type { ... relax.yield %0 : type }`. The body runs when
+    `relax.invoke` calls the value. A lambda cannot refer to itself: recursive functions are
+    `func.func`.
     """
 
     name = "relax.lambda"
@@ -69,16 +70,16 @@ class LambdaOp(RelaxOp):
         super().__init__(regions=[region], result_types=[type])
 
     def captured(self) -> list[SSAValue]:
-        """The values from above that the body uses, in the order of the first uses."""
+        """Return the values from above that the body uses, in the order of their first use."""
         return [*dict.fromkeys(iter_used_values_defined_above(self.body))]
 
     def verify_(self) -> None:
         type = self.result.type
         if (arguments := self.body.block.arg_types) != type.inputs.data:
             raise VerifyException(
-                f"is of type {type}, but its body takes ({', '.join(map(str, arguments))})"
+                f"has type {type}, but its body takes ({', '.join(map(str, arguments))})"
             )
-        check_end(self.body.block.last_op, type.outputs.data)
+        check_terminator(self.body.block.last_op, type.outputs.data)
 
     @classmethod
     def parse(cls, parser: Parser) -> LambdaOp:
@@ -98,7 +99,7 @@ class LambdaOp(RelaxOp):
 
 @irdl_op_definition
 class YieldOp(AbstractYieldOperation[Attribute]):
-    """What a `relax.lambda` gives."""
+    """The terminator of a `relax.lambda`, with its results."""
 
     name = "relax.yield"
 
@@ -107,10 +108,9 @@ class YieldOp(AbstractYieldOperation[Attribute]):
 
 @irdl_op_definition
 class InvokeOp(InfersType, RelaxOp):
-    """A call of a function that is a value: `relax.invoke %f(%x) : (type) -> type`, where the type
-    is that of the function.
+    """A call of a function value: `relax.invoke %f(%x) : (type) -> type`, with the type of `%f`.
 
-    As `func.call`, it may have effects.
+    Like `func.call`, it may have side effects.
     """
 
     name = "relax.invoke"
@@ -130,7 +130,8 @@ class InvokeOp(InfersType, RelaxOp):
         inputs, given = type.inputs.data, self.arguments.types
         if len(inputs) != len(given):
             raise VerifyException(
-                f"the function of type {type} takes {len(inputs)} arguments, {len(given)} are given"
+                f"the function of type {type} takes {len(inputs)} arguments, but {len(given)} are "
+                "given"
             )
         for number, (expected, found) in enumerate(zip(inputs, given, strict=True)):
             if refine(expected, found) is None:
@@ -173,33 +174,37 @@ class InvokeOp(InfersType, RelaxOp):
 
 
 class MakeClosureSymbolUse(SymbolUserOpInterface):
-    """The callee is a `func.func`, whose first parameters are what is captured, and the others
-    those of the closure."""
+    """The check that the callee is a `func.func` whose first parameters are the captured values."""
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, MakeClosureOp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
-            raise VerifyException(f"closes {op.callee}, which is no symbol of the module")
+            raise VerifyException(f"refers to {op.callee}, which is not a symbol of the module")
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"closes {op.callee}, which is a '{callee.name}', not a function")
+            raise VerifyException(
+                f"refers to {op.callee}, which is a '{callee.name}', not a function"
+            )
         captured, inputs = op.captured.types, callee.function_type.inputs.data
         if inputs[: len(captured)] != captured:
             raise VerifyException(
-                f"gives {op.callee} ({', '.join(map(str, captured))}) as its first parameters, "
-                f"which are ({', '.join(map(str, inputs[: len(captured)]))})"
+                f"captures ({', '.join(map(str, captured))}), but the first parameters of "
+                f"{op.callee} are ({', '.join(map(str, inputs[: len(captured)]))})"
             )
         closure = op.closure_type(callee.function_type)
         if refine(op.result.type, closure) is None:
-            raise VerifyException(f"is of type {op.result.type}, but {op.callee} gives {closure}")
+            raise VerifyException(
+                f"has type {op.result.type}, but a closure of {op.callee} has type {closure}"
+            )
 
 
 @irdl_op_definition
 class MakeClosureOp(NonComputational, RelaxOp):
-    """A function of the module as a value, with its first arguments (`relax.make_closure`).
+    """A closure of a function of the module over its first arguments (`relax.make_closure`).
 
-    `%f = relax.make_closure @g(%a) : (type) -> ((type) -> type)`; `relax.invoke %f(%x)` is
-    `func.call @g(%a, %x)`. It is what a `relax.lambda` becomes that is not always called at once.
+    `%f = relax.make_closure @g(%a) : (type) -> ((type) -> type)`; then `relax.invoke %f(%x)` is
+    `func.call @g(%a, %x)`. `lambda-lift` replaces lambdas by closures unless all their uses are
+    calls.
     """
 
     name = "relax.make_closure"
@@ -210,7 +215,7 @@ class MakeClosureOp(NonComputational, RelaxOp):
 
     traits = traits_def(Pure(), MakeClosureSymbolUse())
 
-    # A functional-type would leave out the parentheses around the type of the closure.
+    # `functional-type` would print the function type of the result without parentheses.
     assembly_format = (
         "$callee `(` $captured `)` attr-dict `:` `(` type($captured) `)` `->` `(` type($result) `)`"
     )
@@ -228,7 +233,7 @@ class MakeClosureOp(NonComputational, RelaxOp):
         )
 
     def closure_type(self, callee: FunctionType) -> FunctionType:
-        """The type of the closure of a function of a type."""
+        """Return the type of the closure: that of the callee without the captured parameters."""
         return FunctionType.from_lists(
             callee.inputs.data[len(self.captured) :], callee.outputs.data
         )

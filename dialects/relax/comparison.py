@@ -27,7 +27,7 @@ __all__ = [
 
 
 class ComparisonOp(BinaryOp, ABC):
-    """A comparison of two tensors of numbers, answered with i1; false is less than true."""
+    """A comparison of two tensors of numbers, with an i1 result; false is less than true."""
 
     def infer_types(self) -> Sequence[Attribute]:
         return (with_element(broadcast_type(*self.operands), i1),)
@@ -35,7 +35,7 @@ class ComparisonOp(BinaryOp, ABC):
 
 @irdl_op_definition
 class EqualOp(ComparisonOp):
-    """lhs = rhs."""
+    """lhs == rhs."""
 
     name = "relax.equal"
 
@@ -44,7 +44,7 @@ class EqualOp(ComparisonOp):
 
 @irdl_op_definition
 class NotEqualOp(ComparisonOp):
-    """lhs is not rhs: true of NaN."""
+    """lhs != rhs; true if one is NaN."""
 
     name = "relax.not_equal"
 

@@ -46,7 +46,7 @@ __all__ = ["ConcatenateOp", "StackOp"]
 
 @irdl_op_definition
 class ConcatenateOp(LayoutRule, Injective, TensorOp):
-    """Tensors one after the other along `axis` (`numpy.concatenate`, ONNX Concat)."""
+    """The concatenation of tensors along `axis` (`numpy.concatenate`, ONNX Concat)."""
 
     name = "relax.concatenate"
 
@@ -82,16 +82,16 @@ class ConcatenateOp(LayoutRule, Injective, TensorOp):
         )
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = prevailing(relayouts)
+        relayout = most_common_relayout(relayouts)
         axis = normalize_axis(self.axis, relayout.rank)
-        # Whole blocks after one another: the axis of a split one is the outer part.
+        # Tensors of whole blocks: concatenate along the outer part of a split axis.
         properties = {"axis": relayout.dimensions([axis])[0]}
         return Conversion([relayout] * len(self.operands), [relayout], properties)
 
 
 @irdl_op_definition
 class StackOp(LayoutRule, Injective, TensorOp):
-    """Tensors of one shape one after the other along a new dimension `axis` (`numpy.stack`)."""
+    """Tensors of one shape, joined along a new dimension `axis` (`numpy.stack`)."""
 
     name = "relax.stack"
 
@@ -118,21 +118,24 @@ class StackOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, shape[:axis] + (len(self.tensors),) + shape[axis:]),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = prevailing(relayouts)
+        relayout = most_common_relayout(relayouts)
         axis = normalize_axis(self.axis, relayout.rank + 1)
         grown, (at,) = relayout.with_new([axis])
         return Conversion([relayout] * len(self.operands), [grown], {"axis": at})
 
 
-def prevailing(relayouts: Sequence[Relayout | None]) -> Relayout:
-    """That of the most operands, of those that are in another layout."""
+def most_common_relayout(relayouts: Sequence[Relayout | None]) -> Relayout:
+    """Return the most frequent relayout of the operands that are in another layout."""
     found = [relayout for relayout in relayouts if relayout is not None]
     (key, _), *_ = Counter(relayout.key for relayout in found).most_common(1)
     return next(relayout for relayout in found if relayout.key == key)
 
 
 def common_type(tensors: Sequence[SSAValue]) -> Tensor:
-    """The type of the first tensor; VerifyException if there is none, or their elements differ."""
+    """Return the type of the first tensor.
+
+    VerifyException if the list is empty or the element types differ.
+    """
     if not tensors:
         raise VerifyException("expected at least one operand")
     first, *others = [number_type(tensor) for tensor in tensors]

@@ -16,7 +16,7 @@ from .attributes import (
     string_prop,
 )
 from .base import TensorOp
-from .interfaces import Conversion, Injective, LayoutRule, axes_in, of_first
+from .interfaces import Conversion, Injective, LayoutRule, convert_axes, first_relayout
 from .layout import Relayout
 from .shapes import (
     Shape,
@@ -36,11 +36,11 @@ MODES = ("clip", "wrap", "fast")
 
 @irdl_op_definition
 class TakeOp(LayoutRule, Injective, TensorOp):
-    """The slices of `x` along `axis` at the indices; without one, elements of it flattened
-    (`numpy.take`, `relax.take`, ONNX Gather).
+    """The slices of `x` at `indices` along `axis` (`numpy.take`, `relax.take`, ONNX Gather).
 
-    Indices that are out of range are brought into it: by "clip" to the nearest, by "wrap" modulo
-    the size. With "fast" there must be none; it is computed as "clip".
+    Without `axis`, `x` is flattened. `mode` says what happens to an index out of range: "clip"
+    takes the nearest valid index, "wrap" the index modulo the size. "fast" promises that there is
+    none, and is computed as "clip".
     """
 
     name = "relax.take"
@@ -70,10 +70,10 @@ class TakeOp(LayoutRule, Injective, TensorOp):
         )
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout, places = of_first(relayouts), shape_of(tensor_type(self.indices))
-        properties = {"axis": axes_in(relayout, self.axis)}
+        relayout, places = first_relayout(relayouts), shape_of(tensor_type(self.indices))
+        properties = {"axis": convert_axes(relayout, self.axis)}
         if self.axis is None or places is None or len(places) > 1:
-            raise VerifyException("it adds dimensions")
+            raise VerifyException("the indices add dimensions")
         axis = normalize_axis(self.axis, relayout.rank)
         return Conversion(
             [relayout, None], [relayout if places else relayout.without([axis])], properties
@@ -82,10 +82,10 @@ class TakeOp(LayoutRule, Injective, TensorOp):
 
 @irdl_op_definition
 class GatherOp(LayoutRule, Injective, TensorOp):
-    """The elements at the indices along `axis` (`numpy.take_along_axis`, ONNX GatherElements).
+    """The elements at `indices` along `axis` (`numpy.take_along_axis`, ONNX GatherElements).
 
-    The indices have the shape of the result, smaller than that of the data along other axes, or the
-    same; negative ones count from the end.
+    The indices have the shape of the result, whose dimensions other than `axis` are at most those
+    of the data. Negative indices count from the end.
     """
 
     name = "relax.gather"
@@ -101,12 +101,15 @@ class GatherOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, shape_of(indices)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
-        return Conversion([relayout] * 2, [relayout], {"axis": axes_in(relayout, self.axis)})
+        relayout = first_relayout(relayouts)
+        return Conversion([relayout] * 2, [relayout], {"axis": convert_axes(relayout, self.axis)})
 
 
 def check_along(data: Tensor, indices: Tensor, axis: int) -> None:
-    """VerifyException unless the indices can be places along an axis of the data."""
+    """Raise VerifyException unless `indices` can index `data` along `axis`.
+
+    They have the same rank, and the other dimensions of `indices` are at most those of `data`.
+    """
     check_indices("indices", indices)
     shape, places = shape_of(data), shape_of(indices)
     for known in (shape, places):
@@ -118,18 +121,18 @@ def check_along(data: Tensor, indices: Tensor, axis: int) -> None:
     within = all(a <= b or b == DYNAMIC_INDEX for i, (a, b) in pairs if i != axis)
     if len(shape) != len(places) or not within:
         raise VerifyException(
-            f"indices of shape {shape_text(places)} do not fit shape {shape_text(shape)} "
-            f"along axis {axis}: no other dimension may be greater"
+            f"indices of shape {shape_text(places)} do not match shape {shape_text(shape)} along "
+            f"axis {axis}: no other dimension may be larger"
         )
 
 
 @irdl_op_definition
 class GatherNDOp(Injective, TensorOp):
-    """The parts of the data at the coordinates that stand along the last axis of `indices`
-    (`relax.gather_nd`, ONNX GatherND).
+    """The slices of the data at coordinates (`relax.gather_nd`, ONNX GatherND).
 
-    Coordinates are of the dimensions after the first `batch_dims`, which go with those of the
-    indices; negative ones count from the end.
+    The last axis of `indices` holds the coordinates of a slice, for the dimensions after the first
+    `batch_dims`; the batch dimensions of data and indices correspond. Negative coordinates count
+    from the end.
     """
 
     name = "relax.gather_nd"
@@ -150,32 +153,35 @@ class GatherNDOp(Injective, TensorOp):
         if merge(shape[:batch], places[:-1][:batch]) is None:
             raise VerifyException(
                 f"the first {batch} dimensions of shapes {shape_text(shape)} and "
-                f"{shape_text(places)} are not the same"
+                f"{shape_text(places)} differ"
             )
-        if (rest := after_coordinates(shape[batch:], places)) is None:
+        if (rest := indexed_shape(shape[batch:], places)) is None:
             return (with_shape(type, None),)
         return (with_shape(type, shape[:batch] + places[batch:-1] + rest),)
 
 
-def after_coordinates(shape: Shape, places: Shape) -> Shape | None:
-    """The dimensions after those that a coordinate is of; None if it is not known of how many."""
+def indexed_shape(shape: Shape, places: Shape) -> Shape | None:
+    """Return the shape of a slice at one coordinate; None if the length of coordinates is unknown.
+
+    `places` is the shape of the indices, whose last dimension is that length.
+    """
     if not places:
-        raise VerifyException("indices are a scalar, which has no coordinates")
+        raise VerifyException("indices are a scalar, expected at least one dimension")
     if places[-1] == DYNAMIC_INDEX:
         return None
     if not 1 <= places[-1] <= len(shape):
         raise VerifyException(
             f"indices of shape {shape_text(places)} are coordinates of {places[-1]} dimensions, "
-            f"where there are {len(shape)}"
+            f"but there are {len(shape)}"
         )
     return shape[places[-1] :]
 
 
 @irdl_op_definition
 class NonzeroOp(TensorOp):
-    """The indices of the elements that are not zero, a column each (`numpy.nonzero`, ONNX NonZero).
+    """The coordinates of the nonzero elements, one column each (`numpy.nonzero`, ONNX NonZero).
 
-    A scalar gives columns of no elements.
+    For a scalar the columns are empty.
     """
 
     name = "relax.nonzero"

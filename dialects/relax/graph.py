@@ -1,4 +1,4 @@
-"""Dataflow graphs, whose operations stand in any order."""
+"""Dataflow graphs, whose operations may stand in any order."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
 from .ordering import find_cycle
-from .region_syntax import check_end, parse_body, parse_results, print_body
+from .region_syntax import check_terminator, parse_body, parse_results, print_body
 
 __all__ = ["GraphOp", "OutputOp"]
 
 
-def place(op: Operation) -> str:
-    """Where an operation stands, for a message."""
+def location_text(op: Operation) -> str:
+    """Return the source location of an operation for a message, empty if unknown."""
     if not isinstance(location := op.location, FileLineColLoc):
         return ""
     return f" at {location.filename.data}:{location.line.data}:{location.column.data}"
@@ -44,10 +44,10 @@ def place(op: Operation) -> str:
 
 @irdl_op_definition
 class GraphOp(RelaxOp):
-    """A dataflow graph: a region whose operations stand in any order, and are computed each after
-    those that it depends on, otherwise as written.
+    """A dataflow graph: a graph region, whose operations are computed in topological order.
 
-    `%r = relax.graph -> type { ... relax.output %0 : type }`. It may use values from above.
+    `%r = relax.graph -> type { ... relax.output %0 : type }`. The body may use values from above.
+    Operations that do not depend on each other are computed in the order of the text.
     """
 
     name = "relax.graph"
@@ -68,15 +68,17 @@ class GraphOp(RelaxOp):
         super().__init__(regions=[region], result_types=[results])
 
     def has_ssa_dominance(self, region_index: int) -> bool:
-        """Whether a definition has to come before its uses: never."""
+        """Return False: a definition need not come before its uses (MLIR RegionKind::Graph)."""
         return False
 
     def verify_(self) -> None:
         if self.body.block.args:
             raise VerifyException("takes no arguments, but its region does")
-        check_end(self.body.block.last_op, self.res.types)
+        check_terminator(self.body.block.last_op, self.res.types)
         if (op := find_cycle(self.body.block)) is not None:
-            raise VerifyException(f"has a cycle: '{op.name}'{place(op)} depends on its own result")
+            raise VerifyException(
+                f"has a cycle: '{op.name}'{location_text(op)} depends on its own result"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
@@ -93,7 +95,7 @@ class GraphOp(RelaxOp):
 
 @irdl_op_definition
 class OutputOp(AbstractYieldOperation[Attribute]):
-    """What a `relax.graph` gives."""
+    """The terminator of a `relax.graph`, with its results."""
 
     name = "relax.output"
 

@@ -56,7 +56,7 @@ class BitwiseOp(BinaryOp, ABC):
 
 @irdl_op_definition
 class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether both are true."""
+    """Logical and."""
 
     name = "relax.logical_and"
     IDENTITY: ClassVar = 1
@@ -66,7 +66,7 @@ class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
 
 @irdl_op_definition
 class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether one is true."""
+    """Logical or."""
 
     name = "relax.logical_or"
     IDENTITY: ClassVar = 0
@@ -76,7 +76,7 @@ class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
 
 @irdl_op_definition
 class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether exactly one is true."""
+    """Logical exclusive or."""
 
     name = "relax.logical_xor"
     IDENTITY: ClassVar = 0
@@ -86,7 +86,7 @@ class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
 
 @irdl_op_definition
 class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
-    """The bits that both have."""
+    """Bitwise and."""
 
     name = "relax.bitwise_and"
 
@@ -95,7 +95,7 @@ class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
 
 @irdl_op_definition
 class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that one has."""
+    """Bitwise or."""
 
     name = "relax.bitwise_or"
     IDENTITY: ClassVar = 0
@@ -105,7 +105,7 @@ class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
 
 @irdl_op_definition
 class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that exactly one has."""
+    """Bitwise exclusive or."""
 
     name = "relax.bitwise_xor"
     IDENTITY: ClassVar = 0
@@ -115,7 +115,7 @@ class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
 
 @irdl_op_definition
 class LeftShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved up by rhs places."""
+    """lhs shifted left by rhs bits; 0 if rhs is negative or at least the width."""
 
     name = "relax.left_shift"
     IDENTITY: ClassVar = 0
@@ -123,7 +123,10 @@ class LeftShiftOp(HasIdentityElement, BitwiseOp):
 
 @irdl_op_definition
 class RightShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
+    """lhs shifted right by rhs bits: arithmetic for signed integers, logical for unsigned ones.
+
+    If rhs is negative or at least the width, all bits are shifted out.
+    """
 
     name = "relax.right_shift"
     IDENTITY: ClassVar = 0
@@ -131,7 +134,7 @@ class RightShiftOp(HasIdentityElement, BitwiseOp):
 
 @irdl_op_definition
 class LogicalNotOp(UnaryOp):
-    """Negation of i1."""
+    """Logical not."""
 
     name = "relax.logical_not"
 
@@ -142,7 +145,7 @@ class LogicalNotOp(UnaryOp):
 
 @irdl_op_definition
 class BitwiseNotOp(UnaryOp):
-    """Each bit inverted."""
+    """Bitwise not."""
 
     name = "relax.bitwise_not"
 

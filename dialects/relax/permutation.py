@@ -29,7 +29,7 @@ from .interfaces import (
     LayoutRule,
     ScaleAxisRule,
     Scaling,
-    of_first,
+    first_relayout,
 )
 from .layout import Layout, Relayout
 from .shapes import merge, normalize_axes, normalize_axis, shape_text
@@ -48,8 +48,11 @@ __all__ = ["FlipOp", "LayoutTransformOp", "ReverseSequenceOp", "TransposeOp"]
 
 @irdl_op_definition
 class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
-    """A tensor with its dimensions in another order, reversed if no `axes` say which
-    (`numpy.transpose`)."""
+    """A tensor with permuted dimensions (`numpy.transpose`).
+
+    Dimension i of the result is dimension `axes[i]` of the data; without `axes` the order is
+    reversed.
+    """
 
     name = "relax.transpose"
 
@@ -60,19 +63,18 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
         shape = shape_of(type)
-        if self.axes is None:
+        if (axes := self.axes) is None:
             return (with_shape(type, shape and shape[::-1]),)
-        axes = self.axes
         rank = len(axes) if shape is None else len(shape)
         if len(axes) != rank or {*normalize_axes(axes, rank)} != {*range(rank)}:
-            raise VerifyException(f"axes {[*axes]} are no permutation of {[*range(rank)]}")
+            raise VerifyException(f"axes {[*axes]} are not a permutation of {[*range(rank)]}")
         if shape is None:
             return (with_shape(type, (DYNAMIC_INDEX,) * rank),)
         return (with_shape(type, tuple(shape[axis] for axis in axes)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """The result as it was, by other axes."""
-        relayout = of_first(relayouts)
+        """Produce the original result by transposing along other axes."""
+        relayout = first_relayout(relayouts)
         old = range(relayout.rank)[::-1] if self.axes is None else self.axes
         axes = [relayout.dimension(axis) for axis in normalize_axes(old, relayout.rank)]
         return Conversion([relayout], [None], {"axes": axes}, forwards=axes == sorted(axes))
@@ -88,7 +90,7 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
 
     def _order(self) -> list[int] | None:
-        """The dimension of the data that each one of the result is, counted from the last."""
+        """Return the data dimension of each result dimension, counted from the last, -1."""
         if (shape := shape_of(tensor_type(self.data))) is None:
             return None
         rank = len(shape)
@@ -98,7 +100,10 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
 @irdl_op_definition
 class LayoutTransformOp(LayoutRule, Injective, TensorOp):
-    """A tensor with dimensions permuted, split and joined (`relay.layout_transform`)."""
+    """A tensor transformed from `src_layout` to `dst_layout` (`relay.layout_transform`).
+
+    Dimensions are permuted, split into blocks and joined: `NCHW` to `NCHW4c`.
+    """
 
     name = "relax.layout_transform"
 
@@ -113,8 +118,8 @@ class LayoutTransformOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, src.transform(shape_of(type), dst)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """The result as it was, from another layout."""
-        relayout = of_first(relayouts)
+        """Produce the original result from another source layout."""
+        relayout = first_relayout(relayouts)
         src = relayout.along(Layout.parse(self.src_layout)).dst
         forwards = src.text == self.dst_layout
         return Conversion([relayout], [None], {"src_layout": src.text}, forwards=forwards)
@@ -122,7 +127,7 @@ class LayoutTransformOp(LayoutRule, Injective, TensorOp):
 
 @irdl_op_definition
 class FlipOp(AlongAxes, Injective, TensorOp):
-    """A tensor with the order of elements along some dimensions reversed (`numpy.flip`)."""
+    """A tensor with the order of elements reversed along the dimensions `axis` (`numpy.flip`)."""
 
     AXES: ClassVar = ("axis",)
     SPLITS: ClassVar = True
@@ -142,8 +147,11 @@ class FlipOp(AlongAxes, Injective, TensorOp):
 
 @irdl_op_definition
 class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
-    """A tensor in which the first elements along `seq_axis` are reversed, so many for each index
-    along `batch_axis` as `seq_lengths` says (`relay.reverse_sequence`, ONNX ReverseSequence)."""
+    """A batch of sequences, each with its first elements reversed (ONNX ReverseSequence).
+
+    Sequence i of `batch_axis` has its first `seq_lengths[i]` elements along `seq_axis` reversed
+    (`relay.reverse_sequence`).
+    """
 
     AXES: ClassVar = ("seq_axis", "batch_axis")
 
@@ -167,7 +175,7 @@ class ReverseSequenceOp(AlongAxes, Injective, TensorOp):
         size, expected = shape_of(lengths), (shape[batch],)
         if size is not None and merge(size, expected) is None:
             raise VerifyException(
-                f"seq_lengths have shape {shape_text(size)}, "
+                f"seq_lengths has shape {shape_text(size)}, "
                 f"but dimension {batch} of shape {shape_text(shape)} needs {shape_text(expected)}"
             )
         return (type,)

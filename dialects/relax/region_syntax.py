@@ -20,7 +20,7 @@ __all__ = []
 
 
 def parse_results(parser: Parser) -> Sequence[Attribute]:
-    """Read the result types of an operation with a region: `-> type`, `-> (types)` or nothing."""
+    """Parse the result types before a region: `-> type`, `-> (types)` or nothing."""
     if parser.parse_optional_punctuation("->") is None:
         return ()
     types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -28,6 +28,10 @@ def parse_results(parser: Parser) -> Sequence[Attribute]:
 
 
 def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
+    """Print the result types before a region.
+
+    A single function type needs parentheses, as in MLIR: `-> (() -> i1)`.
+    """
     if not types:
         return
     printer.print_string(" -> ")
@@ -38,8 +42,8 @@ def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
         printer.print_list(types, printer.print_attribute)
 
 
-def check_end(end: Operation | None, types: Sequence[Attribute]) -> None:
-    """VerifyException unless a region ends with values of these types."""
+def check_terminator(end: Operation | None, types: Sequence[Attribute]) -> None:
+    """Raise VerifyException unless the terminator `end` of a region has operands of these types."""
     given = () if end is None else end.operand_types
     if list(given) != list(types):
         raise VerifyException(
@@ -53,7 +57,11 @@ def parse_body(
     arguments: Sequence[Parser.Argument],
     end: type[AbstractYieldOperation[Attribute]],
 ) -> Region:
-    """Read a region of one block, whose terminator may be left out if it has no operands."""
+    """Parse a region of one block and return it.
+
+    `arguments` are the block arguments. The terminator, of class `end`, may be omitted if it has no
+    operands.
+    """
     region = parser.parse_region(arguments)
     block = region.block
     if block.last_op is None or not block.last_op.has_trait(
@@ -64,7 +72,7 @@ def parse_body(
 
 
 def print_body(printer: Printer, op: Operation, body: Region, results: Sequence[Attribute]) -> None:
-    """Write the result types, the attributes and the region of an operation."""
+    """Print the result types, the attributes and the region of an operation."""
     print_results(printer, results)
     printer.print_op_attributes(op.attributes, print_keyword=True)
     printer.print_string(" ")

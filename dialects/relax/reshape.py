@@ -26,7 +26,7 @@ from .interfaces import (
     Conversion,
     LayoutRule,
     View,
-    of_first,
+    first_relayout,
 )
 from .layout import Relayout
 from .shapes import (
@@ -49,9 +49,10 @@ __all__ = ["ExpandDimsOp", "FlattenOp", "ReshapeOp", "SqueezeOp", "infer_reshape
 
 @irdl_op_definition
 class ReshapeOp(View, TensorOp):
-    """The same elements, in the same order, in another shape (`relax.reshape`, ONNX Reshape).
+    """A tensor with the same elements in row-major order and another shape (ONNX Reshape).
 
-    In `newshape`, 0 copies the dimension at its place, unless `allowzero`; one -1 is what is left.
+    In `newshape`, 0 copies the dimension with the same index, unless `allowzero`; at most one -1 is
+    inferred from the number of elements.
     """
 
     name = "relax.reshape"
@@ -63,14 +64,15 @@ class ReshapeOp(View, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         type = number_type(self.data)
-        newshape, allowzero = self.newshape, bool(self.allowzero)
-        return (with_shape(type, infer_reshape(shape_of(type), newshape, allowzero)),)
+        shape = infer_reshape(shape_of(type), self.newshape, self.allowzero)
+        return (with_shape(type, shape),)
 
 
 def infer_reshape(shape: Shape | None, newshape: Sequence[int], allowzero: bool) -> Shape:
-    """The shape after `relax.reshape` of a tensor of that shape, or of any shape.
+    """Return the result shape of `relax.reshape`; `shape` is None for an unranked operand.
 
-    Dimensions that are copied need not be known to find the one that is -1.
+    Copied dimensions cancel out: the -1 is inferred from the other dimensions only, so that it is
+    known for `?x6` to `[0, 2, -1]`: `?x2x3`. VerifyException if the numbers of elements differ.
     """
     check_newshape(newshape, allowzero)
     copied = () if allowzero else tuple(i for i, n in enumerate(newshape) if n == 0)
@@ -79,7 +81,7 @@ def infer_reshape(shape: Shape | None, newshape: Sequence[int], allowzero: bool)
     if copied and copied[-1] >= len(shape):
         raise VerifyException(
             f"newshape {[*newshape]} copies dimension {copied[-1]}, "
-            f"shape {shape_text(shape)} has {len(shape)}"
+            f"but shape {shape_text(shape)} has {len(shape)} dimensions"
         )
     left = [d for i, d in enumerate(shape) if i not in copied]
     total, known = num_elements(left), prod(d for d in left if d != DYNAMIC_INDEX)
@@ -103,16 +105,18 @@ def infer_reshape(shape: Shape | None, newshape: Sequence[int], allowzero: bool)
 
 
 def check_newshape(newshape: Sequence[int], allowzero: bool) -> None:
-    """VerifyException unless the list can be that of a reshape."""
+    """Raise VerifyException unless `newshape` is valid for a reshape of some tensor."""
     if wrong := [n for n in newshape if n < -1]:
-        raise VerifyException(f"newshape {[*newshape]} has {wrong[0]}, which is no size")
+        raise VerifyException(f"newshape {[*newshape]} has {wrong[0]}, which is not a size")
     if newshape.count(-1) > 1:
         raise VerifyException(f"newshape {[*newshape]} has more than one -1")
     if allowzero and -1 in newshape and 0 in newshape:
-        raise VerifyException(f"newshape {[*newshape]} has -1 beside a dimension of size 0")
+        # 0 elements for any value of the -1.
+        raise VerifyException(f"newshape {[*newshape]} has both -1 and a dimension of size 0")
 
 
 def _elements(shape: Shape) -> str:
+    """Return the number of elements as text, for messages."""
     known = prod(d for d in shape if d != DYNAMIC_INDEX)
     text = str(known) if is_static(shape) else f"a multiple of {known}"
     return f"{text} element{'' if text == '1' else 's'}"
@@ -120,7 +124,7 @@ def _elements(shape: Shape) -> str:
 
 @irdl_op_definition
 class FlattenOp(CompositeOp, View, TensorOp):
-    """The same elements in one dimension (`relax.flatten`)."""
+    """A tensor with the same elements in one dimension (`relax.flatten`)."""
 
     name = "relax.flatten"
 
@@ -138,7 +142,10 @@ class FlattenOp(CompositeOp, View, TensorOp):
 
 @irdl_op_definition
 class SqueezeOp(LayoutRule, View, TensorOp):
-    """A tensor without some dimensions of size 1, without `axis` all of them (`numpy.squeeze`)."""
+    """A tensor without the dimensions `axis`, of size 1 (`numpy.squeeze`).
+
+    Without `axis` all dimensions of size 1 are removed.
+    """
 
     name = "relax.squeeze"
 
@@ -161,21 +168,24 @@ class SqueezeOp(LayoutRule, View, TensorOp):
         return (with_shape(type, tuple(d for i, d in enumerate(shape) if i not in axes)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
+        relayout = first_relayout(relayouts)
         shape = shape_of(tensor_type(self.data))
         if self.axis is not None:
             axes = normalize_axes(self.axis, relayout.rank)
         elif shape is not None and is_static(shape):
             axes = [i for i, size in enumerate(shape) if size == 1]
         else:
-            raise VerifyException("it is not known which dimensions are 1")
+            raise VerifyException("without axis, the dimensions of size 1 are unknown")
         properties = {"axis": sorted(relayout.dimensions(axes))}
         return Conversion([relayout], [relayout.without(axes)], properties)
 
 
 @irdl_op_definition
 class ExpandDimsOp(LayoutRule, View, TensorOp):
-    """A tensor with dimensions of size 1 put in, at `axis` of the result (`numpy.expand_dims`)."""
+    """A tensor with new dimensions of size 1 (`numpy.expand_dims`).
+
+    `axis` has their positions in the result.
+    """
 
     name = "relax.expand_dims"
 
@@ -189,11 +199,11 @@ class ExpandDimsOp(LayoutRule, View, TensorOp):
             return (with_shape(type, None),)
         rank = len(shape) + len(self.axis)
         axes = normalize_axes(self.axis, rank)
-        old = iter(shape)
-        return (with_shape(type, tuple(1 if i in axes else next(old) for i in range(rank))),)
+        sizes = iter(shape)
+        return (with_shape(type, tuple(1 if i in axes else next(sizes) for i in range(rank))),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
+        relayout = first_relayout(relayouts)
         rank = relayout.rank + len(self.axis)
         grown, axes = relayout.with_new(sorted(normalize_axes(self.axis, rank)))
         return Conversion([relayout], [grown], {"axis": axes})

@@ -15,8 +15,8 @@ from .attributes import (
     string_prop,
 )
 from .base import TensorOp
-from .gather import after_coordinates, check_along
-from .interfaces import Conversion, LayoutRule, axes_in, of_first
+from .gather import check_along, indexed_shape
+from .interfaces import Conversion, LayoutRule, convert_axes, first_relayout
 from .layout import Relayout
 from .shapes import (
     Shape,
@@ -32,10 +32,10 @@ REDUCTIONS = ("update", "add", "mul", "min", "max")
 
 
 class ScatterOp(TensorOp, ABC):
-    """The data, with updates put in at the indices, or added to what is there, and so on.
+    """The data with elements at some indices replaced by, or combined with, updates.
 
-    Of several updates of one element each is taken in, in order. Negative indices count from the
-    end.
+    `reduction` says how: "update" replaces, the others combine. Several updates of one element are
+    applied in order. Negative indices count from the end.
     """
 
     data = operand_def(TENSOR)
@@ -45,7 +45,7 @@ class ScatterOp(TensorOp, ABC):
     result = result_def(TENSOR)
 
     def check_updates(self, type: Tensor, expected: Shape | None) -> None:
-        """VerifyException unless the updates have elements of that type, and that shape."""
+        """Raise VerifyException unless the updates match `type` and the `expected` shape."""
         check_choice("reduction", self.reduction, REDUCTIONS)
         updates = tensor_type(self.updates)
         shape = shape_of(updates)
@@ -61,7 +61,7 @@ class ScatterOp(TensorOp, ABC):
 
 @irdl_op_definition
 class ScatterElementsOp(LayoutRule, ScatterOp):
-    """The data, with updates at the indices along `axis` (`relax.scatter_elements`)."""
+    """The data with updates at indices along `axis` (`relax.scatter_elements`)."""
 
     name = "relax.scatter_elements"
 
@@ -74,14 +74,13 @@ class ScatterElementsOp(LayoutRule, ScatterOp):
         return (type,)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
-        return Conversion([relayout] * 3, [relayout], {"axis": axes_in(relayout, self.axis)})
+        relayout = first_relayout(relayouts)
+        return Conversion([relayout] * 3, [relayout], {"axis": convert_axes(relayout, self.axis)})
 
 
 @irdl_op_definition
 class ScatterNDOp(ScatterOp):
-    """The data, with updates at the coordinates along the last axis of `indices`
-    (`relax.scatter_nd`)."""
+    """The data with updates at coordinates, the last axis of `indices` (`relax.scatter_nd`)."""
 
     name = "relax.scatter_nd"
 
@@ -91,7 +90,7 @@ class ScatterNDOp(ScatterOp):
         shape, places = shape_of(type), shape_of(indices)
         expected: Shape | None = None
         if shape is not None and places is not None:
-            rest = after_coordinates(shape, places)
+            rest = indexed_shape(shape, places)
             expected = None if rest is None else places[:-1] + rest
         self.check_updates(type, expected)
         return (type,)

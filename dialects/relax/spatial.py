@@ -1,7 +1,7 @@
 """The spatial axes and the default layout of operations over one, two and three dimensions.
 
-An operation class derives from one of these before the class that defines what it computes, so that
-these defaults override the properties that the latter requires.
+An operation class derives from one of these first, then from the class that defines its
+computation, so that the defaults here override the required properties there.
 """
 
 from __future__ import annotations

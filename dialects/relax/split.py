@@ -24,7 +24,7 @@ from .interfaces import (
     Conversion,
     Injective,
     LayoutRule,
-    of_first,
+    first_relayout,
 )
 from .layout import Relayout
 from .shapes import (
@@ -43,10 +43,10 @@ __all__ = ["SplitOp", "split_slices"]
 
 @irdl_op_definition
 class SplitOp(LayoutRule, Injective, TensorOp):
-    """The parts of a tensor along `axis`, as many as there are results (`relax.split`).
+    """The parts of a tensor along `axis`, one for each result (`relax.split`).
 
-    They begin at 0 and at each of the `indices`, as numpy slices, or are `sections` parts of one
-    size, of which the last may be smaller.
+    Either `indices` has the bounds between the parts, as in numpy slices, or `sections` is the
+    number of parts of equal size, of which the last may be smaller.
     """
 
     name = "relax.split"
@@ -64,20 +64,17 @@ class SplitOp(LayoutRule, Injective, TensorOp):
         shape = shape_of(type)
         axis = 0 if shape is None else normalize_axis(self.axis, len(shape))
         size = DYNAMIC_INDEX if shape is None else shape[axis]
-        indices = None if self.indices is None else self.indices
-        sections = 0 if self.sections is None else self.sections
-        sizes = part_sizes(size, indices, sections)
+        sizes = part_sizes(size, self.indices, self.sections or 0)
         check_results(self, len(sizes))
         return [with_shape(type, shape and replace_dimension(shape, axis, size)) for size in sizes]
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """Where the axis is split, whole blocks are taken."""
-        relayout = of_first(relayouts)
+        """Split a blocked axis between blocks; VerifyException if a part cuts a block."""
+        relayout = first_relayout(relayouts)
         axis = normalize_axis(self.axis, relayout.rank)
         factor = relayout.factor(axis)
         properties: dict[str, PropertyValue] = {"axis": relayout.dimensions([axis])[0]}
-        if factor > 1 and self.indices is not None:
-            indices = self.indices
+        if factor > 1 and (indices := self.indices) is not None:
             if any(index % factor for index in indices):
                 raise VerifyException(f"indices {[*indices]} are not all multiples of {factor}")
             properties["indices"] = [index // factor for index in indices]
@@ -85,23 +82,25 @@ class SplitOp(LayoutRule, Injective, TensorOp):
 
 
 def check_results(op: TensorOp, number: int) -> None:
-    """VerifyException if an operation does not have that number of results; one that is being made
-    has none yet."""
+    """Raise VerifyException unless `op` has that number of results.
+
+    An operation under construction, whose result types are being inferred, has none yet.
+    """
     if op.results and len(op.results) != number:
         raise VerifyException(f"has {len(op.results)} results, but splits into {number}")
 
 
 def part_sizes(size: int, indices: Sequence[int] | None, sections: int) -> list[int]:
-    """The sizes of the parts of a dimension, each DYNAMIC_INDEX if it is not known itself."""
+    """Return the sizes of the parts of a dimension, all DYNAMIC_INDEX if `size` is unknown."""
     if indices is None and sections < 1:
-        raise VerifyException(f"sections is {sections}, but there is at least one part")
+        raise VerifyException(f"sections is {sections}, expected at least 1")
     if size == DYNAMIC_INDEX:
         return [DYNAMIC_INDEX] * (sections if indices is None else len(indices) + 1)
     return [len(range(*part.indices(size))) for part in split_slices(size, indices, sections)]
 
 
 def split_slices(size: int, indices: Sequence[int] | None, sections: int) -> list[slice]:
-    """The parts of a dimension of known size."""
+    """Return the parts of a dimension of known size, at `indices` or else in `sections` parts."""
     if indices is None:
         length = -(-size // sections)
         if length * (sections - 1) > size:

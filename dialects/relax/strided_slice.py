@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import PropertyValue, ints_prop, opt_ints_prop
 from .base import TensorOp
-from .interfaces import Conversion, Injective, LayoutRule, of_first
+from .interfaces import Conversion, Injective, LayoutRule, first_relayout
 from .layout import Relayout
 from .shapes import (
     normalize_axes,
@@ -22,15 +22,15 @@ from .types import TENSOR, number_type, shape_of, with_shape
 __all__ = ["StridedSliceOp"]
 
 
-_WHOLE = 2**63 - 1
+_MAX_BOUND = 2**63 - 1
 
 
 @irdl_op_definition
 class StridedSliceOp(LayoutRule, Injective, TensorOp):
-    """Every so many elements between two bounds on some axes (`relax.strided_slice`, ONNX Slice).
+    """A slice of a tensor, with a stride, along some axes (`relax.strided_slice`, ONNX Slice).
 
-    Bounds are those of Python slices: from the end if negative, and cut off at the ends, so that
-    2^63-1 and -2^63 are beyond any. Without `axes` they are of the first ones.
+    Bounds are those of Python slices: negative ones count from the end, and all are clamped, so
+    that 2^63-1 and -2^63 are beyond any end. Without `axes` the bounds are for the first axes.
     """
 
     name = "relax.strided_slice"
@@ -53,14 +53,14 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
         return (with_shape(type, shape),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """Where an axis is split, whole blocks are taken."""
-        relayout, shape = of_first(relayouts), shape_of(number_type(self.data))
+        """Slice a blocked axis by blocks; VerifyException if the slice cuts a block."""
+        relayout, shape = first_relayout(relayouts), shape_of(number_type(self.data))
         if shape is None:
-            raise VerifyException("the rank of the data is not known")
+            raise VerifyException("the rank of the data is unknown")
         parts: list[tuple[int, slice]] = []
         for axis, part in self.slices(relayout.rank).items():
             (at, *_), factor = relayout.dimensions([axis]), relayout.factor(axis)
-            parts.append((at, part if factor == 1 else blocks_of(part, shape[axis], factor)))
+            parts.append((at, part if factor == 1 else whole_blocks(part, shape[axis], factor)))
         axes = [axis for axis, _ in parts]
         if self.axes is None:
             parts.sort(key=lambda part: part[0])
@@ -76,34 +76,39 @@ class StridedSliceOp(LayoutRule, Injective, TensorOp):
         return Conversion([relayout], [relayout], properties)
 
     def slices(self, rank: int | None) -> dict[int, slice]:
-        """Axis -> what is taken along it; the axes as they stand if the rank is not known."""
+        """Return axis -> slice along it; axes are not normalized if `rank` is None."""
         begin, end = self.begin, self.end
         strides = (1,) * len(begin) if self.strides is None else self.strides
         axes = (*range(len(begin)),) if self.axes is None else self.axes
         if len({len(begin), len(end), len(strides), len(axes)}) > 1:
             raise VerifyException(
                 f"begin {[*begin]}, end {[*end]}, strides {[*strides]} and axes {[*axes]} "
-                "are not equally long"
+                "do not have the same length"
             )
         if 0 in strides:
-            raise VerifyException(f"strides {[*strides]} have a 0")
+            raise VerifyException(f"strides {[*strides]} contains 0")
         axes = axes if rank is None else normalize_axes(axes, rank)
         parts = zip(begin, end, strides, strict=True)
         return {axis: slice(*part) for axis, part in zip(axes, parts, strict=True)}
 
 
-def blocks_of(part: slice, size: int, factor: int) -> slice:
-    """The slice of blocks that a slice of a dimension takes; VerifyException if it cuts some."""
+def whole_blocks(part: slice, size: int, factor: int) -> slice:
+    """Return the slice of blocks of `factor` elements for a slice of a dimension of that size.
+
+    VerifyException if the slice does not consist of whole, adjacent blocks.
+    """
     start, stop, step = part.indices(max(size, 0))
     if size == DYNAMIC_INDEX or step != 1 or start % factor or stop % factor:
-        raise VerifyException(f"it does not take whole blocks of {factor}")
+        raise VerifyException(f"the slice does not consist of whole blocks of {factor}")
     return slice(start // factor, stop // factor, 1)
 
 
 def slice_size(size: int, part: slice) -> int:
-    """The size of a slice of a dimension; DYNAMIC_INDEX if it is not known."""
+    """Return the size of a slice of a dimension; DYNAMIC_INDEX if it is unknown."""
     if size != DYNAMIC_INDEX:
         return len(range(*part.indices(size)))
-    whole = (part.start, part.stop, part.step) in ((0, _WHOLE, 1), (-1, -_WHOLE - 1, -1))
+    # Of an unknown size: the whole dimension, forwards or backwards, stays unknown; only bounds of
+    # one sign tell that a slice is empty.
+    whole = (part.start, part.stop, part.step) in ((0, _MAX_BOUND, 1), (-1, -_MAX_BOUND - 1, -1))
     empty = part.step > 0 and 0 <= part.stop <= part.start
     return size if whole or not empty else 0

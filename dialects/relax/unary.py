@@ -60,7 +60,7 @@ class FloatUnaryOp(UnaryOp, ABC):
 
 
 class FloatPredicateOp(UnaryOp, ABC):
-    """A question about one tensor of floating-point numbers, answered with i1."""
+    """A predicate on one tensor of floating-point numbers, with an i1 result."""
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.input))
@@ -84,42 +84,42 @@ class NegativeOp(Homogeneous, UnaryOp):
 
 @irdl_op_definition
 class SignOp(UnaryOp):
-    """-1, 0 or 1, as the element is below, equal to or above zero; NaN of NaN."""
+    """-1, 0 or 1 for an element below, equal to or above zero; NaN for NaN."""
 
     name = "relax.sign"
 
 
 @irdl_op_definition
 class SquareOp(UnaryOp):
-    """The element times itself."""
+    """The square."""
 
     name = "relax.square"
 
 
 @irdl_op_definition
 class CeilOp(UnaryOp):
-    """The least whole number that is not below; integers stay."""
+    """The element rounded up to an integral value; integers are unchanged."""
 
     name = "relax.ceil"
 
 
 @irdl_op_definition
 class FloorOp(UnaryOp):
-    """The greatest whole number that is not above; integers stay."""
+    """The element rounded down to an integral value; integers are unchanged."""
 
     name = "relax.floor"
 
 
 @irdl_op_definition
 class RoundOp(UnaryOp):
-    """The nearest whole number, the even one of two; integers stay."""
+    """The element rounded to the nearest integral value, ties to even; integers are unchanged."""
 
     name = "relax.round"
 
 
 @irdl_op_definition
 class TruncOp(UnaryOp):
-    """The whole number next toward zero; integers stay."""
+    """The element rounded toward zero to an integral value; integers are unchanged."""
 
     name = "relax.trunc"
 
@@ -140,20 +140,20 @@ class RsqrtOp(FloatUnaryOp):
 
 @irdl_op_definition
 class IsNanOp(FloatPredicateOp):
-    """Whether the element is NaN."""
+    """A test for NaN."""
 
     name = "relax.isnan"
 
 
 @irdl_op_definition
 class IsInfOp(FloatPredicateOp):
-    """Whether the element is infinite."""
+    """A test for plus or minus infinity."""
 
     name = "relax.isinf"
 
 
 @irdl_op_definition
 class IsFiniteOp(FloatPredicateOp):
-    """Whether the element is neither infinite nor NaN."""
+    """A test for finite numbers: neither infinite nor NaN."""
 
     name = "relax.isfinite"

@@ -1,7 +1,7 @@
-"""What functions of two tensors compute, element by element.
+"""Semantics of element-wise functions of two tensors.
 
-Division of integers truncates toward zero, as in C and TVM; n / 0 and n mod 0 are 0; a shift by
-more than the width, or by a negative number, moves all bits out; no operation warns.
+Integer division truncates toward zero, as in C and TVM; n / 0 and n mod 0 are 0. A shift by at
+least the width, or by a negative number, shifts all bits out. Nothing warns.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ __all__ = ["BINARY", "divide"]
 
 
 def divide(lhs: Array, rhs: Array) -> Array:
-    """The quotient; of integers, truncated toward zero, where numpy's `//` goes down."""
+    """Return the quotient; for integers truncated toward zero, where numpy's `//` rounds down."""
     if np.issubdtype(lhs.dtype, np.floating):
         return lhs / rhs
     return (lhs - np.fmod(lhs, rhs)) // rhs
 
 
 def power(lhs: Array, rhs: Array) -> Array:
-    """The power; of integers with a negative exponent, the inverse truncated toward zero."""
+    """Return the power; for integers and a negative exponent, truncated toward zero.
+
+    That is 0 unless the base is 1 or -1.
+    """
     if np.issubdtype(lhs.dtype, np.floating):
         return lhs**rhs
     inverse = np.where(np.abs(lhs) == 1, lhs ** (rhs & 1), 0)

@@ -1,7 +1,7 @@
-"""What tuples, functions as values, graphs and annotations are at run time.
+"""Semantics of tuples, closures, graphs, kernel calls and annotations.
 
-A tuple is a Python tuple, a function a Python function, which gives a tuple of its results; the
-buffers that a kernel is given are arrays, which it changes.
+A tuple is a Python tuple; a function value is a Python function that returns a tuple of results;
+the buffers of a kernel are arrays that it modifies.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ Closure: TypeAlias = Callable[..., PythonValues]
 
 @register_impls
 class ControlFunctions(InterpreterFunctions):
-    """Tuples, lambdas and graphs; casts and annotations, which change nothing at run time."""
+    """The functions of tuples, closures, graphs and kernel calls.
+
+    Casts and annotations return their operand.
+    """
 
     @impl(tuples.TupleOp)
     def run_tuple(self, _: Interpreter, op: tuples.TupleOp, args: PythonValues) -> PythonValues:
@@ -92,7 +95,7 @@ class ControlFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
         outputs = tuple(map(allocate, op.results))
-        # A buffer has its elements one after the other, a view or `full` has not.
+        # A kernel expects contiguous buffers; views and fills are not contiguous.
         buffers = [np.asarray(arg, order="C") for arg in args]
         interpreter.call_op(op.callee, (*buffers, *outputs))
         return outputs
@@ -115,7 +118,7 @@ class ControlFunctions(InterpreterFunctions):
 
 
 def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, object]) -> Closure:
-    """The function that a lambda is, with the values that it has captured."""
+    """Return the Python function for a lambda and the values that it captured."""
 
     def call(*arguments: object) -> PythonValues:
         interpreter.push_scope("closure")
@@ -128,8 +131,8 @@ def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, obj
 
 
 def allocate(result: SSAValue) -> Array:
-    """An array for a result of a kernel; InterpretationError if its shape is not known."""
+    """Return an array for a result of a kernel; InterpretationError if its shape is unknown."""
     type = result.type
     if not is_ranked(type) or (shape := static_shape(type)) is None:
-        raise InterpretationError(f"no shape to allocate for a result of type {type}")
+        raise InterpretationError(f"cannot allocate a result of type {type}: its shape is unknown")
     return np.zeros(shape, dtype_of(element_of(type)))

@@ -1,4 +1,4 @@
-"""What operations compute of which operands are parameters: what the static ones do for these."""
+"""Semantics of operations whose parameters are operands: those of their static operations."""
 
 from __future__ import annotations
 
@@ -49,12 +49,15 @@ STATIC: Semantics = {
 
 
 def dynamic(op: DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
-    """The results of the static operation, which checks the parameters against the shapes."""
+    """Return the results of the static operation for the parameter values.
+
+    It is created on the types of the arrays, so that it checks the parameters against the shapes.
+    """
     pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
     types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
     values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
     static = op.static_op(Block(arg_types=types).args, values)
-    assert static is not None, "there is one if the shapes are known"
+    assert static is not None, "the shapes are known at run time"
     return STATIC[type(static)](static, *arrays[: op.INPUTS])
 
 
@@ -63,13 +66,13 @@ def pad(
 ) -> Array | tuple[Array, ...]:
     types = [TensorType(tensor_type(op.data).element_type, data.shape)]
     static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
-    assert static is not None, "there is one if the rank is known"
+    assert static is not None, "the rank is known at run time"
     static.properties["pad_value"] = FloatAttr(float(value), f64)
     return STATIC[type(static)](static, data)
 
 
 def compress(op: DynamicCompressOp, data: Array, condition: Array) -> Array:
-    return np.compress(condition, data, None if op.axis is None else op.axis)
+    return np.compress(condition, data, op.axis)
 
 
 DYNAMIC: Semantics = {

@@ -1,4 +1,4 @@
-"""What operations compute that read and write at places."""
+"""Semantics of operations that read and write at indices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["INDEXING"]
 
 
 def places(indices: Array) -> Array:
-    """The indices as numbers that numpy takes for indices; too big ones stay too big."""
+    """Return the indices as int64, which numpy indexes with; indices out of range stay so."""
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(2**63 - 1))
     return indices.astype(np.int64, copy=False)
@@ -29,12 +29,11 @@ def strided_slice(op: StridedSliceOp, data: Array) -> Array:
 
 
 def take(op: TakeOp, x: Array, indices: Array) -> Array:
-    axis = None if op.axis is None else op.axis
     if op.mode != "wrap":
-        return np.take(x, places(indices), axis, mode="clip")
-    size = x.size if axis is None else x.shape[axis]
+        return np.take(x, places(indices), op.axis, mode="clip")
+    size = x.size if op.axis is None else x.shape[op.axis]
     wrapped = indices if indices.dtype == np.uint64 else indices.astype(np.int64)
-    return np.take(x, places(wrapped % wrapped.dtype.type(size)), axis, mode="clip")
+    return np.take(x, places(wrapped % wrapped.dtype.type(size)), op.axis, mode="clip")
 
 
 def nonzero(x: Array) -> Array:
@@ -49,7 +48,7 @@ def gather(op: GatherOp, data: Array, indices: Array) -> Array:
 
 
 def along_axis(indices: Array, rank: int, axis: int) -> tuple[Array, ...]:
-    """What to index with for the elements at the indices along an axis."""
+    """Return the numpy index arrays of the elements at `indices` along an axis."""
     grid = [numbers_along(i, size, rank) for i, size in enumerate(indices.shape)]
     grid[axis] = places(indices)
     return tuple(grid)
@@ -70,7 +69,7 @@ def gather_nd(op: GatherNDOp, data: Array, indices: Array) -> Array:
 
 
 def coordinates(indices: Array) -> Sequence[Array]:
-    """What to index with for the parts at the coordinates along the last axis."""
+    """Return the numpy index arrays of the slices at coordinates, the last axis of `indices`."""
     return tuple(np.moveaxis(places(indices), -1, 0))
 
 
@@ -79,14 +78,14 @@ def scatter_nd(op: ScatterNDOp, data: Array, indices: Array, updates: Array) -> 
 
 
 def scatter(reduction: str, data: Array, where: Sequence[Array], updates: Array) -> Array:
-    """The data with the updates taken in one after the other; f16 is computed in f32."""
+    """Return the data with the updates applied in order; f16 is computed in f32."""
     where = tuple(where)
     if reduction == "update":
         result = data.copy()
         result[where] = updates
         return result
-    wide = {np.dtype(np.float16): np.float32, np.dtype(np.bool_): np.uint8}.get(data.dtype)
-    result = data.astype(wide or data.dtype)
+    dtype = {np.dtype(np.float16): np.float32, np.dtype(np.bool_): np.uint8}.get(data.dtype)
+    result = data.astype(dtype or data.dtype)
     {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[reduction].at(
         result, where, updates.astype(result.dtype)
     )

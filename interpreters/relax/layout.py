@@ -9,11 +9,11 @@ __all__ = ["relayout"]
 
 
 def relayout(array: Array, src: Layout, dst: Layout) -> Array:
-    """The array in layout `dst`: a view, unless an axis is split or joined."""
+    """Return the array transformed from layout `src` to `dst`; a view unless axes split or join."""
     if src.text == dst.text:
         return array
     extents = src.extents(array.shape)
-    # Join the parts of each axis, split them anew, permute
+    # NCHW4c to NHWC8c: transpose to C c H N W, join to C H N W, split to C c H N W, transpose.
     parts = sorted(src.axes, key=_outer_part_first)
     joined = array.transpose([src.axes.index(c) for c in parts])
     joined = joined.reshape([extents[c] for c in src.primal])

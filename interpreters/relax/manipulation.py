@@ -1,4 +1,4 @@
-"""What operations compute that only move elements: views, where numpy gives views."""
+"""Semantics of operations that only move elements; they return views where numpy does."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def squeeze(op: SqueezeOp, data: Array) -> Array:
 
 
 def reverse_sequence(op: ReverseSequenceOp, data: Array, lengths: Array) -> Array:
-    """Each place below the length takes what is as far from the other end of that part."""
+    """Return the sequences with their first elements reversed.
+
+    Index i below the length n of its sequence reads index n - 1 - i, any other index itself.
+    """
     seq, batch = op.seq_axis % data.ndim, op.batch_axis % data.ndim
     places = numbers_along(seq, data.shape[seq], data.ndim)
     last = along(batch, lengths.astype(np.int64) - 1, data.ndim)
@@ -58,12 +61,12 @@ def reverse_sequence(op: ReverseSequenceOp, data: Array, lengths: Array) -> Arra
 
 
 def numbers_along(axis: int, size: int, rank: int) -> Array:
-    """0, 1, ... size - 1 along an axis of an array of that rank."""
+    """Return 0, 1, ..., size - 1 along an axis of an array of that rank."""
     return along(axis, np.arange(size, dtype=np.int64), rank)
 
 
 def along(axis: int, array: Array, rank: int) -> Array:
-    """A one-dimensional array as one of that rank, along an axis of it."""
+    """Return a vector as an array of that rank, along `axis`; other dimensions have size 1."""
     return array.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 

@@ -1,4 +1,4 @@
-"""What functions of one tensor compute, element by element; none warns."""
+"""Semantics of element-wise functions of one tensor. Nothing warns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["UNARY", "erf", "sigmoid"]
 
 
 def keep_integers(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A function that rounds, which changes no integer."""
+    """Return the rounding function, restricted to floats: integers are unchanged."""
     return lambda x: function(x) if np.issubdtype(x.dtype, np.floating) else x
 
 
@@ -45,12 +45,12 @@ def rsqrt(x: Array) -> Array:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), computed in at least 32 bits: exp(12.0) overflows f16."""
+    """Return 1 / (1 + exp(-x)), computed in at least 32 bits: exp(12.0) overflows f16."""
     return 1 / (1 + np.exp(-at_least_f32(x)))
 
 
-# The rational approximations of the Cephes library (S. L. Moshier, ndtr.c): erf(x) / x of the
-# square of x up to 1, and erfc(x) * exp(x * x) of x from 1 to 8.
+# Rational approximations from the Cephes library (S. L. Moshier, ndtr.c): erf(x) / x as a function
+# of x * x for |x| <= 1, and erfc(x) * exp(x * x) as a function of x for 1 <= x <= 8.
 _NEAR = (
     (
         9.60497373987051638749,
@@ -95,22 +95,23 @@ _FAR = (
 
 
 def erf(x: Array) -> Array:
-    """The error function, in f64, within 4 units in the last place."""
+    """Return the error function in f64, within 4 units in the last place."""
     x = x.astype(np.float64)
     near = np.clip(x, -1, 1)
-    far = np.clip(np.abs(x), 1, 6)  # from 5.93 on it is 1
+    far = np.clip(np.abs(x), 1, 6)  # erf(x) rounds to 1 from 5.93 on
     inner = near * _ratio(_NEAR, near * near)
     outer = 1 - np.exp(-far * far) * _ratio(_FAR, far)
     return np.where(np.abs(x) <= 1, inner, np.copysign(outer, x))
 
 
 def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
-    """The ratio of two polynomials, their coefficients from the highest power down."""
+    """Return the ratio of two polynomials, given their coefficients from the highest power down."""
     numerator, denominator = (_polynomial(c, x) for c in coefficients)
     return numerator / denominator
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+    """Evaluate a polynomial by Horner's scheme."""
     value = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         value *= x

@@ -34,26 +34,30 @@ Values: TypeAlias = Sequence[Sequence[int]]
 
 
 class DynamicOp(OnHost, TensorOp, ABC):
-    """An operation that is another one, the static one, once its last operands are known.
+    """An operation whose last operands are parameters: properties of its static operation.
 
-    These parameters are lists of integers, or a scalar where one integer is meant. To fusion it is
-    opaque, as in TVM: the shape of its result depends on data.
+    Parameters are integer vectors, or scalars for a single integer. When they are constants,
+    `dynamic-to-static` replaces the operation by the static one. It is opaque to fusion, as in TVM:
+    its result shape depends on data.
     """
 
     INPUTS: ClassVar[int] = 1
-    """How many operands, the first ones, are no parameters."""
+    """The number of operands that are not parameters; they come first."""
     STATIC: ClassVar[type[TensorOp]]
-    """The class of the static operation, which has the properties that this one has."""
+    """The class of the static operation, which has all properties of this operation."""
 
     def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        """The properties of the static operation for these values of the parameters."""
+        """Return the properties of the static operation for these values of the parameters."""
         names = [name for name, _ in self.get_irdl_definition().operands]
         return dict(zip(names[self.INPUTS :], values, strict=True))
 
     @abstractmethod
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
-        """The result types if not all parameters are known, from the type of the first operand and
-        the number of values of each parameter, DYNAMIC_INDEX if that is not known."""
+        """Return the result types when some parameter values are unknown.
+
+        `type` is the type of the first operand, `lengths` the number of values of each parameter,
+        DYNAMIC_INDEX if unknown.
+        """
 
     def static_op(
         self,
@@ -61,8 +65,10 @@ class DynamicOp(OnHost, TensorOp, ABC):
         values: Values,
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
-        """The static operation on these inputs, for these values of the parameters; None if there
-        is none. The result types are inferred if they are not given."""
+        """Return the static operation on `inputs` for these values of the parameters.
+
+        None if no static operation is equivalent. Result types that are not given are inferred.
+        """
         properties = {**self.properties, **self.arguments(*values)}
         return self.STATIC(*inputs, result_types=result_types, location=None, **properties)
 
@@ -70,7 +76,7 @@ class DynamicOp(OnHost, TensorOp, ABC):
         return range(self.INPUTS, len(self.operands))
 
     def known_values(self) -> Values | None:
-        """The values of the parameters; None if they are not all known."""
+        """Return the values of the parameters; None if they are not all constants."""
         parameters = self.operands[self.INPUTS :]
         values = [constant_integers(v) if parameter_length(v) else () for v in parameters]
         known = [value for value in values if value is not None]
@@ -80,7 +86,8 @@ class DynamicOp(OnHost, TensorOp, ABC):
         types = [number_type(value) for value in self.operands[: self.INPUTS]]
         lengths = [parameter_length(value) for value in self.operands[self.INPUTS :]]
         if (values := self.known_values()) is not None:
-            # On values of its own: an operation on those of this one would be one of their users.
+            # On arguments of a temporary block: on the operands of this operation it would stay
+            # among their users.
             static = self.static_op(Block(arg_types=types).args, values)
             if static is not None:
                 return static.result_types
@@ -88,28 +95,28 @@ class DynamicOp(OnHost, TensorOp, ABC):
 
 
 def parameter_length(value: SSAValue) -> int:
-    """The number of integers in a parameter; DYNAMIC_INDEX if it is not known."""
+    """Return the number of integers in a parameter; DYNAMIC_INDEX if it is unknown."""
     type = tensor_type(value)
     check_indices("parameter", type)
     shape = shape_of(type)
     if shape is not None and len(shape) > 1:
-        raise VerifyException(f"parameter of shape {shape_text(shape)} is no list")
+        raise VerifyException(f"parameter has shape {shape_text(shape)}, expected a vector")
     return DYNAMIC_INDEX if shape is None else num_elements(shape)
 
 
 def single_integer(values: Sequence[int]) -> int:
-    """The integer of a parameter that is one; VerifyException if it is a list of others."""
+    """Return the only integer of a parameter; VerifyException if there are more or none."""
     if len(values) != 1:
         raise VerifyException(f"expected one integer, got {[*values]}")
     return values[0]
 
 
 def rank_of(type: Tensor) -> int:
-    """The rank; DYNAMIC_INDEX if it is not known."""
+    """Return the rank of a tensor type; DYNAMIC_INDEX if it is unranked."""
     shape = shape_of(type)
     return DYNAMIC_INDEX if shape is None else len(shape)
 
 
 def unknown_shape(type: Tensor, rank: int) -> Sequence[Attribute]:
-    """A tensor type with that many unknown dimensions, or unranked if that is not known either."""
+    """Return a tensor type with `rank` unknown dimensions; unranked if that is DYNAMIC_INDEX."""
     return (with_shape(type, None if rank == DYNAMIC_INDEX else (DYNAMIC_INDEX,) * rank),)

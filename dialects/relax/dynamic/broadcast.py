@@ -31,7 +31,7 @@ __all__ = ["DynamicBroadcastToOp", "DynamicExpandOp", "DynamicTileOp"]
 
 @irdl_op_definition
 class DynamicBroadcastToOp(DynamicOp):
-    """`relax.broadcast_to`, to a shape that is computed."""
+    """`relax.broadcast_to` to a shape that is an operand."""
 
     name = "relax.dyn.broadcast_to"
     STATIC: ClassVar[type[TensorOp]] = BroadcastToOp
@@ -46,8 +46,11 @@ class DynamicBroadcastToOp(DynamicOp):
 
 @irdl_op_definition
 class DynamicExpandOp(DynamicOp):
-    """A tensor broadcast with a shape that is computed, which may also be the one that has a
-    dimension of 1 where the other has more (ONNX Expand)."""
+    """A tensor broadcast with a shape that is an operand, in both directions (ONNX Expand).
+
+    Unlike `relax.dyn.broadcast_to`, a dimension of the shape may be 1 where that of the data is
+    larger.
+    """
 
     name = "relax.dyn.expand"
     STATIC: ClassVar[type[TensorOp]] = BroadcastToOp
@@ -62,7 +65,7 @@ class DynamicExpandOp(DynamicOp):
         values: Values,
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
-        shape = expanded(tensor_type(inputs[0]), values[0])
+        shape = broadcast_both(tensor_type(inputs[0]), values[0])
         if shape is None or not is_static(shape):
             return None
         return BroadcastToOp(*inputs, shape=shape, result_types=result_types)
@@ -71,18 +74,18 @@ class DynamicExpandOp(DynamicOp):
         target = constant_integers(self.shape)
         if target is None and DYNAMIC_INDEX not in lengths:
             target = (DYNAMIC_INDEX,) * lengths[0]
-        return (with_shape(type, None if target is None else expanded(type, target)),)
+        return (with_shape(type, None if target is None else broadcast_both(type, target)),)
 
 
-def expanded(type: Tensor, target: Sequence[int]) -> Shape | None:
-    """The shape of `relax.dyn.expand`; None if the rank is not known."""
+def broadcast_both(type: Tensor, target: Sequence[int]) -> Shape | None:
+    """Return the result shape of `relax.dyn.expand`; None if `type` is unranked."""
     shape = shape_of(type)
     return None if shape is None else broadcast(shape, (*target,))
 
 
 @irdl_op_definition
 class DynamicTileOp(DynamicOp):
-    """`relax.tile`, as often as is computed."""
+    """`relax.tile` with repetitions that are an operand."""
 
     name = "relax.dyn.tile"
     STATIC: ClassVar[type[TensorOp]] = TileOp

@@ -34,8 +34,10 @@ __all__ = ["DynamicFullOp", "DynamicOneHotOp"]
 
 @irdl_op_definition
 class DynamicFullOp(DynamicOp, HasFolderInterface):
-    """A scalar as often as fills a shape that is computed (`relay.dyn.full`, ONNX
-    ConstantOfShape)."""
+    """A tensor filled with a scalar; its shape is an operand, known at run time only.
+
+    The counterpart of `relay.dyn.full` and ONNX ConstantOfShape.
+    """
 
     name = "relax.dyn.full"
     STATIC: ClassVar[type[TensorOp]] = BroadcastToOp
@@ -74,14 +76,14 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
 
 
 def constant_number(value: SSAValue) -> Number | None:
-    """The number in a scalar; None if it is not known."""
+    """Return the number in a constant scalar; None if `value` is not constant."""
     numbers, element = constant_elements(value), tensor_type(value).element_type
     return number_attr(numbers[0], is_bits=False, type=element) if numbers else None
 
 
 @irdl_op_definition
 class DynamicOneHotOp(DynamicOp):
-    """`relax.one_hot`, of a depth that is computed."""
+    """`relax.one_hot` with a depth that is an operand."""
 
     name = "relax.dyn.one_hot"
     INPUTS: ClassVar[int] = 3

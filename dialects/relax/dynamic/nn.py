@@ -1,4 +1,4 @@
-"""Padding and resizing by as much as is computed."""
+"""Padding and resizing with parameters that are operands."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ __all__ = ["DynamicPadOp", "DynamicResizeOp"]
 
 @irdl_op_definition
 class DynamicPadOp(DynamicOp):
-    """`relax.nn.pad` along `axes`, with widths that are computed: all those before, then all those
-    after (ONNX Pad)."""
+    """`relax.nn.pad` along `axes` with widths that are operands (ONNX Pad).
+
+    `pad_width` has the widths before each of the axes, then the widths after each.
+    """
 
     name = "relax.dyn.pad"
     STATIC: ClassVar[type[TensorOp]] = PadOp
@@ -40,7 +42,7 @@ class DynamicPadOp(DynamicOp):
     result = result_def(TENSOR)
 
     def known_widths(self) -> Values | None:
-        """The widths and the axes; None if they are not all known."""
+        """Return the widths and the axes; None if they are not all constants."""
         widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
         return None if widths is None or axes is None else (widths, axes)
 
@@ -59,7 +61,7 @@ class DynamicPadOp(DynamicOp):
         (value,) = constant_elements(self.pad_value) or (0,)
         return PadOp(
             *inputs,
-            pad_width=widths_by_axis(widths, axes, rank),
+            pad_width=pad_width_of(widths, axes, rank),
             pad_value=float(value),
             pad_mode=self.pad_mode,
             result_types=result_types,
@@ -82,8 +84,8 @@ class DynamicPadOp(DynamicOp):
         return unknown_shape(type, rank_of(type))
 
 
-def widths_by_axis(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
-    """The widths of `relax.nn.pad`: two for each dimension."""
+def pad_width_of(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
+    """Return the property `pad_width` of `relax.nn.pad`: two widths for each dimension."""
     if len(widths) != 2 * len(axes):
         raise VerifyException(
             f"expected two widths for each of {len(axes)} axes, got {len(widths)}"
@@ -96,8 +98,11 @@ def widths_by_axis(widths: Sequence[int], axes: Sequence[int], rank: int) -> Seq
 
 @irdl_op_definition
 class DynamicResizeOp(ResampleOp, DynamicOp):
-    """`relax.image.resize1d`, `resize2d` or `resize3d`, to as many spatial sizes as are computed
-    (`relay.dyn.image.resize2d`); without `layout`, channels come first."""
+    """`relax.image.resize1d`, `resize2d` or `resize3d` to sizes that are an operand.
+
+    The number of sizes is the number of spatial dimensions. Without `layout`, channels come first
+    (`relay.dyn.image.resize2d`).
+    """
 
     name = "relax.dyn.resize"
     STATIC: ClassVar[type[TensorOp]] = ResizeOp
@@ -107,9 +112,9 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     layout = string_prop("")
 
     def resize_class(self, spatial: int) -> type[ResizeOp]:
-        """The class that resizes that many dimensions."""
+        """Return the operation class that resizes that number of spatial dimensions."""
         if not 1 <= spatial <= 3:
-            raise VerifyException(f"size is of {spatial} dimensions, expected 1 to 3")
+            raise VerifyException(f"size has {spatial} dimensions, expected 1 to 3")
         return self.STATIC_BY_RANK[spatial - 1]
 
     def static_op(
@@ -119,7 +124,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (size,) = values
-        properties = {**self.properties, "layout": self.layout if self.layout else None}
+        properties = {**self.properties, "layout": self.layout or None}
         return self.resize_class(len(size))(
             *inputs, size=size, result_types=result_types, location=None, **properties
         )

@@ -1,4 +1,4 @@
-"""Reductions, scans and choices of which operands say along what, and how many."""
+"""Reductions, scans and topk with parameters that are operands."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ __all__ = [
 
 @irdl_op_definition
 class DynamicReduceOp(DynamicOp):
-    """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are computed; if there are none,
-    along all, or none with `noop_with_empty_axes` (ONNX ReduceSum and others)."""
+    """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are an operand.
+
+    An empty list of axes means all axes, or none with `noop_with_empty_axes` (ONNX ReduceSum and
+    others).
+    """
 
     name = "relax.dyn.reduce"
     STATIC: ClassVar[type[TensorOp]] = ReductionOp
@@ -58,10 +61,10 @@ class DynamicReduceOp(DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (axes,) = values
-        everything = not axes and not self.noop_with_empty_axes
+        all_axes = not axes and not self.noop_with_empty_axes
         return self.REDUCTIONS[self.reduction](
             *inputs,
-            axis=None if everything else axes,
+            axis=None if all_axes else axes,
             keepdims=self.keepdims,
             result_types=result_types,
         )
@@ -79,12 +82,12 @@ class DynamicReduceOp(DynamicOp):
         if DYNAMIC_INDEX in ranks:
             return unknown_shape(type, DYNAMIC_INDEX)
         if lengths[0] > ranks[0]:
-            raise VerifyException(f"{type} has no {lengths[0]} dimensions")
+            raise VerifyException(f"{type} has less than {lengths[0]} dimensions")
         return unknown_shape(type, ranks[0] - lengths[0])
 
 
 class DynamicScanOp(DynamicOp, ABC):
-    """A scan along an axis that is computed."""
+    """A scan along an axis that is an operand."""
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
@@ -101,7 +104,7 @@ class DynamicScanOp(DynamicOp, ABC):
 
 @irdl_op_definition
 class DynamicCumsumOp(DynamicScanOp):
-    """`relax.cumsum`, along an axis that is computed (ONNX CumSum)."""
+    """`relax.cumsum` along an axis that is an operand (ONNX CumSum)."""
 
     name = "relax.dyn.cumsum"
     STATIC: ClassVar[type[TensorOp]] = CumsumOp
@@ -109,7 +112,7 @@ class DynamicCumsumOp(DynamicScanOp):
 
 @irdl_op_definition
 class DynamicCumprodOp(DynamicScanOp):
-    """`relax.cumprod`, along an axis that is computed."""
+    """`relax.cumprod` along an axis that is an operand."""
 
     name = "relax.dyn.cumprod"
     STATIC: ClassVar[type[TensorOp]] = CumprodOp
@@ -117,7 +120,7 @@ class DynamicCumprodOp(DynamicScanOp):
 
 @irdl_op_definition
 class DynamicTopkOp(DynamicOp):
-    """`relax.topk`, as many as is computed (ONNX TopK)."""
+    """`relax.topk` with a number of elements that is an operand (ONNX TopK)."""
 
     name = "relax.dyn.topk"
     STATIC: ClassVar[type[TensorOp]] = TopkOp

@@ -24,7 +24,7 @@ __all__ = ["DynamicExpandDimsOp", "DynamicReshapeOp", "DynamicSqueezeOp"]
 
 @irdl_op_definition
 class DynamicReshapeOp(DynamicOp):
-    """`relax.reshape`, to a shape that is computed."""
+    """`relax.reshape` to a shape that is an operand."""
 
     name = "relax.dyn.reshape"
     STATIC: ClassVar[type[TensorOp]] = ReshapeOp
@@ -40,7 +40,7 @@ class DynamicReshapeOp(DynamicOp):
 
 @irdl_op_definition
 class DynamicSqueezeOp(DynamicOp):
-    """`relax.squeeze`, of axes that are computed."""
+    """`relax.squeeze` of axes that are an operand."""
 
     name = "relax.dyn.squeeze"
     STATIC: ClassVar[type[TensorOp]] = SqueezeOp
@@ -54,13 +54,13 @@ class DynamicSqueezeOp(DynamicOp):
         if DYNAMIC_INDEX in (rank, length):
             return unknown_shape(type, DYNAMIC_INDEX)
         if length > rank:
-            raise VerifyException(f"{type} has no {length} dimensions to squeeze")
+            raise VerifyException(f"cannot squeeze {length} dimensions of {type}")
         return unknown_shape(type, rank - length)
 
 
 @irdl_op_definition
 class DynamicExpandDimsOp(DynamicOp):
-    """`relax.expand_dims`, at axes that are computed."""
+    """`relax.expand_dims` at axes that are an operand."""
 
     name = "relax.dyn.expand_dims"
     STATIC: ClassVar[type[TensorOp]] = ExpandDimsOp

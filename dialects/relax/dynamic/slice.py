@@ -36,7 +36,7 @@ __all__ = ["DynamicCompressOp", "DynamicSplitOp", "DynamicStridedSliceOp"]
 
 @irdl_op_definition
 class DynamicStridedSliceOp(DynamicOp):
-    """`relax.strided_slice`, between bounds that are computed."""
+    """`relax.strided_slice` with bounds, axes and strides that are operands."""
 
     name = "relax.dyn.strided_slice"
     STATIC: ClassVar[type[TensorOp]] = StridedSliceOp
@@ -50,7 +50,7 @@ class DynamicStridedSliceOp(DynamicOp):
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         if len({length for length in lengths if length != DYNAMIC_INDEX}) > 1:
-            raise VerifyException("begin, end, axes and strides are not equally long")
+            raise VerifyException("begin, end, axes and strides do not have the same length")
         if (shape := shape_of(type)) is None:
             return (type,)
         axes = constant_integers(self.axes)
@@ -61,7 +61,7 @@ class DynamicStridedSliceOp(DynamicOp):
 
 @irdl_op_definition
 class DynamicSplitOp(DynamicOp):
-    """The parts of a tensor along `axis`, of sizes that are computed (ONNX Split)."""
+    """The parts of a tensor along `axis`, with sizes that are an operand (ONNX Split)."""
 
     name = "relax.dyn.split"
     STATIC: ClassVar[type[TensorOp]] = SplitOp
@@ -83,7 +83,7 @@ class DynamicSplitOp(DynamicOp):
             check_sizes(sizes, shape[axis])
         number = len(self.results) if number == DYNAMIC_INDEX else number
         if number == 0:
-            raise VerifyException("the number of results is not known, or none")
+            raise VerifyException("the number of results is unknown or 0")
         check_results(self, number)
         sizes = (DYNAMIC_INDEX,) * number if sizes is None else sizes
         return [with_shape(type, shape and replace_dimension(shape, axis, size)) for size in sizes]
@@ -103,15 +103,17 @@ class DynamicSplitOp(DynamicOp):
 
 
 def check_sizes(sizes: Sequence[int], size: int) -> None:
-    """VerifyException unless the sizes are those of the parts of a dimension."""
+    """Raise VerifyException unless `sizes` add up to a dimension of that size."""
     if min(sizes, default=0) < 0 or size not in (sum(sizes), DYNAMIC_INDEX):
         raise VerifyException(f"dimension of size {size} does not split into {[*sizes]}")
 
 
 @irdl_op_definition
 class DynamicCompressOp(TensorOp):
-    """The slices along `axis` at which the condition is true; without one, elements of the data
-    flattened (`numpy.compress`, ONNX Compress)."""
+    """The slices along `axis` where the condition is true (`numpy.compress`, ONNX Compress).
+
+    Without `axis` the data is flattened.
+    """
 
     name = "relax.dyn.compress"
 
@@ -124,9 +126,9 @@ class DynamicCompressOp(TensorOp):
         type, condition = number_type(self.data), tensor_type(self.condition)
         length = shape_of(condition)
         if condition.element_type != i1 or length is not None and len(length) != 1:
-            raise VerifyException(f"condition is {condition}, expected a list of i1")
-        chosen = constant_integers(self.condition)
-        number = DYNAMIC_INDEX if chosen is None else sum(map(bool, chosen))
+            raise VerifyException(f"condition is {condition}, expected a vector of i1")
+        mask = constant_integers(self.condition)
+        number = DYNAMIC_INDEX if mask is None else sum(map(bool, mask))
         if self.axis is None:
             return (with_shape(type, (number,)),)
         if (shape := shape_of(type)) is None:

@@ -20,7 +20,7 @@ def test_letters_do_not_matter():
 
 @pytest.mark.parametrize("layout", ["NHW", "NHWCD", "NHC2c"])
 def test_along_other_axes(layout: str):
-    with pytest.raises(VerifyException, match="does not have its dimensions along axes as"):
+    with pytest.raises(VerifyException, match="does not split its axes in the same way as"):
         BLOCKS.along(Layout.parse(layout))
 
 

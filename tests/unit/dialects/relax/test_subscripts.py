@@ -60,9 +60,9 @@ def test_unknown_shapes(subscripts: str, types: list[str], result: str):
         ("i..j->ij", "are not of the form"),
         ("...i...", "are not of the form"),
         ("ij->ik->i", "are not of the form"),
-        ("ij->ijk", "k of the output is in no operand"),
-        ("ij->ii", "i of the output is there twice"),
-        ("ij->...i", "the ellipsis of the output is in no operand"),
+        ("ij->ijk", "k of the output occurs in no operand"),
+        ("ij->ii", "i of the output occurs twice"),
+        ("ij->...i", "the ellipsis of the output occurs in no operand"),
         ("...i->i", "the output lacks the ellipsis"),
     ],
 )
