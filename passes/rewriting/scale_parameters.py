@@ -27,7 +27,7 @@ from ...interpreters.arrays import (
     fit,
     number_of,
     scalar_of,
-    wide,
+    widen,
 )
 
 __all__ = ["Parameters", "Scale", "array_in"]
@@ -133,15 +133,15 @@ class Parameters:
         the operand are `axes`."""
         array = self.array(op, index)
         assert array is not None
-        term = spread(wide(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes)
-        total = np.asarray(wide(array) + term)
+        term = spread(widen(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes)
+        total = np.asarray(widen(array) + term)
         self.edit(op, index, total.astype(array.dtype, copy=False))
 
     def greatest(self, op: Operation, index: int) -> float:
         """The absolute value that no element of an operand exceeds, at least 1; that if it is not
         known."""
         array = self.array(op, index)
-        return 1.0 if array is None else float(np.abs(wide(array)).max(initial=1))
+        return 1.0 if array is None else float(np.abs(widen(array)).max(initial=1))
 
     def edit(self, op: Operation, index: int, array: Array) -> None:
         """Note what a constant operand has become."""
@@ -185,7 +185,7 @@ class Parameters:
 
 def apply(array: Array, factor: Array, divide: bool) -> Array:
     """The product or the quotient, computed in f32 at least."""
-    array = wide(array)
+    array = widen(array)
     factor = factor.astype(array.dtype, copy=False)
     return np.asarray(array / factor if divide else array * factor)
 

@@ -162,7 +162,7 @@ def test_devices():
     copy.verify()
     assert str(copy.src) == '#relax.device<cuda:1, "texture">'
     assert str(copy.dst) == "#relax.device<cpu>"
-    with pytest.raises(VerifyException, match="no device 'gpu'"):
+    with pytest.raises(VerifyException, match="unknown device type 'gpu'"):
         DeviceAttr("gpu")
 
 

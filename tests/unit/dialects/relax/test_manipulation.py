@@ -157,7 +157,7 @@ def test_inferred(
 
 
 def test_the_number_of_parts_has_to_come_from_somewhere():
-    with pytest.raises(VerifyException, match="the number of results is not known"):
+    with pytest.raises(VerifyException, match="the number of results is unknown"):
         infer("dyn.split", ["6xf32", "?xi64"])
 
 
