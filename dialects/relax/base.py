@@ -13,7 +13,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
+from .attribute_dict import parse_attributes, print_attributes
+from .attributes import PropertyValue, properties_of
 from .interfaces import InfersType
 
 __all__ = ["RelaxOp", "TensorOp"]

@@ -1,4 +1,4 @@
-"""How every operation is made and written."""
+"""Construction, parsing and printing that all operations share."""
 
 from __future__ import annotations
 

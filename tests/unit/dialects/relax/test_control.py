@@ -1,4 +1,4 @@
-"""Building control flow in Python, and the types of tuples and functions."""
+"""Construction of closures and graphs in Python; types of tuples and functions."""
 
 from __future__ import annotations
 
@@ -179,5 +179,5 @@ def kinds() -> list[tuple[Operation, FusionKind | None]]:
 
 @pytest.mark.parametrize(("op", "kind"), kinds(), ids=lambda v: getattr(v, "name", ""))
 def test_fusion_kinds(op: Operation, kind: FusionKind | None):
-    """What is no pattern is opaque."""
+    """Treat an operation without FusionPattern as opaque."""
     assert (op.fusion_kind() if isinstance(op, FusionPattern) else None) is kind

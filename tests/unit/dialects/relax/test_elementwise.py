@@ -1,4 +1,4 @@
-"""The types that element-wise operations infer, and how they fuse and commute."""
+"""Inferred types, fusion kinds and algebraic traits of element-wise operations."""
 
 from __future__ import annotations
 

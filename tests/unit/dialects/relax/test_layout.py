@@ -1,4 +1,4 @@
-"""How a tensor goes from one layout to another, and what becomes of its dimensions."""
+"""Layouts, relayouts, and the mapping of dimensions between them."""
 
 from __future__ import annotations
 

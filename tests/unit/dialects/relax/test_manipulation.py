@@ -1,4 +1,4 @@
-"""The types that are inferred where not all is known, as the texts of types."""
+"""Inferred types of operations that move elements, with unknown dimensions."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_reshape_keeps_the_elements():
 
 @pytest.mark.parametrize("hidden", [{0}, {1}, {0, 1}])
 def test_unknown_dimensions_hide_nothing_wrong(hidden: set[int]):
-    """What fits with all dimensions known fits what is inferred with some of them unknown."""
+    """Inference with unknown dimensions accepts what inference with known ones accepts."""
     for shape, newshape, allowzero in product(SHAPES, NEWSHAPES, (False, True)):
         known = reshaped(shape, newshape, allowzero)
         if known is not None and 0 not in shape:

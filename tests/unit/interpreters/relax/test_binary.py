@@ -1,4 +1,4 @@
-"""What functions of two tensors compute, with numpy and Python's integers as oracles."""
+"""The semantics of functions of two tensors, with numpy and Python integers as oracles."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ WIDTHS = [IntegerType(w, s) for w in (1, 3, 4, 8, 13, 32, 64) for s in Signednes
 
 
 def wrap(value: int, type: IntegerType) -> int:
-    """The value in that many bits, of which that of i1 is no sign."""
+    """Return the value wrapped to the width of the type; i1 has no sign bit."""
     width = type.bitwidth
     value %= 1 << width
     signed = type.signedness.data is not Signedness.UNSIGNED and type != i1

@@ -1,4 +1,4 @@
-"""What tuples, functions as values, graphs, kernels and annotations are at run time."""
+"""The semantics of tuples, closures, graphs, kernel calls and annotations."""
 
 from __future__ import annotations
 

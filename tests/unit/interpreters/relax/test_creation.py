@@ -1,4 +1,4 @@
-"""What operations compute that make tensors, with numpy and Python's numbers as oracles."""
+"""The semantics of tensor creation, with numpy and Python numbers as oracles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations whose operands are parameters: what the static ones give, for the same values."""
+"""Operations with parameters as operands, with their static operations as the oracle."""
 
 from __future__ import annotations
 

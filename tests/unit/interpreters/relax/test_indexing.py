@@ -1,4 +1,4 @@
-"""What operations compute that read and write at places, with loops as the oracle."""
+"""The semantics of indexed reads and writes, with loops as the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operations compute, with numpy and Python's integers as oracles."""
+"""The interpreter as a whole: constants, functions, errors."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_special_values_print_exactly(values: list[float], element: Element, rep
 
 
 def check_text(data: bytes, element: Element):
-    """What is printed reads back as the same bytes."""
+    """Printed constants are parsed to the same bytes."""
     size = element.compile_time_size
     count = len(data) // size
     value = DenseIntOrFPElementsAttr(TensorType(element, [count]), BytesAttr(data[: count * size]))

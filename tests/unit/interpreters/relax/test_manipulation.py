@@ -1,4 +1,4 @@
-"""What operations compute that move elements, with numpy as the oracle."""
+"""The semantics of operations that move elements, with numpy as the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reductions compute, with numpy in f64 and Python's integers as oracles."""
+"""The semantics of reductions, with numpy in f64 and Python integers as oracles."""
 
 from __future__ import annotations
 

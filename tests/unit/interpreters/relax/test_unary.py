@@ -1,4 +1,4 @@
-"""What functions of one tensor compute, with numpy in f64 and Python's math as oracles."""
+"""The semantics of functions of one tensor, with numpy in f64 as the oracle."""
 
 from __future__ import annotations
 
