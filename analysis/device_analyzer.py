@@ -20,9 +20,10 @@ from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, IndexSwitchOp, WhileOp, 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
-from ..dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp, OutputOp
-from ..dialects.relax.control import YieldOp as LambdaYieldOp
+from ..dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ..dialects.relax.closures import YieldOp as LambdaYieldOp
 from ..dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
+from ..dialects.relax.graph import GraphOp, OutputOp
 from ..dialects.relax.interfaces import OnHost
 from ..dialects.relax.kernels import CallTIROp
 from ..passmanager.actions import SILENT, Actions

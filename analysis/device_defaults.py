@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ..dialects.relax.control import LambdaOp
+from ..dialects.relax.closures import LambdaOp
 from ..dialects.relax.device import DeviceAttr
 from .device_analyzer import DeviceAnalyzer
 from .device_domains import Domain, has_place, places

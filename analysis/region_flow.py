@@ -9,8 +9,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 
-from ..dialects.relax.control import GraphOp, LambdaOp, OutputOp
-from ..dialects.relax.control import YieldOp as LambdaYieldOp
+from ..dialects.relax.closures import LambdaOp
+from ..dialects.relax.closures import YieldOp as LambdaYieldOp
+from ..dialects.relax.graph import GraphOp, OutputOp
 
 __all__ = ["Flow", "carried_arguments", "first_carried_operand", "flows", "result_terminators"]
 

@@ -36,7 +36,8 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.types import static_shape
 from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.pipeline import parse_pipeline

@@ -1,4 +1,4 @@
-"""The dialects of Passline: name -> factory, imported when called."""
+"""The dialects of Passline: a table from name to factory, which imports the dialect when called."""
 
 from __future__ import annotations
 

@@ -18,7 +18,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 
 from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import entry_function, interpret, random_arguments
+from passline.interpreters.arguments import random_arguments
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passes.generic.print_op_stats import count_ops
 from passline.passmanager import PassContext, PasslineError

@@ -1,7 +1,7 @@
-"""The semantics of operations: functions of xDSL's interpreter on numpy arrays, by dialect.
+"""The semantics of operations: for each dialect, a class of xDSL's `InterpreterFunctions`.
 
-Other projects register theirs with an entry point of the group `passline.interpreters`: the name of
-the dialect -> a class of `InterpreterFunctions`.
+Another project registers its class under the name of its dialect with an entry point of the group
+`passline.interpreters`, or with `register_semantics`.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def has_semantics(op: type[Operation]) -> bool:
 
 
 def semantics_of(op: type[Operation]) -> type[InterpreterFunctions] | None:
-    """Return the class that computes operations of a class, or None."""
+    """Return the interpreter functions for an operation class, or None."""
     return _SEMANTICS.get(dialect_of(op))
 
 
 def register_semantics(dialect: str, functions: type[InterpreterFunctions]) -> None:
-    """Set the class that computes the operations of a dialect, for this process."""
+    """Register the interpreter functions of a dialect for this process."""
     _SEMANTICS.register(dialect, functions)

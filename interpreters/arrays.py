@@ -1,8 +1,8 @@
-"""Tensors as numpy arrays.
+"""Tensors as numpy arrays: element types, rounding and wrapping, constants.
 
-An element type that numpy has is that dtype; bf16 is float32, rounded to bf16 after each operation;
-i1 is bool; other integers are the next wider dtype, wrapped after each operation. Integers wrap
-around, as in numpy and C; signless ones are signed, i1 is not.
+An element type is the numpy dtype of the same kind and width. bf16 is float32, rounded to bf16
+after each operation; i1 is bool; an integer of another width is the next wider dtype, wrapped after
+each operation. Integers wrap around, as in numpy and C; signless integers other than i1 are signed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
     "scalar_of",
     "stored_dtype",
     "widen_bf16",
-    "wide",
+    "widen",
 ]
 
 Array: TypeAlias = NDArray[Any]
@@ -60,7 +60,7 @@ _UI1 = IntegerType(1, Signedness.UNSIGNED)
 
 
 def element_of(type: ContainerType[Attribute]) -> Element:
-    """The element type of a tensor type; InterpretationError if numpy has no such numbers."""
+    """Return the element type of a tensor type; InterpretationError if numpy cannot hold it."""
     element = type.get_element_type()
     if not is_number(element):
         raise InterpretationError(f"element type {element} has no numpy semantics")
@@ -69,7 +69,7 @@ def element_of(type: ContainerType[Attribute]) -> Element:
 
 @cache
 def dtype_of(element: Element) -> np.dtype[np.generic]:
-    """The dtype of an element type at run time."""
+    """Return the dtype of the arrays that hold elements of this type."""
     if is_bool(element):
         return np.dtype(np.bool_)
     return np.dtype(np.float32) if isinstance(element, BFloat16Type) else stored_dtype(element)
@@ -77,7 +77,7 @@ def dtype_of(element: Element) -> np.dtype[np.generic]:
 
 @cache
 def stored_dtype(element: Element) -> np.dtype[np.generic]:
-    """The dtype of the bytes of a constant: xDSL pads integers to 1, 2, 4 or 8 bytes."""
+    """Return the dtype of the bytes of a constant: xDSL pads integers to 1, 2, 4 or 8 bytes."""
     match element:
         case IntegerType():
             kind = "u" if is_unsigned(element) else "i"
@@ -89,16 +89,17 @@ def stored_dtype(element: Element) -> np.dtype[np.generic]:
 
 
 def is_bool(element: Element) -> bool:
-    """Whether its values are false and true: i1 and ui1; si1 holds 0 and -1."""
+    """Return whether the values are false and true: for i1 and ui1; si1 has the values 0 and -1."""
     return isinstance(element, IntegerType) and element in (i1, _UI1)
 
 
 def is_unsigned(element: Element) -> bool:
+    """Return whether `element` is an unsigned integer type (`ui8`)."""
     return isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
 
 
 def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
-    """The least and the greatest element."""
+    """Return the least and the greatest value of an element type."""
     if not isinstance(element, IntegerType):
         return -math.inf, math.inf
     width = element.bitwidth
@@ -108,7 +109,7 @@ def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
 
 
 def fit(array: Array, element: Element) -> Array:
-    """The array with each element made one of the element type: rounded, or wrapped around."""
+    """Return the array with each element rounded, or wrapped around, to the element type."""
     dtype = dtype_of(element)
     if isinstance(element, BFloat16Type):
         return widen_bf16(round_bf16(array.astype(np.float32, copy=False)))
@@ -122,23 +123,26 @@ def fit(array: Array, element: Element) -> Array:
 
 
 def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The bits of each number rounded to bf16, to nearest and ties to even.
+    """Return the bits of each number rounded to bf16, to nearest, ties to even.
 
-    What is a bf16 already keeps its bits; another NaN becomes a quiet one.
+    A NaN that is a bf16 keeps its bits; any other NaN becomes quiet.
     """
     bits = array.view(np.uint32)
+    # Adding just under half a unit of the last bf16 bit, plus that bit, carries into it for more
+    # than half, and for half if the bit is odd: of the ties, 0x3F808000 becomes 0x3F80, 0x3F818000
+    # becomes 0x3F82.
     rounded = bits + 0x7FFF + (bits >> 16 & 1) >> 16
     quiet = bits >> 16 | np.where(bits & 0xFFFF, 0x40, 0)
     return np.where(np.isnan(array), quiet, rounded).astype(np.uint16)
 
 
 def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """The numbers that have these bits in bf16."""
+    """Return the numbers with these bits in bf16."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def wide(array: Array) -> Array:
-    """The array in the type in which sums of its elements are computed: f32 for f16, i64 for
+def widen(array: Array) -> Array:
+    """Return the array in the type in which its elements are accumulated: f32 for f16, i64 for
     integers."""
     kind = np.float32 if array.dtype.kind == "f" else np.int64
     return array.astype(np.promote_types(array.dtype, kind), copy=False)
@@ -148,17 +152,23 @@ def wide(array: Array) -> Array:
 
 
 def array_of(value: DenseIntOrFPElementsAttr) -> Array:
-    """The elements of a dense constant: a view of its bytes, except of bf16 and padded integers."""
+    """Return the elements of a dense constant.
+
+    A view of its bytes, except for bf16 and integers that xDSL pads.
+    """
     element = element_of(value.type)
     raw: Array = np.frombuffer(value.data.data, stored_dtype(element)).reshape(value.get_shape())
     return widen_bf16(raw) if isinstance(element, BFloat16Type) else fit(raw, element)
 
 
 def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsAttr:
-    """The dense constant with the elements of an array of the type's dtype and shape."""
+    """Return the dense constant of `type` with the elements of an array.
+
+    InterpretationError unless the array has the dtype and the shape of `type`.
+    """
     element = element_of(type)
     if array.dtype != dtype_of(element) or array.shape != type.get_shape():
-        raise InterpretationError(f"an array of {array.dtype}{array.shape} is no {type}")
+        raise InterpretationError(f"an array of {array.dtype}{array.shape} does not match {type}")
     if isinstance(element, BFloat16Type):
         array = round_bf16(array)
     elif array.dtype == np.bool_:
@@ -168,12 +178,12 @@ def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsA
 
 
 def scalar_of(value: Number, element: Element) -> Array:
-    """The array of rank 0 that holds a number of that type."""
+    """Return the array of rank 0 that holds a number of type `element`."""
     return fit(np.asarray(value.value.data, dtype_of(element)), element)
 
 
 def number_of(scalar: Array, element: Element) -> Number:
-    """The number in an array of rank 0."""
+    """Return the number in an array of rank 0, as an attribute of type `element`."""
     number = scalar.item()
     if isinstance(element, IntegerType):
         return IntegerAttr(int(number), element)

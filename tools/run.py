@@ -12,23 +12,16 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.tir.ops import output_count
-from ..interpreters.interpret import (
-    ArrayFunction,
-    Function,
-    entry_function,
-    interpret,
-    is_buffer,
-    named_arguments,
-    random_arguments,
-    result_names,
-)
+from ..interpreters.arguments import named_arguments, random_arguments
+from ..interpreters.interpret import ArrayFunction, interpret
+from ..interpreters.signature import Function, entry_function, is_buffer, result_names
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .opt import PasslineOptMain
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
-    from ..interpreters.interpret import Value
+    from ..interpreters.signature import Value
     from .native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]

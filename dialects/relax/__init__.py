@@ -1,4 +1,4 @@
-"""relax: operations on whole tensors, on builtin tensor types."""
+"""The dialect `relax`: operations on whole tensors, of builtin tensor types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Dialect, Operation
 from .constant import MaterializeConstant
 from .device import DeviceAttr
 
-__all__ = ["Relax"]
+__all__ = ["Relax", "operations"]
 
 FAMILIES = [
     import_module(f".{name}", __package__)
@@ -18,26 +18,39 @@ FAMILIES = [
         "activation",
         "annotation",
         "binary",
+        "broadcast",
+        "closures",
+        "comparison",
+        "concatenation",
         "constant",
-        "control",
         "convolution",
         "creation",
         "device",
-        "dynamic",
-        "dynamic_nn",
-        "dynamic_reduction",
+        "dynamic.broadcast",
+        "dynamic.creation",
+        "dynamic.nn",
+        "dynamic.reduction",
+        "dynamic.reshape",
+        "dynamic.slice",
         "elementwise",
+        "gather",
+        "graph",
         "image",
-        "indexing",
         "kernels",
         "linear_algebra",
-        "manipulation",
+        "logical",
         "nn",
         "normalization",
+        "permutation",
         "pooling",
         "reduction",
+        "reshape",
         "scan",
+        "scatter",
         "sorting",
+        "split",
+        "strided_slice",
+        "transcendental",
         "tuples",
         "unary",
     )
@@ -45,7 +58,7 @@ FAMILIES = [
 
 
 def operations(family: ModuleType) -> list[type[Operation]]:
-    """The operations that a module defines: its classes of operations that have a name."""
+    """Return the operations that the module `family` defines: its operation classes with a name."""
     return [
         cls
         for cls in vars(family).values()

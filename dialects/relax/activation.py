@@ -29,14 +29,14 @@ __all__ = [
 
 @irdl_op_definition
 class ReluOp(Homogeneous, UnaryOp):
-    """The greater of the element and zero."""
+    """max(x, 0)."""
 
     name = "relax.nn.relu"
 
 
 @irdl_op_definition
 class LeakyReluOp(Homogeneous, FloatUnaryOp):
-    """The element if it is above zero, else `alpha` times the element."""
+    """x where x > 0, else alpha * x."""
 
     name = "relax.nn.leaky_relu"
 
@@ -45,8 +45,10 @@ class LeakyReluOp(Homogeneous, FloatUnaryOp):
 
 @irdl_op_definition
 class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
-    """The element if it is above zero, else the element times the number of its place on `axis` in
-    `alpha`, a vector of the size of that axis (`relax.nn.prelu`)."""
+    """x where x > 0, else alpha[i] * x, where i is the index of x along `axis` (`relax.nn.prelu`).
+
+    `alpha` is a vector with the size of that axis; it does not broadcast.
+    """
 
     AXES: ClassVar = ("axis",)
 
@@ -66,7 +68,7 @@ class PReluOp(AlongAxes, Homogeneous, Broadcast, TensorOp):
             )
         shape, alpha = shape_of(type), shape_of(alpha_type)
         if alpha is not None and len(alpha) != 1:
-            raise VerifyException(f"alpha is a vector, not of shape {shape_text(alpha)}")
+            raise VerifyException(f"alpha has shape {shape_text(alpha)}, expected a vector")
         if shape is None:
             return (type,)
         axis = normalize_axis(self.axis, len(shape))
@@ -89,7 +91,7 @@ class GeluOp(FloatUnaryOp):
 
 @irdl_op_definition
 class GeluTanhOp(FloatUnaryOp):
-    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))), near `relax.nn.gelu`."""
+    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))), an approximation of gelu."""
 
     name = "relax.nn.gelu_tanh"
 
@@ -103,7 +105,7 @@ class SiluOp(FloatUnaryOp):
 
 @irdl_op_definition
 class SoftplusOp(FloatUnaryOp):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`."""
+    """log(1 + exp(beta * x)) / beta; x where beta * x > threshold."""
 
     name = "relax.nn.softplus"
 

@@ -1,4 +1,4 @@
-"""Values as they are, with what the compiler is to know of them."""
+"""Annotations of values: operations that return their operand and carry a hint for passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["StopFusionOp"]
 
 @irdl_op_definition
 class StopFusionOp(AlongAxes, TensorOp):
-    """A value that no kernel computes together with its users (`relay.annotation.stop_fusion`)."""
+    """A value that is not fused with its users (`relay.annotation.stop_fusion`)."""
 
     name = "relax.stop_fusion"
 

@@ -1,23 +1,23 @@
-"""Properties of operations: as Python values, and as written, `{axis = 1, padding = [0, 0]}`."""
+"""Properties of operations: their definitions and their Python values.
+
+`axis = int_prop(0)` in an operation class defines a property: `op.axis` is an `int`, `op.axis_attr`
+the attribute, and `Op(x, axis=1)` sets it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
-from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     I1,
     I64,
-    ArrayAttr,
     DenseArrayBase,
     Float64Type,
     FloatAttr,
     IntegerAttr,
     StringAttr,
-    UnitAttr,
     f64,
     i1,
     i64,
@@ -30,8 +30,6 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
@@ -45,13 +43,12 @@ __all__ = [
     "float_prop",
     "int_prop",
     "ints_prop",
-    "one_of",
+    "kinds_of",
+    "check_choice",
     "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
     "opt_type_prop",
-    "parse_attributes",
-    "print_attributes",
     "properties_of",
     "string_prop",
     "type_prop",
@@ -64,21 +61,12 @@ Float64: TypeAlias = FloatAttr[Float64Type]
 Floats: TypeAlias = DenseArrayBase[Float64Type]
 PropertyValue: TypeAlias = Attribute | int | float | str | Sequence[int] | Sequence[float] | None
 
-_INT = irdl_to_attr_constraint(Int)
-_FLOAT = irdl_to_attr_constraint(Float64)
 _KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Float64, Floats)]
-_TEXTS: dict[object, str] = {
-    Int: "an integer, as 1",
-    Ints: "a list of integers, as [1, 2]",
-    Bool: "true or false",
-    Float64: "a float, as 1.0",
-    Floats: "a list of floats, as [1.0, 2.0]",
-}
 
 
 @cache
-def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
-    """The kinds of those properties of an operation that the functions below define."""
+def kinds_of(cls: type[IRDLOperation]) -> dict[str, object]:
+    """Return name -> attribute kind of the properties of `cls` that have short text."""
     known = cls.get_irdl_definition().properties
     return {
         name: kind
@@ -88,12 +76,15 @@ def _kinds(cls: type[IRDLOperation]) -> dict[str, object]:
     }
 
 
-# Definitions: with a default, which is not printed, or without, and then required
+# Definitions: a property without a default is required, a default is not printed
 
 
 class TypedProperty(property):
-    """A property of an operation that is read as a Python value: `op.axis` is an `int`, or None if
-    it is absent. The attribute is `op.axis_attr`, as in MLIR."""
+    """A property of an operation that is read as a Python value.
+
+    `op.axis` is an `int`, or None if the property is absent; `op.axis_attr` is the attribute, as in
+    MLIR. `define` makes the xDSL definition for a property name, `value_of` converts an attribute.
+    """
 
     def __init__(self, define: Callable[[str], object], value_of: Callable[[Any], object]) -> None:
         super().__init__(self._value)
@@ -130,6 +121,10 @@ def _type(attribute: TypeAttribute) -> TypeAttribute:
 
 
 _TYPE = BaseAttr[TypeAttribute](TypeAttribute)
+
+
+# The functions below return a descriptor and are typed as the value that it gives: the type of the
+# class attribute is then the type of `op.axis`, for a type checker and an editor.
 
 
 def int_prop(default: int | None = None) -> int:
@@ -195,11 +190,11 @@ def opt_type_prop() -> TypeAttribute | None:
     return cast(TypeAttribute | None, property)
 
 
-def one_of(name: str, value: str, names: Sequence[str]) -> str:
-    """Return the value of the property `name`; VerifyException if it is not one of `names`."""
-    if value not in names:
-        expected = ", ".join(f'"{known}"' for known in names)
-        raise VerifyException(f'{name} "{value}" is none of {expected}')
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return the value of the property `name`; VerifyException if it is not one of `choices`."""
+    if value not in choices:
+        expected = ", ".join(f'"{choice}"' for choice in choices)
+        raise VerifyException(f'{name} "{value}" is not one of {expected}')
     return value
 
 
@@ -209,9 +204,9 @@ def one_of(name: str, value: str, names: Sequence[str]) -> str:
 def properties_of(
     cls: type[IRDLOperation], values: Mapping[str, PropertyValue]
 ) -> dict[str, Attribute]:
-    """The properties of an operation from Python values; None is a property that is left out.
+    """Convert Python values to the properties of an operation of class `cls`.
 
-    TypeError if the operation has no property of a name.
+    A property whose value is None is left out. TypeError if `cls` has no property of a name.
     """
     known = cls.get_irdl_definition().properties
     for name in values:
@@ -219,7 +214,7 @@ def properties_of(
             has = f"its properties are {', '.join(known)}" if known else "it has no properties"
             raise TypeError(f"{cls.name} has no property '{name}': {has}")
     return {
-        name: _attribute_of(value, _kinds(cls).get(name))
+        name: _attribute_of(value, kinds_of(cls).get(name))
         for name, value in values.items()
         if value is not None
     }
@@ -245,7 +240,7 @@ def _attribute_of(
             return _integers(tuple(cast(Sequence[int], value)))
 
 
-# Attributes do not change, and xDSL verifies each that is made: half the time that an op takes.
+# Attributes are immutable, and xDSL verifies each new one: half the time of creating an operation.
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
@@ -262,84 +257,3 @@ def _integer(number: int) -> Int:
 @lru_cache(1 << 12)
 def _integers(numbers: tuple[int, ...]) -> Ints:
     return DenseArrayBase.from_list(i64, numbers)
-
-
-# Text
-
-
-def parse_attributes(
-    parser: Parser, cls: type[IRDLOperation]
-) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
-    """Read a dictionary as the properties and the attributes of an operation.
-
-    ParseError for a property of another kind, and for a name that is nearly that of a property.
-    """
-    definitions = cls.get_irdl_definition().properties
-    properties: dict[str, Attribute] = {}
-    attributes: dict[str, Attribute] = {}
-    start = parser.pos
-    for name, value in parser.parse_optional_attr_dict().items():
-        if name in definitions:
-            kind = _kinds(cls).get(name)
-            value = properties[name] = _list_of(value, kind)
-            if kind is not None and not definitions[name].constr.verifies(value):
-                expected = f"property '{name}' is {_TEXTS[kind]}, not {value}"
-                parser.raise_error(expected, start, parser.pos)
-        elif near := get_close_matches(name, definitions, 1, 0.7):
-            hint = f"{cls.name} has no property '{name}', did you mean '{near[0]}'?"
-            parser.raise_error(hint, start, parser.pos)
-        else:
-            attributes[name] = value
-    return properties, attributes
-
-
-def _list_of(value: Attribute, kind: object) -> Attribute:
-    """A list of `i64` or `f64` as its property holds it; anything else is left to the verifier."""
-    if not is_array(value):
-        return value
-    if kind is Ints:
-        ints = [item.value.data for item in value if _INT.verifies(item)]
-        return DenseArrayBase.from_list(i64, ints) if len(ints) == len(value) else value
-    if kind is Floats:
-        floats = [float(i.value.data) for i in value if _FLOAT.verifies(i) or _INT.verifies(i)]
-        return DenseArrayBase.from_list(f64, floats) if len(floats) == len(value) else value
-    return value
-
-
-def is_array(value: Attribute) -> TypeIs[ArrayAttr[Attribute]]:
-    return isinstance(value, ArrayAttr)
-
-
-def print_attributes(printer: Printer, op: IRDLOperation) -> None:
-    """Write the properties that are not the default, and the attributes, as a dictionary."""
-    known = op.get_irdl_definition().properties
-    written = [
-        name
-        for name, definition in known.items()
-        if name in op.properties and op.properties[name] != definition.default_value
-    ]
-    if not written and not op.attributes:
-        return
-
-    kinds = _kinds(type(op))
-
-    def print_entry(name: str) -> None:
-        printer.print_identifier_or_string_literal(name)
-        value = op.properties[name] if name in known else op.attributes[name]
-        if isinstance(value, UnitAttr):
-            return
-        printer.print_string(" = ")
-        kind = kinds.get(name)
-        if kind is Int and isinstance(value, IntegerAttr):
-            printer.print_string(str(value.value.data))
-        elif kind is Ints and isinstance(value, DenseArrayBase):
-            printer.print_string(str([*cast(Ints, value).iter_values()]))
-        elif kind is Floats and isinstance(value, DenseArrayBase):
-            numbers = (FloatAttr(number, f64) for number in cast(Floats, value).iter_values())
-            printer.print_attribute(ArrayAttr(numbers))
-        else:
-            printer.print_attribute(value)
-
-    printer.print_string(" ")
-    with printer.in_braces():
-        printer.print_list([*written, *op.attributes], print_entry)

@@ -1,4 +1,4 @@
-"""The base classes of the operations of the dialect."""
+"""The base classes of the operations of the dialect, with the text of operations on tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from .attributes import PropertyValue, parse_attributes, print_attributes, properties_of
+from .attribute_dict import parse_attributes, print_attributes
+from .attributes import PropertyValue, properties_of
 from .interfaces import InfersType
 
 __all__ = ["RelaxOp", "TensorOp"]
@@ -26,8 +27,8 @@ class RelaxOp(IRDLOperation, ABC):
 class TensorOp(InfersType, RelaxOp, ABC):
     """A function of tensors: `relax.name %a, %b {property = 1} : (types) -> type`.
 
-    Properties that have their default are not written. At most one operand definition is optional
-    or variadic, the last one.
+    Properties with their default value are not printed. Only the last operand definition of a
+    subclass may be optional or variadic: operands are printed as one flat list.
     """
 
     traits = traits_def(Pure())
@@ -39,9 +40,9 @@ class TensorOp(InfersType, RelaxOp, ABC):
         location: LocationAttr | None = None,
         **properties: PropertyValue,
     ):
-        """Properties are Python values: `ConcatenateOp(x, y, axis=1)`.
+        """Create the operation from Python values: `ConcatenateOp(x, y, axis=1)`.
 
-        The result types are inferred if they are not given: VerifyException if there are none.
+        Result types that are not given are inferred: VerifyException if that fails.
         """
         Operation.__init__(
             self,

@@ -1,4 +1,4 @@
-"""Functions of two tensors that compute each element by itself, with numpy's broadcasting."""
+"""Element-wise functions of two tensors with numpy broadcasting: base classes and arithmetic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Commutative
@@ -24,54 +23,34 @@ from .shapes import broadcast
 from .types import (
     TENSOR,
     Tensor,
-    check_bool,
     check_float,
-    check_integer,
     check_number,
     combine,
     tensor_type,
-    with_element,
 )
 
 __all__ = [
     "AddOp",
     "Atan2Op",
     "BinaryOp",
-    "BitwiseAndOp",
-    "BitwiseOp",
-    "BitwiseOrOp",
-    "BitwiseXorOp",
-    "ComparisonOp",
     "DivideOp",
-    "EqualOp",
     "FloatBinaryOp",
     "FloorDivideOp",
     "FloorModOp",
-    "GreaterEqualOp",
-    "GreaterOp",
     "HomogeneousBinaryOp",
-    "LeftShiftOp",
-    "LessEqualOp",
-    "LessOp",
     "LogAddExpOp",
-    "LogicalAndOp",
-    "LogicalOp",
-    "LogicalOrOp",
-    "LogicalXorOp",
     "MaximumOp",
     "MinimumOp",
     "ModOp",
     "MultiplyOp",
-    "NotEqualOp",
     "PowerOp",
-    "RightShiftOp",
     "SubtractOp",
     "broadcast_type",
 ]
 
 
 class BinaryOp(Elementwise, TensorOp, ABC):
-    """A function of two tensors of the same element type, whose shapes broadcast."""
+    """A function of two tensors with the same element type, whose shapes broadcast."""
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
@@ -82,7 +61,7 @@ class BinaryOp(Elementwise, TensorOp, ABC):
 
 
 def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
-    """The result type of a function of two tensors, element by element."""
+    """Return the result type of an element-wise function of two tensors of numbers."""
     lhs_type, rhs_type = tensor_type(lhs), tensor_type(rhs)
     if lhs_type is rhs_type or lhs_type == rhs_type:
         check_number(lhs_type)
@@ -91,11 +70,12 @@ def broadcast_type(lhs: SSAValue, rhs: SSAValue) -> Tensor:
 
 
 class HomogeneousBinaryOp(ScaleAxisRule, BinaryOp, ABC):
-    """A function whose results scale if both operands do."""
+    """A function with `f(s * x, s * y) = s * f(x, y)`."""
 
     POSITIVE: ClassVar[bool] = False
-    """Whether that is true of scales above zero only."""
+    """True if this holds for positive scales only."""
     IS_SUM: ClassVar[bool] = False
+    """True if a term added to an operand is added to the result unchanged."""
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling({0: axes, 1: axes}, positive=self.POSITIVE, is_sum=self.IS_SUM)
@@ -112,32 +92,9 @@ class FloatBinaryOp(BinaryOp, ABC):
         return super().infer_types()
 
 
-class ComparisonOp(BinaryOp, ABC):
-    """A comparison of two tensors of numbers, answered with i1; false is less than true."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        return (with_element(broadcast_type(*self.operands), i1),)
-
-
-class LogicalOp(BinaryOp, ABC):
-    """A function of two tensors of i1."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_bool(tensor_type(self.lhs))
-        return super().infer_types()
-
-
-class BitwiseOp(BinaryOp, ABC):
-    """A function of the bits of two tensors of integers."""
-
-    def infer_types(self) -> Sequence[Attribute]:
-        check_integer(tensor_type(self.lhs))
-        return super().infer_types()
-
-
 @irdl_op_definition
 class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
-    """Sum."""
+    """The sum."""
 
     name = "relax.add"
     IDENTITY: ClassVar = 0
@@ -148,7 +105,7 @@ class AddOp(AssociativeCommutative, HasIdentityElement, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
-    """Difference."""
+    """The difference."""
 
     name = "relax.subtract"
     IDENTITY: ClassVar = 0
@@ -156,7 +113,7 @@ class SubtractOp(HasIdentityElement, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
-    """Product."""
+    """The product."""
 
     name = "relax.multiply"
     IDENTITY: ClassVar = 1
@@ -166,7 +123,7 @@ class MultiplyOp(AssociativeCommutative, HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class DivideOp(HasIdentityElement, BinaryOp):
-    """Quotient; of integers, truncated toward zero."""
+    """The quotient; for integers, truncated toward zero."""
 
     name = "relax.divide"
     IDENTITY: ClassVar = 1
@@ -174,28 +131,28 @@ class DivideOp(HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class FloorDivideOp(BinaryOp):
-    """Quotient, rounded down."""
+    """The quotient, rounded down."""
 
     name = "relax.floor_divide"
 
 
 @irdl_op_definition
 class ModOp(BinaryOp):
-    """Remainder of the quotient truncated toward zero: with the sign of lhs, as in C."""
+    """The remainder of division truncated toward zero, with the sign of lhs, as in C."""
 
     name = "relax.mod"
 
 
 @irdl_op_definition
 class FloorModOp(BinaryOp):
-    """Remainder of the quotient rounded down: with the sign of rhs, as in Python."""
+    """The remainder of division rounded down, with the sign of rhs, as in Python."""
 
     name = "relax.floor_mod"
 
 
 @irdl_op_definition
 class PowerOp(HasIdentityElement, BinaryOp):
-    """lhs to the power of rhs; of integers, truncated toward zero."""
+    """lhs to the power of rhs; for integers, truncated toward zero."""
 
     name = "relax.power"
     IDENTITY: ClassVar = 1
@@ -203,7 +160,7 @@ class PowerOp(HasIdentityElement, BinaryOp):
 
 @irdl_op_definition
 class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
-    """The greater; NaN if one is NaN."""
+    """The maximum; NaN if one operand is NaN."""
 
     name = "relax.maximum"
     POSITIVE: ClassVar = True
@@ -213,7 +170,7 @@ class MaximumOp(AssociativeCommutative, HomogeneousBinaryOp):
 
 @irdl_op_definition
 class MinimumOp(AssociativeCommutative, HomogeneousBinaryOp):
-    """The lesser; NaN if one is NaN."""
+    """The minimum; NaN if one operand is NaN."""
 
     name = "relax.minimum"
     POSITIVE: ClassVar = True
@@ -230,129 +187,8 @@ class Atan2Op(FloatBinaryOp):
 
 @irdl_op_definition
 class LogAddExpOp(FloatBinaryOp):
-    """log(exp(lhs) + exp(rhs)), without overflow on the way."""
+    """log(exp(lhs) + exp(rhs)), computed without intermediate overflow."""
 
     name = "relax.log_add_exp"
 
     traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class EqualOp(ComparisonOp):
-    """lhs = rhs."""
-
-    name = "relax.equal"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class NotEqualOp(ComparisonOp):
-    """lhs is not rhs: true of NaN."""
-
-    name = "relax.not_equal"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LessOp(ComparisonOp):
-    """lhs < rhs."""
-
-    name = "relax.less"
-
-
-@irdl_op_definition
-class LessEqualOp(ComparisonOp):
-    """lhs <= rhs."""
-
-    name = "relax.less_equal"
-
-
-@irdl_op_definition
-class GreaterOp(ComparisonOp):
-    """lhs > rhs."""
-
-    name = "relax.greater"
-
-
-@irdl_op_definition
-class GreaterEqualOp(ComparisonOp):
-    """lhs >= rhs."""
-
-    name = "relax.greater_equal"
-
-
-@irdl_op_definition
-class LogicalAndOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether both are true."""
-
-    name = "relax.logical_and"
-    IDENTITY: ClassVar = 1
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LogicalOrOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether one is true."""
-
-    name = "relax.logical_or"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LogicalXorOp(AssociativeCommutative, HasIdentityElement, LogicalOp):
-    """Whether exactly one is true."""
-
-    name = "relax.logical_xor"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseAndOp(AssociativeCommutative, BitwiseOp):
-    """The bits that both have."""
-
-    name = "relax.bitwise_and"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseOrOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that one has."""
-
-    name = "relax.bitwise_or"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BitwiseXorOp(AssociativeCommutative, HasIdentityElement, BitwiseOp):
-    """The bits that exactly one has."""
-
-    name = "relax.bitwise_xor"
-    IDENTITY: ClassVar = 0
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class LeftShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved up by rhs places."""
-
-    name = "relax.left_shift"
-    IDENTITY: ClassVar = 0
-
-
-@irdl_op_definition
-class RightShiftOp(HasIdentityElement, BitwiseOp):
-    """lhs with its bits moved down by rhs places; a signed one keeps its sign."""
-
-    name = "relax.right_shift"
-    IDENTITY: ClassVar = 0

@@ -1,4 +1,4 @@
-"""Constants: the elements one by one, or one value for all of them."""
+"""Constant tensors: `relax.constant` with all elements, `relax.full` with one value for all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
-from .types import Float, check_number, is_ranked, static_shape
+from .types import Float, check_number, is_integer, is_ranked, static_shape
 
 __all__ = [
     "ConstantOp",
@@ -54,14 +54,14 @@ Number: TypeAlias = FloatAttr | IntegerAttr[IntegerType]
 
 @runtime_checkable
 class _PrintsDense(Protocol):
-    """A printer that has a way of its own to print dense constants, as `ExactPrinter`."""
+    """A printer with its own text for dense constants, such as `ExactPrinter`."""
 
     def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None: ...
 
 
 @irdl_op_definition
 class ConstantOp(RelaxOp, HasFolderInterface):
-    """A tensor given by its elements, stored once as bytes."""
+    """A tensor given by its elements, which are stored as bytes."""
 
     name = "relax.constant"
 
@@ -86,7 +86,8 @@ class ConstantOp(RelaxOp, HasFolderInterface):
         attributes = parser.parse_optional_attr_dict()
         pos = parser.pos
         value = parser.parse_attribute()
-        # A resource is at the end of the file: the parser puts its elements here when it is there.
+        # A resource stands at the end of the file: the parser replaces the reference by its
+        # elements when it gets there.
         if not is_dense(value) and not isinstance(value, DenseResourceAttr):
             parser.raise_error("expected a dense constant", pos, parser.pos)
         return cls.create(
@@ -104,7 +105,7 @@ class ConstantOp(RelaxOp, HasFolderInterface):
 
 @irdl_op_definition
 class FullOp(RelaxOp, HasFolderInterface):
-    """A tensor whose elements are all the same number, which is never expanded (`numpy.full`)."""
+    """A tensor filled with one number, which is stored once (`numpy.full`)."""
 
     name = "relax.full"
 
@@ -120,9 +121,9 @@ class FullOp(RelaxOp, HasFolderInterface):
         type = self.result.type
         check_number(type)
         if static_shape(type) is None:
-            raise VerifyException(f"result type {type} has dimensions that are not known")
+            raise VerifyException(f"result type {type} has unknown dimensions")
         if self.value.type != type.element_type:
-            raise VerifyException(f"value {self.value} is no element of {type}")
+            raise VerifyException(f"value {self.value} is not an element of {type}")
 
     def fold(self) -> Sequence[SSAValue | Attribute]:
         return (self.value,)
@@ -140,7 +141,7 @@ class FullOp(RelaxOp, HasFolderInterface):
             parser.raise_error("expected a ranked tensor type", type_pos, parser.pos)
         value = number_attr(number, literal.startswith("0x"), type.element_type)
         if value is None:
-            parser.raise_error(f"no element of {type}", start, type_pos)
+            parser.raise_error(f"not an element of {type}", start, type_pos)
         op = cls(value, type)
         op.attributes |= attributes
         return op
@@ -154,7 +155,7 @@ class FullOp(RelaxOp, HasFolderInterface):
 
 
 class MaterializeConstant(ConstantMaterializationInterface):
-    """Makes the constants that xDSL's folders ask of the dialect."""
+    """The dialect interface through which xDSL's folders create constants."""
 
     def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
         if is_dense(value) and value.type == type:
@@ -165,7 +166,7 @@ class MaterializeConstant(ConstantMaterializationInterface):
 
 
 def constant_elements(value: SSAValue) -> tuple[float, ...] | None:
-    """The numbers in a constant tensor, row by row; None if the value is no constant."""
+    """Return the elements of a constant tensor in row-major order; None if it is not constant."""
     known = ConstantLike.get_constant_value(value)
     if known is None:
         return None
@@ -179,27 +180,25 @@ def constant_elements(value: SSAValue) -> tuple[float, ...] | None:
 
 
 def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
-    """The same of a tensor of integers."""
+    """Return the elements of a constant integer tensor, row-major; None if it is not constant."""
     numbers = constant_elements(value)
     return None if numbers is None else tuple(n for n in numbers if isinstance(n, int))
 
 
 def is_dense(value: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
+    """Return whether `value` holds the elements of a dense constant."""
     return isinstance(value, DenseIntOrFPElementsAttr)
 
 
 def is_number(value: Attribute) -> TypeIs[Number]:
-    """Whether an attribute is the value of a fill."""
+    """Return whether `value` can be the value of a fill."""
     return isinstance(value, FloatAttr | IntegerAttr)
 
 
-def is_integer(type: Attribute) -> TypeIs[IntegerType]:
-    return isinstance(type, IntegerType)
-
-
 def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
-    """The attribute for a number literal, where hexadecimal digits are the bits of a float; None
-    if it is no number of that type.
+    """Return the attribute of a number literal; None if the literal is not valid for `type`.
+
+    `is_bits` says that the literal is hexadecimal: for a float type its digits are the bits.
     """
     if is_integer(type) and isinstance(value, int):
         number = type.normalized_value(value)
@@ -216,10 +215,14 @@ def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
         return None
 
 
-# xDSL 0.74 reads a hexadecimal element as the number and not as the bits that it prints, and prints
-# [0.0, -0.0] as the splat 0.0: what its text would lose is printed as one hexadecimal string.
+# xDSL 0.74 prints a float that has no short decimal form as its bits in hexadecimal, but parses
+# them as a number; it also prints [0.0, -0.0] as the splat 0.0. Both would change the constant.
 def dense_text(value: DenseIntOrFPElementsAttr) -> str:
-    """The text of a dense constant without its type, from which the same bytes are read."""
+    """Return the text of a dense constant without its type, exact when parsed again.
+
+    Constants that xDSL's text would change, or with more than 100 different elements, are printed
+    as one hexadecimal string of their bytes.
+    """
     data, count = value.data.data, len(value)
     if count > 1 and data[: len(data) // count] * count == data:
         data, count = data[: len(data) // count], 1

@@ -1,4 +1,4 @@
-"""Convolutions, and transposed ones, over one, two and three spatial dimensions."""
+"""Convolutions and transposed convolutions over one, two and three spatial dimensions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import int_prop, ints_prop, opt_type_prop, string_prop
-from .interfaces import Along, Axes, Conversion, ConvertsLayout, ScaleAxisRule, Scaling, chosen
+from .interfaces import (
+    Along,
+    Axes,
+    Conversion,
+    ConvertsLayout,
+    ScaleAxisRule,
+    Scaling,
+    choose_layouts,
+)
 from .layout import Layout, Relayout
 from .shapes import times
-from .types import TENSOR, of_elements, product_element, shape_of, static_shape, tensor_type
+from .types import TENSOR, make_tensor_type, product_element, shape_of, static_shape, tensor_type
 from .windows import Window, WindowOp, per_dimension
 
 __all__ = [
@@ -32,16 +40,16 @@ __all__ = [
 
 
 class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
-    """Sums of products of a tensor and a weight, at places that windows relate.
+    """A convolution of a tensor with a weight, forward or transposed.
 
-    The channels of both are split into `groups`, each computed by itself. Sums are of `out_dtype`,
-    by default of the type of the elements.
+    The channels are split into `groups`, which are computed separately. Sums have the element type
+    `out_dtype`, by default that of the operands.
     """
 
     CHANNELS: ClassVar[str]
-    """The channels in the usual layout of the weight."""
+    """The order of output (O) and input (I) channels in the usual layout of the weight."""
     OF_ALL_GROUPS: ClassVar[str]
-    """The axis of the weight that has the channels of all groups; the other has those of one."""
+    """The weight axis, O or I, with the channels of all groups; the other has those of one."""
 
     data = operand_def(TENSOR)
     weight = operand_def(TENSOR)
@@ -53,19 +61,20 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
     result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout, Layout]:
-        """Those of data, weight and result."""
-        data = self.data_layout
+        """Return the layouts of data, weight and result."""
         return (
-            Layout.of(data, "NC" + self.SPATIAL),
+            Layout.of(self.data_layout, "NC" + self.SPATIAL),
             Layout.of(self.kernel_layout, "OI" + self.SPATIAL),
-            self.out_layout_of(self.out_layout, data),
+            self.out_layout_of(self.out_layout, self.data_layout),
         )
 
     def to_layouts(self, *desired: str) -> Conversion:
-        """In these layouts of data, weight and result; the default weight goes with the data, and
-        so does the result."""
+        """Compute in the `desired` layouts of data, weight and result.
+
+        The defaults of weight and result follow from the layout of the data.
+        """
         old = self.layouts()
-        data, weight, out = chosen(desired, *old)
+        data, weight, out = choose_layouts(desired, *old)
         if desired[1:2] in ((), ("default",)):
             weight = self.kernel_layout_for(data)
         if desired[2:3] in ((), ("default",)):
@@ -81,14 +90,16 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         return Conversion(relayouts[:2], relayouts[2:], properties)
 
     def kernel_layout_for(self, data: Layout) -> Layout:
-        """The usual layout of the weight for one of the data: OIHW for NCHW, HWIO for NHWC, HWOI if
-        each channel is computed by itself, and blocks of channels as in the data."""
+        """Return the usual layout of the weight for a layout of the data.
+
+        OIHW for NCHW, HWIO for NHWC (HWOI for a depthwise convolution), and OIHW4i4o for NCHW4c.
+        """
         weight = Layout.of(self.kernel_layout, "OI" + self.SPATIAL)
-        each = weight.extents(shape_of(tensor_type(self.weight)))["I"] == 1 != self.groups
+        depthwise = weight.extents(shape_of(tensor_type(self.weight)))["I"] == 1 != self.groups
         order = "".join(c for c in data.axes if c in "C" + self.SPATIAL)
-        channels = "OI" if each else self.CHANNELS if order[0] == "C" else "IO"
+        channels = "OI" if depthwise else self.CHANNELS if order[0] == "C" else "IO"
         block = data.factors.get("c")
-        blocks = "" if block is None else f"{1 if each else block}i{block}o"
+        blocks = "" if block is None else f"{1 if depthwise else block}i{block}o"
         return Layout.parse(order.replace("C", channels) + blocks)
 
     def infer_types(self) -> Sequence[Attribute]:
@@ -102,7 +113,7 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         out = {"N": data["N"], "C": self.channels(data["C"], weight, groups)}
         for window in self.windows([weight[axis] for axis in self.SPATIAL]):
             out[window.axis] = self.extent(window, data[window.axis])
-        return (of_elements(element, out_layout.shape(out)),)
+        return (make_tensor_type(element, out_layout.shape(out)),)
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return self._scale_weight(axes, self.layouts()[2], "O")
@@ -111,14 +122,23 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         return None if index else self._scale_weight(axes, self.layouts()[0], "I")
 
     def _scale_weight(self, axes: Axes, layout: Layout, channels: str) -> Scaling | None:
-        """The weight has the scales of one number, or of the channels of a tensor."""
+        """Return a scaling of the weight for a scale along `axes` of a tensor in `layout`.
+
+        `channels` is the weight axis, O or I, of that tensor's channels. None unless the scale is
+        one number or runs along the channels.
+        """
         if not axes:
             return Scaling(weights={1: Along(())})
         along = self._along(channels) if axes == layout.dimensions("C") else None
         return None if along is None else Scaling(weights={1: along})
 
     def _along(self, channels: str) -> Along | None:
-        """Where the weight has the input channels, or the output channels, of all groups."""
+        """Return the weight dimensions of the channels, O or I, of all groups; None if unknown.
+
+        The channels of one group only need a view: a weight OIHW of a grouped convolution has the
+        input channels of all groups in the view (groups, O / groups, I, H, W), along dimensions 0
+        and 2.
+        """
         layout = self.layouts()[1]
         axes, groups = layout.dimensions(channels), self.groups
         if channels == self.OF_ALL_GROUPS or groups == 1:
@@ -132,15 +152,20 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
             return None
         at = len(shape) + outer
         view = (*shape[:at], groups, shape[at] // groups, *shape[at + 1 :])
+        # Counted from the last one, dimensions before the new one move by one.
         return Along((outer - 1, *(a - (a < outer) for a in axes)), view)
 
     @abstractmethod
     def channels(self, data: int, weight: Mapping[str, int], groups: int) -> int:
-        """The channels of the result; VerifyException if those of data and weight do not match."""
+        """Return the number of channels of the result.
+
+        `data` is the number of channels of the data, `weight` the size of each weight axis.
+        VerifyException if they do not match.
+        """
 
     @abstractmethod
     def extent(self, window: Window, extent: int) -> int:
-        """The size of a spatial dimension of the result."""
+        """Return the size of the spatial dimension of the result that `window` slides along."""
 
 
 class ForwardConvolutionOp(ConvolutionOp, ABC):
@@ -163,10 +188,10 @@ class ForwardConvolutionOp(ConvolutionOp, ABC):
 
 
 class TransposedConvolutionOp(ConvolutionOp, ABC):
-    """A transposed convolution: each data element is added, weighted, to one window of the result.
+    """A transposed convolution: each data element, times the weight, is added to a result window.
 
-    It is the adjoint of the convolution with these properties, whose gradient it computes. The
-    padding is cut off the result, then `output_padding` is added at its end.
+    The adjoint of the convolution with the same properties, whose gradient it computes. `padding`
+    is cut off the result, then `output_padding` is added at its end.
     """
 
     CHANNELS: ClassVar = "IO"
@@ -198,6 +223,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
 
 
 def _multiple_of(groups: int, channels: int, what: str) -> int:
+    """Return `channels`; VerifyException unless they split into `groups`."""
     if channels != DYNAMIC_INDEX and channels % groups:
         raise VerifyException(f"{channels} {what} do not split into {groups} groups")
     return channels

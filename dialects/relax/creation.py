@@ -1,4 +1,4 @@
-"""Operations that make tensors of numbers, of shapes, and of a pattern."""
+"""Operations that create tensors: shape_of, size_of, arange, one_hot, trilu."""
 
 from __future__ import annotations
 
@@ -24,16 +24,23 @@ from .attributes import bool_prop, int_prop
 from .base import TensorOp
 from .constant import constant_elements
 from .interfaces import Anchor, Injective, OnHost
-from .manipulation import check_indices, count, number_type
-from .shapes import normalize_axis, shape_text
-from .types import TENSOR, shape_of, static_shape, tensor_type, with_shape
+from .shapes import normalize_axis, num_elements, shape_text
+from .types import (
+    TENSOR,
+    check_indices,
+    number_type,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_shape,
+)
 
 __all__ = ["ArangeOp", "OneHotOp", "ShapeOfOp", "SizeOfOp", "TriluOp", "arange_size"]
 
 
 @irdl_op_definition
 class ShapeOfOp(OnHost, TensorOp, HasFolderInterface):
-    """The dimensions of a tensor (`relay.shape_of`, ONNX Shape)."""
+    """The shape of a tensor as a vector of i64 (`relay.shape_of`, ONNX Shape)."""
 
     name = "relax.shape_of"
 
@@ -51,12 +58,12 @@ class ShapeOfOp(OnHost, TensorOp, HasFolderInterface):
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         shape = static_shape(self.data.type)
-        return None if shape is None else integers(shape, TensorType(i64, (len(shape),)))
+        return None if shape is None else (dense_i64(shape, TensorType(i64, (len(shape),))),)
 
 
 @irdl_op_definition
 class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
-    """The number of elements of a tensor (`relay.ndarray_size`, ONNX Size)."""
+    """The number of elements of a tensor as a scalar i64 (`relay.ndarray_size`, ONNX Size)."""
 
     name = "relax.size_of"
 
@@ -74,19 +81,21 @@ class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         shape = shape_of(tensor_type(self.data))
-        size = DYNAMIC_INDEX if shape is None else count(shape)
-        return None if size == DYNAMIC_INDEX else integers((size,), TensorType(i64, ()))
+        size = DYNAMIC_INDEX if shape is None else num_elements(shape)
+        return None if size == DYNAMIC_INDEX else (dense_i64((size,), TensorType(i64, ())),)
 
 
-def integers(values: Sequence[int], type: TensorType[I64]) -> Sequence[Attribute]:
-    data = BytesAttr(i64.pack(values))
-    return (DenseIntOrFPElementsAttr(type, data),)
+def dense_i64(values: Sequence[int], type: TensorType[I64]) -> DenseIntOrFPElementsAttr:
+    """Return the dense constant of `type` with these elements."""
+    return DenseIntOrFPElementsAttr(type, BytesAttr(i64.pack(values)))
 
 
 @irdl_op_definition
 class ArangeOp(TensorOp):
-    """The numbers from `start` on, `step` apart, that are not at or beyond `stop` (`numpy.arange`,
-    ONNX Range); floating-point ones are computed in f64 and rounded once."""
+    """The numbers start + i * step before `stop` (`numpy.arange`, ONNX Range).
+
+    Floating-point numbers are computed in f64 and rounded once.
+    """
 
     name = "relax.arange"
 
@@ -106,14 +115,17 @@ class ArangeOp(TensorOp):
 
 
 def arange_size(start: float, stop: float, step: float) -> int:
-    """The number of elements of `relax.arange`; VerifyException if there is no end to them."""
+    """Return the number of elements of `relax.arange`; VerifyException if it would be infinite.
+
+    Exact for all floats: computed with rational numbers.
+    """
     if step == 0 or not all(map(isfinite, (start, stop, step))):
-        raise VerifyException(f"no range goes from {start} to {stop} by {step}")
+        raise VerifyException(f"range from {start} to {stop} by {step} is not finite")
     return max(0, ceil(Fraction(Fraction(stop) - Fraction(start)) / Fraction(step)))
 
 
 def check_scalar(value: SSAValue, element: Attribute) -> None:
-    """VerifyException unless it is a tensor of one element of that type, of rank 0."""
+    """Raise VerifyException unless `value` is a tensor of rank 0 with that element type."""
     type = tensor_type(value)
     if type.element_type != element:
         raise VerifyException(f"element types {element} and {type.element_type} differ")
@@ -123,8 +135,11 @@ def check_scalar(value: SSAValue, element: Attribute) -> None:
 
 @irdl_op_definition
 class OneHotOp(Anchor, TensorOp):
-    """A new dimension of size `depth` at `axis` of the result, with `on_value` at the index and
-    `off_value` elsewhere; an index that is negative or too big is nowhere (`relax.one_hot`)."""
+    """A one-hot encoding of indices along a new dimension of size `depth` (`relax.one_hot`).
+
+    `axis` is the position of that dimension in the result. It has `on_value` at the index and
+    `off_value` elsewhere; an index out of range gives `off_value` everywhere.
+    """
 
     name = "relax.one_hot"
 
@@ -150,8 +165,10 @@ class OneHotOp(Anchor, TensorOp):
 
 @irdl_op_definition
 class TriluOp(Injective, TensorOp):
-    """Matrices with zeros below the k-th diagonal, or above it unless `upper` (`numpy.triu`,
-    `numpy.tril`, ONNX Trilu)."""
+    """The upper or lower triangles of matrices (`numpy.triu`, `numpy.tril`, ONNX Trilu).
+
+    With `upper`, elements below the k-th diagonal become zero; without it, those above.
+    """
 
     name = "relax.trilu"
 
@@ -164,5 +181,5 @@ class TriluOp(Injective, TensorOp):
         type = number_type(self.data)
         check_scalar(self.k, i64)
         if (shape := shape_of(type)) is not None and len(shape) < 2:
-            raise VerifyException(f"shape {shape_text(shape)} is not of matrices")
+            raise VerifyException(f"shape {shape_text(shape)} has less than two dimensions")
         return (type,)

@@ -1,4 +1,4 @@
-"""Where values are: devices, and what places a value on one or moves it."""
+"""Devices: the attribute that names one, and the operations that place and copy values."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ DEVICE_TYPES = (
     "hexagon",
     "maia",
 )
-"""The kinds of devices, as DLPack and TVM name them."""
+"""The device types, as DLPack and TVM name them."""
 
 
 @irdl_attr_definition
 class DeviceAttr(ParametrizedAttribute):
-    """A device and a memory of it (TVM VirtualDevice): `#relax.device<cuda:1, "texture">`.
+    """A device and one of its memories (TVM VirtualDevice): `#relax.device<cuda:1, "texture">`.
 
-    The number is 0 if it is left out, and the memory any; `?` is any device.
+    Defaults: device number 0, any memory scope. `?` stands for any device.
     """
 
     name = "relax.device"
 
     device_type: StringAttr
-    """One of DEVICE_TYPES; empty is any."""
+    """One of DEVICE_TYPES; empty for any device."""
     index: IntAttr
     memory_scope: StringAttr
-    """Empty is any: the main one, if nothing says otherwise."""
+    """A name that the target defines; empty for any memory, by default the main one."""
 
     def __init__(
         self,
@@ -71,7 +71,8 @@ class DeviceAttr(ParametrizedAttribute):
         if kind and kind not in DEVICE_TYPES:
             near = get_close_matches(kind, DEVICE_TYPES, 1)
             hint = f", did you mean '{near[0]}'?" if near else ""
-            raise VerifyException(f"no device '{kind}'{hint}; there are {', '.join(DEVICE_TYPES)}")
+            known = ", ".join(DEVICE_TYPES)
+            raise VerifyException(f"unknown device type '{kind}'{hint}; choose from {known}")
         if self.index.data < 0:
             raise VerifyException(f"device number {self.index.data} is negative")
 
@@ -101,7 +102,7 @@ class DeviceAttr(ParametrizedAttribute):
 
 
 class PlacedOp(AlongAxes, NonComputational, TensorOp, ABC):
-    """A value as it is, and where."""
+    """An operation that returns its operand and says on which device it is."""
 
     input = operand_def()
     result = result_def()
@@ -112,10 +113,10 @@ class PlacedOp(AlongAxes, NonComputational, TensorOp, ABC):
 
 @irdl_op_definition
 class OnDeviceOp(PlacedOp):
-    """A value that is to be computed on a device (`relay.annotation.on_device`).
+    """An annotation that places a value on a device (`relay.annotation.on_device`).
 
-    `constrain_body`: what computes it is there, else that is free; `constrain_result`: so is the
-    result, else its users may be elsewhere.
+    With `constrain_body` the operand is computed on the device. With `constrain_result` the result
+    is on the device; without it, `plan-devices` may copy the value here.
     """
 
     name = "relax.on_device"
@@ -127,7 +128,7 @@ class OnDeviceOp(PlacedOp):
 
 @irdl_op_definition
 class DeviceCopyOp(PlacedOp):
-    """A value copied from one device to another (`relay.device_copy`)."""
+    """A copy of a value from device `src` to device `dst` (`relay.device_copy`)."""
 
     name = "relax.device_copy"
 

@@ -1,4 +1,4 @@
-"""Operations that select, limit and convert each element by itself."""
+"""Element-wise selection, clipping and conversion: where, clip, astype, reinterpret."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["AstypeOp", "ClipOp", "ReinterpretOp", "WhereOp"]
 
 @irdl_op_definition
 class WhereOp(Elementwise, TensorOp):
-    """The element of `x1` where `condition`, an i1, is true, else that of `x2`."""
+    """The element of `x1` where the i1 `condition` is true, else the element of `x2`."""
 
     name = "relax.where"
 
@@ -43,17 +43,17 @@ class WhereOp(Elementwise, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_bool(condition := tensor_type(self.condition))
         type = broadcast_type(self.x1, self.x2)
-        chosen, choice = shape_of(type), shape_of(condition)
-        if chosen is None or choice is None:
+        data_shape, condition_shape = shape_of(type), shape_of(condition)
+        if data_shape is None or condition_shape is None:
             return (with_shape(type, None),)
-        return (with_shape(type, broadcast(choice, chosen)),)
+        return (with_shape(type, broadcast(condition_shape, data_shape)),)
 
 
 @irdl_op_definition
 class ClipOp(UnaryOp):
-    """The nearest number from `min` to `max`; `max` if that is below `min`, as in ONNX.
+    """min(max(x, `min`), `max`): `max` if it is less than `min`, as in ONNX.
 
-    Of integers, the bounds are truncated toward zero, into the range of the element type.
+    For integers the bounds are truncated toward zero and clamped to the range of the element type.
     """
 
     name = "relax.clip"
@@ -63,14 +63,17 @@ class ClipOp(UnaryOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         if math.isnan(self.min) or math.isnan(self.max):
-            raise VerifyException("min and max are numbers, not NaN")
+            raise VerifyException("min or max is NaN")
         return super().infer_types()
 
 
 @irdl_op_definition
 class AstypeOp(UnaryOp):
-    """The element as a number of type `dtype`, as C converts it, but always defined: a float out
-    of the range of integers becomes the nearest one, NaN becomes 0 (LLVM `fptosi.sat`)."""
+    """The element converted to `dtype` as in C, but defined for all values.
+
+    A float out of the range of an integer type becomes the nearest integer, NaN becomes 0 (LLVM
+    `fptosi.sat`).
+    """
 
     name = "relax.astype"
 
@@ -84,7 +87,7 @@ class AstypeOp(UnaryOp):
 
 @irdl_op_definition
 class ReinterpretOp(UnaryOp):
-    """The bits of the element as an element of type `dtype`, which has as many."""
+    """The bits of the element as an element of type `dtype`, of the same width (LLVM bitcast)."""
 
     name = "relax.reinterpret"
 

@@ -1,4 +1,4 @@
-"""Operations on images: tensors resized, or whose pixels and channels are rearranged."""
+"""Operations on images: resizing, and exchange of pixels and channels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import (
     bool_prop,
+    check_choice,
     float_prop,
     int_prop,
     ints_prop,
-    one_of,
     opt_floats_prop,
     string_prop,
 )
@@ -25,6 +25,7 @@ from .base import TensorOp
 from .interfaces import Injective, InLayout
 from .layout import Layout
 from .shapes import times
+from .spatial import Spatial1d, Spatial2d, Spatial3d
 from .types import TENSOR, Tensor, check_number, shape_of, tensor_type, with_shape
 from .windows import per_dimension
 
@@ -58,7 +59,7 @@ ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"
 
 @dataclass(frozen=True)
 class Sampling:
-    """How new elements are made of old ones: the properties of `ResampleOp`."""
+    """The properties of `ResampleOp` that say how it interpolates."""
 
     method: str
     mode: str
@@ -70,13 +71,14 @@ class Sampling:
 
 
 class ResampleOp(TensorOp, ABC):
-    """A tensor of which some dimensions have another size: each new element is at a coordinate in
-    the old ones, and made of those around it (ONNX Resize).
+    """A tensor resampled to another size along some dimensions (ONNX Resize).
 
-    `coordinate_transformation_mode`, `cubic_alpha`, `cubic_exclude` (exclude_outside), `antialias`
-    and `extrapolation_value` are ONNX's; `rounding_method` is its nearest_mode, where "round" takes
-    a half to the even neighbor. `scales` are those of ONNX if they are not the quotient of sizes;
-    `roi` has all starts, then all ends, of the dimensions resized.
+    Each index of the result is mapped to a coordinate in the data, and the element is interpolated
+    from the data around it. `coordinate_transformation_mode`, `cubic_alpha` (cubic_coeff_a),
+    `cubic_exclude` (exclude_outside), `antialias` and `extrapolation_value` are ONNX's;
+    `rounding_method` is its nearest_mode, where "round" rounds a half to even. `scales` are the
+    scales if they are not the quotients of the sizes; `roi` has all starts, then all ends, of the
+    dimensions that are resized.
     """
 
     data = operand_def(TENSOR)
@@ -92,6 +94,7 @@ class ResampleOp(TensorOp, ABC):
     result = result_def(TENSOR)
 
     def sampling(self) -> Sampling:
+        """Return the interpolation that the properties describe."""
         return Sampling(
             self.method,
             self.coordinate_transformation_mode,
@@ -103,10 +106,10 @@ class ResampleOp(TensorOp, ABC):
         )
 
     def check_sampling(self, count: int) -> None:
-        """VerifyException unless the properties make sense for that many dimensions to resize."""
-        one_of("method", self.method, METHODS)
-        one_of("rounding_method", self.rounding_method, ROUNDINGS)
-        mode = one_of(
+        """Raise VerifyException unless the properties are valid for resizing `count` dimensions."""
+        check_choice("method", self.method, METHODS)
+        check_choice("rounding_method", self.rounding_method, ROUNDINGS)
+        mode = check_choice(
             "coordinate_transformation_mode", self.coordinate_transformation_mode, COORDINATES
         )
         if self.roi is None and mode == "tf_crop_and_resize":
@@ -114,7 +117,7 @@ class ResampleOp(TensorOp, ABC):
         _check_count("roi", self.roi, 2 * count)
         _check_count("scales", self.scales, count)
         if self.scales is not None and min(self.scales) <= 0:
-            raise VerifyException(f"scales {[*self.scales]} are not all above 0")
+            raise VerifyException(f"scales {[*self.scales]} are not all positive")
 
 
 def _check_count(name: str, values: Sequence[float] | None, count: int) -> None:
@@ -123,7 +126,7 @@ def _check_count(name: str, values: Sequence[float] | None, count: int) -> None:
 
 
 class ResizeOp(InLayout, Injective, ResampleOp, ABC):
-    """A tensor whose spatial dimensions have other sizes."""
+    """A tensor resampled to the size `size` of its spatial dimensions."""
 
     SPATIAL: ClassVar[str]
 
@@ -147,37 +150,28 @@ class ResizeOp(InLayout, Injective, ResampleOp, ABC):
 
 def _check_pixels(axis: str, extent: int) -> None:
     if extent == 0:
-        raise VerifyException(f"dimension {axis} is 0, there is nothing to resize")
+        raise VerifyException(f"dimension {axis} is 0, but resizing needs at least one element")
 
 
 @irdl_op_definition
-class Resize1dOp(ResizeOp):
+class Resize1dOp(Spatial1d, ResizeOp):
     """A tensor resized along one spatial dimension (Relay image.resize1d)."""
 
     name = "relax.image.resize1d"
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class Resize2dOp(ResizeOp):
+class Resize2dOp(Spatial2d, ResizeOp):
     """A tensor resized along two spatial dimensions."""
 
     name = "relax.image.resize2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class Resize3dOp(ResizeOp):
+class Resize3dOp(Spatial3d, ResizeOp):
     """A tensor resized along three spatial dimensions."""
 
     name = "relax.image.resize3d"
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 class ImageOp(InLayout, Injective, TensorOp, ABC):
@@ -191,20 +185,21 @@ class ImageOp(InLayout, Injective, TensorOp, ABC):
         return Layout.of(self.layout, "NCHW")
 
     def extents(self) -> dict[str, int]:
-        """The size of each axis of the data."""
+        """Return the size of each axis of the data."""
         check_number(type := tensor_type(self.data))
         return self.data_layout().extents(shape_of(type))
 
     def image_type(self, **extents: int) -> Tensor:
-        """The type of an image whose axes have these sizes."""
+        """Return the type of an image in the same layout whose axes have these sizes."""
         return with_shape(tensor_type(self.data), self.data_layout().shape(extents))
 
 
 @irdl_op_definition
 class UpsamplingOp(ImageOp):
-    """An image resized by factors, its size rounded, a half to even (Relay nn.upsampling).
+    """An image resized by two factors (Relay nn.upsampling).
 
-    Coordinates are as in `image.resize2d`: "align_corners" or else "asymmetric".
+    Its size is rounded, ties to even. The coordinates are those of `relax.image.resize2d` with
+    "align_corners", or else "asymmetric".
     """
 
     METHODS: ClassVar = {
@@ -212,7 +207,7 @@ class UpsamplingOp(ImageOp):
         "bilinear": "linear",
         "bicubic": "cubic",
     }
-    """The method of `image.resize2d` for each of this operation."""
+    """Method of this operation -> method of `relax.image.resize2d`."""
 
     name = "relax.nn.upsampling"
 
@@ -222,11 +217,13 @@ class UpsamplingOp(ImageOp):
     align_corners = bool_prop(False)
 
     def infer_types(self) -> Sequence[Attribute]:
-        one_of("method", self.method, [*self.METHODS])
+        check_choice("method", self.method, [*self.METHODS])
         scales = {"H": self.scale_h, "W": self.scale_w}
         for axis, scale in scales.items():
             if not 0 < scale < float("inf"):
-                raise VerifyException(f"scale_{axis.lower()} is {scale}, expected more than 0")
+                raise VerifyException(
+                    f"scale_{axis.lower()} is {scale}, expected a positive number"
+                )
         extents = self.extents()
         for axis in "HW":
             _check_pixels(axis, extents[axis])
@@ -234,44 +231,46 @@ class UpsamplingOp(ImageOp):
         return (self.image_type(**extents),)
 
     def sizes(self, extents: Sequence[int]) -> list[int]:
-        """The height and width of the result of an image of this height and width."""
+        """Return the height and width of the result for the height and width of an image."""
         scales = self.scale_h, self.scale_w
         pairs = zip(extents, scales, strict=True)
         return [n if n == DYNAMIC_INDEX else round(n * scale) for n, scale in pairs]
 
     def sampling(self) -> Sampling:
-        corners = self.align_corners
-        mode, rounding = ("align_corners", "round") if corners else ("asymmetric", "floor")
+        aligned = self.align_corners
+        mode, rounding = ("align_corners", "round") if aligned else ("asymmetric", "floor")
         return Sampling(self.METHODS[self.method], mode, rounding, alpha=-0.5)
 
 
 class BlockOp(ImageOp, ABC):
-    """Blocks of pixels that become channels, or the reverse."""
+    """A conversion of blocks of pixels to channels, or the reverse."""
 
     block_size = int_prop()
 
     def block(self) -> int:
-        """The height and width of a block."""
+        """Return the height and width of a block; VerifyException if it is not positive."""
         if (block := self.block_size) < 1:
             raise VerifyException(f"block_size is {block}, expected at least 1")
         return block
 
     def quotient(self, axis: str, extent: int, by: int) -> int:
-        """The size of an axis over `by`; VerifyException if that is no whole number."""
+        """Return the size of an axis divided by `by`; VerifyException if there is a remainder."""
         if extent == DYNAMIC_INDEX:
             return extent
         if extent % by:
             raise VerifyException(
-                f"dimension {axis} is {extent}, no multiple of {by}, "
-                f"as block_size {self.block_size} requires"
+                f"dimension {axis} is {extent}, but block_size {self.block_size} requires a "
+                f"multiple of {by}"
             )
         return extent // by
 
 
 @irdl_op_definition
 class SpaceToDepthOp(BlockOp):
-    """Each block of pixels as channels of one pixel, the place in the block outside the channel
-    (ONNX SpaceToDepth)."""
+    """Blocks of pixels as channels of one pixel (ONNX SpaceToDepth).
+
+    The position in the block is the outer part of the new channel's index.
+    """
 
     name = "relax.nn.space_to_depth"
 
@@ -285,8 +284,11 @@ class SpaceToDepthOp(BlockOp):
 
 @irdl_op_definition
 class DepthToSpaceOp(BlockOp):
-    """Channels as blocks of pixels (ONNX DepthToSpace): the place in the block is the outer part of
-    a channel's number in mode "DCR", the inner part in mode "CRD"."""
+    """Channels as blocks of pixels (ONNX DepthToSpace).
+
+    The position in the block is the outer part of a channel's index in mode "DCR", the inner part
+    in mode "CRD".
+    """
 
     MODES: ClassVar = ("DCR", "CRD")
 
@@ -295,7 +297,7 @@ class DepthToSpaceOp(BlockOp):
     mode = string_prop("DCR")
 
     def infer_types(self) -> Sequence[Attribute]:
-        one_of("mode", self.mode, self.MODES)
+        check_choice("mode", self.mode, self.MODES)
         block, extents = self.block(), self.extents()
         extents["C"] = self.quotient("C", extents["C"], block * block)
         for axis in "HW":

@@ -1,4 +1,4 @@
-"""Calls of kernels: of functions on buffers."""
+"""Calls of kernels, which are functions on buffers."""
 
 from __future__ import annotations
 
@@ -25,37 +25,40 @@ __all__ = ["CallTIROp"]
 
 
 class CallTIRSymbolUse(SymbolUserOpInterface):
-    """The callee is a function without results, whose parameters are the operands and then the
-    results, each tensor a buffer."""
+    """The check that the callee's parameters match the operands and results.
+
+    The callee is a function without results; its parameters are the operands, then the results,
+    with a buffer in the place of each tensor.
+    """
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallTIROp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
-            raise VerifyException(f"calls {op.callee}, which is no symbol of the module")
+            raise VerifyException(f"calls {op.callee}, which is not a symbol of the module")
         type = callee.get_attr_or_prop("function_type")
         if not isinstance(type, FunctionType):
             raise VerifyException(f"calls {op.callee}, which is a '{callee.name}', not a function")
         if type.outputs.data:
             raise VerifyException(
-                f"calls {op.callee}, which returns results: it has to write them into buffers, "
+                f"calls {op.callee}, which returns results: a kernel writes them into buffers, "
                 "its last parameters"
             )
         values = [*op.operand_types, *op.result_types]
         if len(type.inputs.data) != len(values):
             raise VerifyException(
-                f"gives {op.callee} {len(op.operands)} operands and {len(op.results)} results, "
-                f"but it has {len(type.inputs.data)} parameters"
+                f"calls {op.callee} with {len(op.operands)} operands and {len(op.results)} results,"
+                f" but it has {len(type.inputs.data)} parameters"
             )
         for number, (parameter, value) in enumerate(zip(type.inputs.data, values, strict=True)):
             if refine(as_tensor(parameter), value) is None:
                 raise VerifyException(
-                    f"gives {op.callee} {value} as parameter {number}, which is {parameter}"
+                    f"calls {op.callee} with {value} for parameter {number}, which is {parameter}"
                 )
 
 
 def as_tensor(parameter: Attribute) -> Attribute:
-    """The type of the tensor that a buffer holds; any other type as it is."""
+    """Return the tensor type for a buffer type; any other type unchanged."""
     match parameter:
         case MemRefType():
             return TensorType(parameter.element_type, parameter.get_shape())
@@ -67,9 +70,10 @@ def as_tensor(parameter: Attribute) -> Attribute:
 
 @irdl_op_definition
 class CallTIROp(RelaxOp):
-    """A call of a kernel, which writes its results into buffers that it is given (`call_tir`).
+    """A call of a kernel in destination-passing style (`relax.call_tir`).
 
-    `%r = relax.call_tir @f(%x) : (type) -> type`; the result types are the shapes to allocate.
+    `%r = relax.call_tir @f(%x) : (type) -> type`. The kernel writes its results into buffers, which
+    are allocated with the shapes of the result types.
     """
 
     name = "relax.call_tir"
@@ -97,4 +101,4 @@ class CallTIROp(RelaxOp):
     def verify_(self) -> None:
         for type in self.res.types:
             if not is_tensor(type):
-                raise VerifyException(f"gives {type}, which is no tensor")
+                raise VerifyException(f"result type {type} is not a tensor")

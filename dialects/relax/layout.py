@@ -1,4 +1,8 @@
-"""Layouts of tensors as text: `NCHW4c` is batch, channel block, height, width, channel of 4."""
+"""Tensor layouts as text, and changes between layouts.
+
+`NCHW4c` names five dimensions: batch, block of channels, height, width, and channel in a block
+of 4.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +28,22 @@ _AXIS = re.compile(r"([A-Z])|([1-9][0-9]*)([a-z])")
 
 @dataclass(frozen=True)
 class Layout:
-    """The dimensions of a tensor, each with the axis that it runs along (TVM's Layout).
+    """A sequence of dimensions, each running along an axis (TVM Layout).
 
-    A capital letter is an axis; after it, at any place, may follow one number and small letter, the
-    inner part of a split of that axis.
+    A capital letter is an axis. If it is split into blocks, a number and the small letter after it,
+    at any position, are the inner part: the size of a block.
     """
 
     text: str
     axes: str
-    """One letter per dimension."""
+    """The letters of the dimensions, without the numbers."""
     factors: dict[str, int]
-    """Small letter -> the size of that inner part."""
+    """Small letter -> the size of a block."""
 
     @staticmethod
     @lru_cache(1024)
     def parse(text: str) -> Layout:
-        """The layout written as `text`; VerifyException if it is none."""
+        """Parse a layout; VerifyException if the text is malformed."""
         axes = ""
         factors: dict[str, int] = {}
         end = 0
@@ -56,14 +60,14 @@ class Layout:
             )
         if loose := [c for c in factors if c.upper() not in axes]:
             raise VerifyException(
-                f'layout "{text}" splits {loose[0].upper()}, which is no axis of it'
+                f'layout "{text}" splits {loose[0].upper()}, which is not an axis of it'
             )
         return Layout(text, axes, factors)
 
     @staticmethod
     @lru_cache(1024)
     def of(text: str, axes: str) -> Layout:
-        """The layout written as `text`; VerifyException unless these are its axes, in any order."""
+        """Parse a layout; VerifyException unless it has exactly these `axes`, in any order."""
         layout = Layout.parse(text)
         if layout.primal != "".join(sorted(axes)):
             raise VerifyException(f'layout "{text}" does not have the axes {", ".join(axes)}')
@@ -71,15 +75,15 @@ class Layout:
 
     @cached_property
     def primal(self) -> str:
-        """The axes, sorted."""
+        """The axes as capital letters, in alphabetical order."""
         return "".join(sorted(c for c in self.axes if c.isupper()))
 
     def dimensions(self, axis: str) -> tuple[int, ...]:
-        """Those that run along an axis, the outer first, counted from the last one, -1."""
+        """Return the dimensions that run along `axis`, outer first, counted from the last, -1."""
         return tuple(i - len(self.axes) for i, c in enumerate(self.axes) if c.upper() == axis)
 
     def extents(self, shape: Shape | None) -> dict[str, int]:
-        """The size of each axis of a tensor of that shape in this layout, unknown if it is None."""
+        """Return axis -> size for a tensor of that shape in this layout; unknown sizes for None."""
         if shape is None:
             return dict.fromkeys(self.primal, DYNAMIC_INDEX)
         if len(shape) != len(self.axes):
@@ -97,7 +101,10 @@ class Layout:
         return {c: times(sizes[c], self.factors.get(c.lower(), 1)) for c in self.primal}
 
     def shape(self, extents: dict[str, int]) -> Shape:
-        """The shape in this layout of a tensor whose axes have these sizes."""
+        """Return the shape in this layout of a tensor whose axes have these sizes.
+
+        VerifyException if an axis does not split into whole blocks.
+        """
         return tuple(
             self.factors[c] if c.islower() else self._outer(c, extents[c]) for c in self.axes
         )
@@ -109,12 +116,12 @@ class Layout:
         if extent % factor:
             raise VerifyException(
                 f"axis {axis} of size {extent} does not split into blocks of {factor}, "
-                f'as layout "{self.text}" says'
+                f'as layout "{self.text}" requires'
             )
         return extent // factor
 
     def transform(self, shape: Shape | None, to: Layout) -> Shape:
-        """The shape in layout `to` of a tensor that has `shape` in this layout."""
+        """Return the shape in layout `to` of a tensor that has `shape` in this layout."""
         if self.primal != to.primal:
             raise VerifyException(
                 f'layouts "{self.text}" and "{to.text}" do not have the same axes'
@@ -122,7 +129,7 @@ class Layout:
         return to.shape(self.extents(shape))
 
     def renamed(self, names: Mapping[str, str]) -> Layout:
-        """The layout with each axis, and its inner part, called by another letter."""
+        """Return the layout with each axis, and its inner part, renamed to another letter."""
         axes = "".join(names.get(c) or names[c.upper()].lower() for c in self.axes)
         factors = {names[c.upper()].lower(): factor for c, factor in self.factors.items()}
         return _layout(axes, factors)
@@ -130,9 +137,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class Relayout:
-    """How a tensor that was in layout `src` is in layout `dst`.
+    """A change of a tensor from layout `src` to layout `dst`.
 
-    The letters do not matter, but which dimensions run along the same axis.
+    Letters only relate the dimensions of the two layouts: NCHW to NHWC is the same change as ABCD
+    to ACDB.
     """
 
     src: Layout
@@ -141,7 +149,7 @@ class Relayout:
     @staticmethod
     @lru_cache(1024)
     def parse(src: str, dst: str) -> Relayout:
-        """That between layouts as text; VerifyException if they do not have the same axes."""
+        """Parse two layouts; VerifyException if they do not have the same axes."""
         relayout = Relayout(Layout.parse(src), Layout.parse(dst))
         if relayout.src.primal != relayout.dst.primal:
             raise VerifyException(f'layouts "{src}" and "{dst}" do not have the same axes')
@@ -154,81 +162,90 @@ class Relayout:
 
     @property
     def is_identity(self) -> bool:
-        """Whether the tensor is as it was."""
+        """Return whether the two layouts are the same."""
         return self.src.text == self.dst.text
 
     @property
     def block(self) -> int:
-        """The number of elements in the innermost blocks of `dst`; 1 if no axis is split."""
+        """The number of elements in a block of `dst`; 1 if no axis is split."""
         return prod(self.dst.factors.values())
 
     @cached_property
     def key(self) -> tuple[str, str]:
-        """The layouts with letters in the order of the alphabet: the same for the same change."""
+        """The layouts with letters in alphabetical order: equal for equal changes."""
         axes = dict.fromkeys(self.src.axes.upper())
         names = dict(zip(axes, ascii_uppercase, strict=False))
         return self.src.renamed(names).text, self.dst.renamed(names).text
 
     def along(self, layout: Layout) -> Relayout:
-        """The same change of a tensor in `layout`; VerifyException if its axes are split in another
-        way than those of `src`."""
+        """Return the same change for a tensor in `layout`, which replaces `src`.
+
+        VerifyException if `layout` does not split its axes in the same way as `src`.
+        """
         names = dict(zip(self.src.axes.upper(), layout.axes.upper(), strict=False))
         same = len(layout.axes) == self.rank and len(set(names.values())) == len(names)
         if same and self.src.renamed(names).text == layout.text:
             return Relayout(layout, self.dst.renamed(names))
         raise VerifyException(
-            f'layout "{layout.text}" does not have its dimensions along axes as '
-            f'"{self.src.text}" has'
+            f'layout "{layout.text}" does not split its axes in the same way as "{self.src.text}"'
         )
 
     def transform(self, shape: Shape | None) -> Shape:
-        """The shape after the change; VerifyException if it splits an axis that is not known to be
-        a multiple of the block."""
+        """Return the shape after the change.
+
+        VerifyException if it splits an axis that is not, or not known to be, a multiple of the
+        block.
+        """
         return _transformed(self.src.text, self.dst.text, shape)
 
-    # What becomes of dimensions. Those of `src` that are parts of an axis are not told apart.
+    # Mapping of dimensions from `src` to `dst`. A dimension of `src` that is only one part of a
+    # split axis has no counterpart in `dst`: VerifyException.
 
     def axes(self, dimensions: Iterable[int]) -> list[str]:
-        """The axes that dimensions of `src` run along; VerifyException if one is part of one."""
+        """Return the axes that dimensions of `src` run along."""
         axes = [self.src.axes[i] for i in dimensions]
         if split := [c for c in axes if c.lower() in self.src.axes or c.islower()]:
             raise self._split(split[0])
         return axes
 
     def dimensions(self, dimensions: Iterable[int]) -> list[int]:
-        """Where dimensions of `src` are in `dst`, both parts of those that are split."""
+        """Return the dimensions of `dst` for dimensions of `src`: two for an axis that is split."""
         parts = "".join(c + c.lower() for c in self.axes(dimensions))
         return [self.dst.axes.index(c) for c in parts if c in self.dst.axes]
 
     def dimension(self, dimension: int) -> int:
-        """Where a dimension of `src` is in `dst`; VerifyException if it is split."""
+        """Return the dimension of `dst` for one of `src`; VerifyException if it is split."""
         (axis,) = self.axes([dimension])
         if axis.lower() in self.dst.axes:
             raise self._split(axis)
         return self.dst.axes.index(axis)
 
     def factor(self, dimension: int) -> int:
-        """The size of the blocks that a dimension of `src` is split into; 1 if it is not."""
+        """Return the size of the blocks that a dimension of `src` is split into; 1 if it is not."""
         (axis,) = self.axes([dimension])
         return self.dst.factors.get(axis.lower(), 1)
 
     def spread(self, values: Sequence[T], inner: T) -> list[T]:
-        """What belongs to the dimensions of `src`, in the order of `dst`; `inner` of inner ones."""
+        """Return the values of the dimensions of `src` in the order of the dimensions of `dst`.
+
+        The inner part of a split axis gets the value `inner`.
+        """
         of = dict(zip(self.axes(range(self.rank)), values, strict=True))
         return [of.get(c, inner) for c in self.dst.axes]
 
     def unsplit(self) -> Relayout:
-        """This change; VerifyException if it splits an axis."""
+        """Return this relayout; VerifyException if it splits an axis."""
         if self.dst.factors:
             raise self._split(next(iter(self.dst.factors)).upper())
         return self
 
     def _split(self, axis: str) -> VerifyException:
+        """Return the error that an axis is split, and in which layout."""
         layout = self.src if axis.lower() in self.src.axes else self.dst
         return VerifyException(f'axis {axis.upper()} is split in layout "{layout.text}"')
 
     def without(self, dimensions: Iterable[int]) -> Relayout | None:
-        """That of a tensor without some dimensions of `src`; None if it is as it was."""
+        """Return the relayout of a tensor without some dimensions of `src`; None if identity."""
         gone = self.axes(dimensions)
         src, dst = (
             _layout("".join(c for c in layout.axes if c.upper() not in gone), layout.factors)
@@ -237,15 +254,18 @@ class Relayout:
         return None if src.text == dst.text else Relayout(src, dst)
 
     def with_ones(self, ones: Collection[str]) -> Relayout:
-        """That of a tensor whose size along some axes is 1: their blocks are of 1."""
+        """Return the relayout of a tensor of size 1 along the axes `ones`: with blocks of 1."""
         if not (split := [c for c in ones if c.lower() in self.dst.factors]):
             return self
         factors = self.dst.factors | {c.lower(): 1 for c in split}
         return Relayout(self.src, _layout(self.dst.axes, factors))
 
     def with_new(self, dimensions: Sequence[int]) -> tuple[Relayout, list[int]]:
-        """That of a tensor with new dimensions, in order the i-th of the result, and where they are
-        in `dst`: before what they were before, the last ones before inner parts."""
+        """Return the relayout of a tensor with new dimensions, and their positions in `dst`.
+
+        `dimensions` are their positions in the new `src`, ascending. In `dst` a new dimension
+        precedes the dimension that it precedes in `src`; at the end, it precedes the inner parts.
+        """
         self.axes(range(self.rank))
         src, dst, added = self.src.axes, self.dst.axes, ""
         for i in dimensions:
@@ -256,18 +276,18 @@ class Relayout:
         return grown, [dst.index(c) for c in added]
 
 
-@lru_cache(4096)  # a network has few shapes
+@lru_cache(4096)  # a network has few different shapes
 def _transformed(src: str, dst: str, shape: Shape | None) -> Shape:
     extents, layout = Layout.parse(src).extents(shape), Layout.parse(dst)
     for c in layout.factors:
         if extents[c.upper()] == DYNAMIC_INDEX:
             raise VerifyException(
                 f"axis {c.upper()} of unknown size does not split into blocks, "
-                f'as layout "{dst}" says'
+                f'as layout "{dst}" requires'
             )
     return layout.shape(extents)
 
 
 def _layout(axes: str, factors: Mapping[str, int]) -> Layout:
-    """The layout with these letters, inner parts of these sizes."""
+    """Return the layout with these letters, and blocks of these sizes."""
     return Layout.parse("".join(f"{factors[c]}{c}" if c.islower() else c for c in axes))

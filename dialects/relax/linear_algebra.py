@@ -1,4 +1,4 @@
-"""Operations of linear algebra."""
+"""Linear algebra: matmul, einsum, dense, batch_matmul."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .types import (
     TENSOR,
     check_number,
     combine,
-    of_elements,
+    make_tensor_type,
     product_element,
     shape_of,
     tensor_type,
@@ -30,7 +30,7 @@ __all__ = ["BatchMatmulOp", "DenseOp", "EinsumOp", "MatmulOp"]
 
 @irdl_op_definition
 class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
-    """The matrix product, of vectors and batches too (`numpy.matmul`, ONNX MatMul)."""
+    """The product of matrices, vectors, or batches of matrices (`numpy.matmul`, ONNX MatMul)."""
 
     name = "relax.matmul"
 
@@ -50,15 +50,17 @@ class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
         return Scaling({1: (-2,) if axes else ()})
 
     def _scales(self, axes: Axes) -> bool:
-        """Whether the scales are those of columns of matrices, or one."""
+        """Return whether a scale along `axes` is one number, or runs along columns of matrices."""
         shapes = [shape_of(tensor_type(operand)) for operand in self.operands]
         return not axes or axes == (-1,) and all(shape and len(shape) > 1 for shape in shapes)
 
 
 @irdl_op_definition
 class EinsumOp(Anchor, TensorOp):
-    """The sum of products that the subscripts say, such as `ij,jk->ik` (`numpy.einsum`, ONNX
-    Einsum); an ellipsis of an operand has to be in the output."""
+    """The Einstein summation `subscripts`, such as `ij,jk->ik` (`numpy.einsum`, ONNX Einsum).
+
+    An ellipsis in an operand must also be in the output.
+    """
 
     name = "relax.einsum"
 
@@ -82,8 +84,11 @@ class EinsumOp(Anchor, TensorOp):
 
 @irdl_op_definition
 class DenseOp(ScaleAxisRule, Anchor, TensorOp):
-    """The product of `data`, whose last dimension is multiplied, and a transposed matrix `weight`
-    (Relay nn.dense), with sums of `out_dtype` if that is given."""
+    """The product of `data` with the transpose of the matrix `weight` (Relay nn.dense).
+
+    The last dimension of `data` is contracted. Sums have the element type `out_dtype`, by default
+    that of the operands.
+    """
 
     name = "relax.nn.dense"
 
@@ -105,7 +110,7 @@ class DenseOp(ScaleAxisRule, Anchor, TensorOp):
                     f"but weight has {matrix[1]}"
                 )
             shape = (*shape[:-1], matrix[0])
-        return (of_elements(element, shape),)
+        return (make_tensor_type(element, shape),)
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling(weights={1: Along((-2,) if axes else ())}) if axes in ((), (-1,)) else None
@@ -116,8 +121,11 @@ class DenseOp(ScaleAxisRule, Anchor, TensorOp):
 
 @irdl_op_definition
 class BatchMatmulOp(Anchor, TensorOp):
-    """The products of the matrices of two batches, each transposed if its property says so (Relay
-    nn.batch_matmul); a batch of one matrix is that matrix for all of the other batch."""
+    """The products of two batches of matrices (Relay nn.batch_matmul).
+
+    `transpose_a` and `transpose_b` transpose the matrices of an operand; a batch of one matrix
+    broadcasts.
+    """
 
     name = "relax.nn.batch_matmul"
 
@@ -137,11 +145,14 @@ class BatchMatmulOp(Anchor, TensorOp):
             a.reverse()
         if self.transpose_b:
             b.reverse()
-        return (of_elements(element, matmul((n, *a), (m, *b))),)
+        return (make_tensor_type(element, matmul((n, *a), (m, *b))),)
 
 
 def _ranked(name: str, shape: Shape | None, rank: int) -> Shape:
-    """The shape of an operand of that rank, unknown if it is None."""
+    """Return the shape of the operand `name`; unknown dimensions if `shape` is None.
+
+    VerifyException if it has another rank.
+    """
     if shape is None:
         return (DYNAMIC_INDEX,) * rank
     if len(shape) != rank:

@@ -1,4 +1,4 @@
-"""Operations of neural networks that are no family of their own."""
+"""Operations of neural networks: softmax, dropout, bias_add, pad, batch_flatten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import float_prop, int_prop, ints_prop, one_of, string_prop
+from .attributes import check_choice, float_prop, int_prop, ints_prop, string_prop
 from .base import TensorOp
 from .binary import AddOp
 from .interfaces import (
@@ -30,10 +30,10 @@ from .interfaces import (
     Scaling,
     SimplifiesInference,
     View,
-    of_first,
+    first_relayout,
 )
 from .layout import Relayout
-from .manipulation import ReshapeOp
+from .reshape import ReshapeOp
 from .shapes import normalize_axis, times
 from .types import (
     TENSOR,
@@ -61,7 +61,7 @@ PAD_MODES = ("constant", "reflect", "edge", "circular")
 
 
 class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
-    """A function that makes probabilities of the elements along `axis`."""
+    """A normalization of the elements along `axis` to probabilities, or to their logarithms."""
 
     AXES: ClassVar = ("axis",)
 
@@ -78,28 +78,28 @@ class SoftmaxBaseOp(AlongAxes, Anchor, TensorOp, ABC):
 
 @irdl_op_definition
 class SoftmaxOp(SoftmaxBaseOp):
-    """exp(x) over the sum of all exp(x) along an axis (ONNX Softmax)."""
+    """exp(x) / sum(exp(x)) along an axis (ONNX Softmax)."""
 
     name = "relax.nn.softmax"
 
 
 @irdl_op_definition
 class LogSoftmaxOp(SoftmaxBaseOp):
-    """The logarithm of softmax (ONNX LogSoftmax)."""
+    """log(softmax(x)) along an axis (ONNX LogSoftmax)."""
 
     name = "relax.nn.log_softmax"
 
 
 @irdl_op_definition
 class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
-    """The tensor as it is: dropout at inference (ONNX Dropout)."""
+    """Dropout at inference, which is the identity (ONNX Dropout)."""
 
     name = "relax.nn.dropout"
     POSITIVE: ClassVar = False
 
     data = operand_def(TENSOR)
     rate = float_prop(0.5)
-    """What part of the elements training would drop: nothing here depends on it."""
+    """The fraction of elements that training drops; without effect at inference."""
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
@@ -112,7 +112,7 @@ class DropoutOp(AlongAxes, SimplifiesInference, Homogeneous, TensorOp):
 
 @irdl_op_definition
 class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
-    """The sum with a vector whose elements run along `axis`."""
+    """The sum of `data` and the vector `bias`, whose elements run along `axis`."""
 
     name = "relax.nn.bias_add"
 
@@ -123,15 +123,15 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
-        axis, shape = self.axis, shape_of(type)
-        if shape is not None:
+        axis = self.axis
+        if (shape := shape_of(type)) is not None:
             axis = normalize_axis(axis, len(shape))
         check_parameter("bias", self.bias, type, [axis])
         return (type,)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """If the axis is split, a sum with the bias in blocks."""
-        relayout = of_first(relayouts)
+        """Along a split axis, replace the operation by a sum with the bias in blocks."""
+        relayout = first_relayout(relayouts)
         axis = normalize_axis(self.axis, relayout.rank)
         (name,) = relayout.axes([axis])
         if name.lower() not in relayout.dst.axes:
@@ -151,7 +151,7 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
         return None if index or bias is None else Scaling(divided={1: bias}, result=axes)
 
     def _bias_axes(self, axes: Axes) -> Axes | None:
-        """Along what the bias is scaled if the data is along `axes`."""
+        """Return the dimensions of the bias for a scale along `axes` of the data; None if none."""
         shape, axis = shape_of(tensor_type(self.data)), self.axis
         if not axes or shape is None:
             return None if axes else ()
@@ -160,10 +160,10 @@ class BiasAddOp(LayoutRule, ScaleAxisRule, Broadcast, TensorOp):
 
 @irdl_op_definition
 class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
-    """A tensor with elements added before and after each dimension (ONNX Pad).
+    """A tensor padded before and after each dimension (ONNX Pad).
 
-    `pad_width` has two widths for each dimension: before and after the first one, and so on. A
-    negative one cuts elements off, before others are added.
+    `pad_width` has two widths for each dimension, before and after. A negative width removes
+    elements, which happens before others are added.
     """
 
     name = "relax.nn.pad"
@@ -176,10 +176,10 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.data))
-        mode = one_of("pad_mode", self.pad_mode, PAD_MODES)
+        mode = check_choice("pad_mode", self.pad_mode, PAD_MODES)
         value = self.pad_value
         if not isinstance(type.element_type, Float) and not value.is_integer():
-            raise VerifyException(f"pad_value {value} is no element of {type}")
+            raise VerifyException(f"pad_value {value} is not an element of {type}")
         widths = [*self.pad_width]
         shape = shape_of(type)
         if shape is None:
@@ -198,7 +198,7 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return (with_shape(type, tuple(padded)),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
+        relayout = first_relayout(relayouts)
         widths = [*self.pad_width]
         pairs = [*zip(widths[::2], widths[1::2], strict=True)]
         for dimension, pair in enumerate(pairs):
@@ -214,31 +214,35 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return Scaling(result=axes) if self._keeps(axes) else None
 
     def _keeps(self, axes: Axes) -> bool:
-        """Whether what is scaled along `axes` is so after padding."""
+        """Return whether padding preserves a scale along `axes`.
+
+        It does if the padded values are scaled too, or are zero, and no dimension of `axes` is
+        padded.
+        """
         widths = self.pad_width
         zero = self.pad_mode != "constant" or self.pad_value == 0
         return zero and all(widths[2 * a] == widths[2 * a + 1] == 0 for a in axes)
 
 
 def _padded(index: int, size: int, before: int, after: int, mode: str) -> int:
-    """The size of a dimension after padding."""
+    """Return the size of dimension `index` after padding; VerifyException if that is invalid."""
     if size == DYNAMIC_INDEX:
         return size
     kept = size + min(before, 0) + min(after, 0)
     if kept < 0:
         raise VerifyException(
-            f"dimension {index} is {size}, of which padding of {before} and {after} cuts off more"
+            f"dimension {index} is {size}, but padding of {before} and {after} removes more"
         )
     if kept == 0 and mode != "constant" and max(before, after) > 0:
         raise VerifyException(
-            f'dimension {index} has no elements of which pad_mode "{mode}" could make others'
+            f'dimension {index} has no elements that pad_mode "{mode}" could copy'
         )
     return size + before + after
 
 
 @irdl_op_definition
 class BatchFlattenOp(CompositeOp, View, TensorOp):
-    """A tensor with all dimensions but the first joined (ONNX Flatten)."""
+    """A tensor with all dimensions but the first joined to one (ONNX Flatten)."""
 
     name = "relax.nn.batch_flatten"
 

@@ -1,4 +1,4 @@
-"""Normalizations: tensors scaled to a mean and a variance, or by a norm."""
+"""Normalizations: batch, layer, instance, group, RMS, L2 and local response normalization."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ __all__ = [
 
 
 class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
-    """A normalization, then a product with `gamma` if `scale` and a sum with `beta` if `center`."""
+    """A normalization to mean 0 and variance 1, followed by an affine function.
+
+    The result is multiplied by `gamma` if `scale`, then `beta` is added if `center`.
+    """
 
     data = operand_def(TENSOR)
     gamma = operand_def(TENSOR)
@@ -41,7 +44,7 @@ class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
     result = result_def(TENSOR)
 
     def infer_affine(self, axes: Sequence[int]) -> Sequence[Attribute]:
-        """The result type, if `gamma` and `beta` run along these axes."""
+        """Return the result types, after checking that `gamma` and `beta` run along `axes`."""
         check_float(type := tensor_type(self.data))
         if (shape := shape_of(type)) is not None:
             axes = normalize_axes(axes, len(shape))
@@ -52,8 +55,11 @@ class AffineNormOp(AlongAxes, Anchor, TensorOp, ABC):
 
 @irdl_op_definition
 class BatchNormOp(AlongAxes, Anchor, TensorOp):
-    """A normalization of each channel with a mean and variance that are given, then as `gamma` and
-    `beta` say (ONNX BatchNormalization at inference)."""
+    """Batch normalization at inference (ONNX BatchNormalization).
+
+    Channels, along `axis`, are normalized with the operands `moving_mean` and `moving_var`; `gamma`
+    and `beta` are applied as in AffineNormOp.
+    """
 
     name = "relax.nn.batch_norm"
     AXES: ClassVar = ("axis",)
@@ -68,7 +74,7 @@ class BatchNormOp(AlongAxes, Anchor, TensorOp):
     center = bool_prop(True)
     scale = bool_prop(True)
     momentum = float_prop(0.1)
-    """What training would weigh a new mean with: nothing here depends on it."""
+    """The weight of a new mean in training; without effect at inference."""
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
@@ -85,7 +91,7 @@ class BatchNormOp(AlongAxes, Anchor, TensorOp):
 
 @irdl_op_definition
 class LayerNormOp(AffineNormOp):
-    """A normalization over `axes`, the dimensions of the parameters (ONNX LayerNormalization)."""
+    """A normalization over `axes`, along which the parameters run (ONNX LayerNormalization)."""
 
     name = "relax.nn.layer_norm"
     AXES: ClassVar = ("axes",)
@@ -93,13 +99,15 @@ class LayerNormOp(AffineNormOp):
     axes = ints_prop((-1,))
 
     def infer_types(self) -> Sequence[Attribute]:
-        return self.infer_affine([*self.axes])
+        return self.infer_affine(self.axes)
 
 
 @irdl_op_definition
 class InstanceNormOp(AffineNormOp):
-    """A normalization over all dimensions but the batch, which is the first, and the channels
-    (ONNX InstanceNormalization)."""
+    """A normalization over all dimensions but the batch and the channels.
+
+    The batch is dimension 0, the channels are `axis` (ONNX InstanceNormalization).
+    """
 
     name = "relax.nn.instance_norm"
     AXES: ClassVar = ("axis",)
@@ -120,8 +128,10 @@ class InstanceNormOp(AffineNormOp):
 
 @irdl_op_definition
 class GroupNormOp(AffineNormOp):
-    """A normalization over `axes` and each of as many groups of channels (ONNX
-    GroupNormalization)."""
+    """A normalization over `axes` and the channels of one group (ONNX GroupNormalization).
+
+    The channels, along `channel_axis`, are split into `num_groups` groups.
+    """
 
     name = "relax.nn.group_norm"
     AXES: ClassVar = ("channel_axis", "axes")
@@ -142,8 +152,10 @@ class GroupNormOp(AffineNormOp):
 
 @irdl_op_definition
 class RMSNormOp(AlongAxes, Anchor, TensorOp):
-    """A quotient by the root of the mean of the squares over `axes`, the dimensions of `weight`,
-    then a product with it (ONNX RMSNormalization)."""
+    """data / sqrt(mean(data ** 2) + epsilon) * weight (ONNX RMSNormalization).
+
+    The mean is over `axes`, along which `weight` runs.
+    """
 
     name = "relax.nn.rms_norm"
     AXES: ClassVar = ("axes",)
@@ -156,7 +168,7 @@ class RMSNormOp(AlongAxes, Anchor, TensorOp):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
-        axes = [*self.axes]
+        axes: Sequence[int] = self.axes
         if (shape := shape_of(type)) is not None:
             axes = normalize_axes(axes, len(shape))
         check_parameter("weight", self.weight, type, axes)
@@ -165,8 +177,10 @@ class RMSNormOp(AlongAxes, Anchor, TensorOp):
 
 @irdl_op_definition
 class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
-    """A quotient by the root of the sum of the squares over `axis`, that sum at least `eps`
-    (Relay nn.l2_normalize, ONNX LpNormalization)."""
+    """data / sqrt(max(sum(data ** 2), eps)), the sum over the axes `axis` (ONNX LpNormalization).
+
+    The counterpart of Relay nn.l2_normalize.
+    """
 
     name = "relax.nn.l2_normalize"
     AXES: ClassVar = ("axis",)
@@ -180,14 +194,17 @@ class L2NormalizeOp(AlongAxes, Anchor, TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         check_float(type := tensor_type(self.data))
         if (shape := shape_of(type)) is not None:
-            normalize_axes([*self.axis], len(shape))
+            normalize_axes(self.axis, len(shape))
         return (type,)
 
 
 @irdl_op_definition
 class LRNOp(AlongAxes, TensorOp):
-    """A quotient by (bias + alpha / size * sum) ** beta, where sum is that of the squares of the
-    `size` elements around one along `axis`, more of them after it than before (ONNX LRN)."""
+    """Local response normalization: data / (bias + alpha / size * sum) ** beta (ONNX LRN).
+
+    `sum` is the sum of the squares of `size` elements around an element along `axis`. If `size` is
+    even, one more of them is after the element than before it.
+    """
 
     name = "relax.nn.lrn"
     AXES: ClassVar = ("axis",)

@@ -1,4 +1,4 @@
-"""The order in which the operations of a graph are computed, which stand in any."""
+"""The topological order of the operations of a graph."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ __all__ = ["dependence_order", "find_cycle"]
 
 
 def dependence_order(block: Block) -> list[Operation]:
-    """The operations of a block, each after those whose results are used by it or in it, except in
-    a cycle; otherwise as written.
+    """Return the operations of a block in topological order.
+
+    Each operation comes after the operations whose results it or an operation nested in it uses;
+    operations that do not depend on each other keep their order. In a cycle, one dependence is not
+    respected.
     """
     seen: set[Operation] = set()
     order: list[Operation] = []
     for root in block.ops:
-        # Depth first, with the iterators of what is left to visit in place of recursion.
+        # Depth-first search. The path holds iterators over the dependences left to visit, in the
+        # place of recursion: a chain of operations may be deeper than Python's stack.
         path = [(root, _dependences(root))] if root not in seen else []
         seen.add(root)
         while path:
@@ -30,7 +34,7 @@ def dependence_order(block: Block) -> list[Operation]:
 
 
 def find_cycle(block: Block) -> Operation | None:
-    """An operation of a block that, or an operation in it, uses what depends on its results."""
+    """Return an operation of a block that depends on its own result, or None without a cycle."""
     done: set[Operation] = set()
     for op in dependence_order(block):
         if not done.issuperset(_dependences(op)):
@@ -40,7 +44,7 @@ def find_cycle(block: Block) -> Operation | None:
 
 
 def _dependences(op: Operation) -> Iterator[Operation]:
-    """The operations in the block of `op` whose results are used by `op`, or in it."""
+    """Yield the operations in the block of `op` whose results are used by `op` or nested in it."""
     pending = [op]
     while pending:
         inner = pending.pop()

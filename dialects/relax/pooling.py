@@ -1,4 +1,4 @@
-"""Pooling: the maximum or the mean of windows over one, two and three spatial dimensions."""
+"""Pooling: maximum and mean of windows over one, two and three spatial dimensions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from .attributes import bool_prop, ints_prop, string_prop
 from .base import TensorOp
-from .interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, chosen
+from .interfaces import Anchor, Axes, Conversion, InLayout, ScaleAxisRule, Scaling, choose_layouts
 from .layout import Layout, Relayout
+from .spatial import Spatial1d, Spatial2d, Spatial3d
 from .types import TENSOR, check_number, shape_of, tensor_type, with_shape
 from .windows import Window, WindowOp, per_dimension
 
@@ -41,14 +42,14 @@ __all__ = [
 
 
 class ChannelwiseOp(ScaleAxisRule, ABC):
-    """An operation on each channel of a tensor by itself, whose result scales with it."""
+    """An operation `f` on each channel separately, with `f(s * x) = s * f(x)`."""
 
     POSITIVE: ClassVar[bool] = False
-    """Whether that is true of scales above zero only."""
+    """True if this holds for positive scales only, as for a maximum."""
 
     @abstractmethod
     def layouts(self) -> tuple[Layout, Layout]:
-        """Those of data and result."""
+        """Return the layouts of data and result."""
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         data, result = self.layouts()
@@ -63,16 +64,19 @@ class ChannelwiseOp(ScaleAxisRule, ABC):
 
 
 def _same_axis(axes: Axes, layout: Layout, other: Layout) -> Axes | None:
-    """The dimensions that the batch or the channels have in another layout, if they are `axes`."""
+    """Return the dimensions in layout `other` of the axis that has dimensions `axes` in `layout`.
+
+    None if `axes` are neither the batch nor the channels.
+    """
     if not axes:
         return axes
     return next((other.dimensions(c) for c in "CN" if axes == layout.dimensions(c)), None)
 
 
 class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
-    """One element for each window.
+    """A reduction of each window to one element.
 
-    With `ceil_mode`, a last window may reach beyond the padding, but not begin in it (ONNX 19).
+    With `ceil_mode` the last window may reach beyond the padding, but not begin in it (ONNX 19).
     """
 
     data = operand_def(TENSOR)
@@ -83,19 +87,18 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
     result = result_def(TENSOR)
 
     def layouts(self) -> tuple[Layout, Layout]:
-        layout = self.layout
         return (
-            Layout.of(layout, "NC" + self.SPATIAL),
-            self.out_layout_of(self.out_layout, layout),
+            Layout.of(self.layout, "NC" + self.SPATIAL),
+            self.out_layout_of(self.out_layout, self.layout),
         )
 
     def data_layout(self) -> Layout:
         return self.layouts()[0]
 
     def to_layouts(self, *desired: str) -> Conversion:
-        """In this layout of data and result."""
+        """Compute in the same layout for data and result."""
         layout, out_layout = self.layouts()
-        (new,) = chosen(desired, layout)
+        (new,) = choose_layouts(desired, layout)
         return Conversion(
             [Relayout.parse(layout.text, new.text)],
             [Relayout.parse(out_layout.text, new.text)],
@@ -103,7 +106,7 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
         )
 
     def pool_windows(self) -> list[Window]:
-        """The window along each spatial dimension."""
+        """Return the window of each spatial dimension."""
         sizes = per_dimension("pool_size", self.pool_size, self.SPATIAL)
         return self.windows(sizes, self.ceil_mode)
 
@@ -117,23 +120,25 @@ class PoolOp(InLayout, ChannelwiseOp, WindowOp, ABC):
 
 
 class MaxPoolOp(PoolOp, ABC):
-    """The maximum of each window; padding is less than any element (ONNX MaxPool)."""
+    """The maximum of each window; padding is smaller than any element (ONNX MaxPool)."""
 
     POSITIVE: ClassVar = True
 
 
 class AvgPoolOp(PoolOp, ABC):
-    """The mean of each window (ONNX AveragePool); of integers, truncated toward zero.
+    """The mean of each window (ONNX AveragePool); for integers, truncated toward zero.
 
-    Padding counts with `count_include_pad` only, and what is beyond it never does.
+    Padding is counted with `count_include_pad` only, positions beyond the padding never.
     """
 
     count_include_pad = bool_prop(False)
 
 
 class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
-    """One element for each of `output_size` ranges that evenly cover a dimension: the i-th of n
-    from i * size / n rounded down to (i + 1) * size / n rounded up."""
+    """A reduction of n ranges that evenly cover a dimension, to a result of size n.
+
+    Range i begins at floor(i * size / n) and ends before ceil((i + 1) * size / n).
+    """
 
     SPATIAL: ClassVar[str]
 
@@ -143,7 +148,7 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
 
     @abstractmethod
     def output_sizes(self) -> list[int]:
-        """The size of each spatial dimension of the result."""
+        """Return the size of each spatial dimension of the result."""
 
     def data_layout(self) -> Layout:
         return Layout.of(self.layout, "NC" + self.SPATIAL)
@@ -160,7 +165,7 @@ class AdaptivePoolOp(InLayout, ChannelwiseOp, Anchor, TensorOp, ABC):
 
 
 class SizedPoolOp(AdaptivePoolOp, ABC):
-    """Adaptive pooling to a given size."""
+    """Adaptive pooling to the size `output_size`."""
 
     output_size = ints_prop()
 
@@ -169,175 +174,136 @@ class SizedPoolOp(AdaptivePoolOp, ABC):
 
 
 class GlobalPoolOp(AdaptivePoolOp, ABC):
-    """Pooling of all elements of a channel."""
+    """Pooling of all elements of a channel to one."""
 
     def output_sizes(self) -> list[int]:
         return [1] * len(self.SPATIAL)
 
 
+class Pool1d(Spatial1d):
+    """The defaults of pooling over one spatial dimension: windows of one element."""
+
+    pool_size = ints_prop((1,))
+    strides = ints_prop((1,))
+    padding = ints_prop((0,))
+    dilation = ints_prop((1,))
+
+
+class Pool2d(Spatial2d):
+    """The defaults of pooling over two spatial dimensions: windows of one element."""
+
+    pool_size = ints_prop((1, 1))
+    strides = ints_prop((1, 1))
+    padding = ints_prop((0, 0))
+    dilation = ints_prop((1, 1))
+
+
+class Pool3d(Spatial3d):
+    """The defaults of pooling over three spatial dimensions: windows of one element."""
+
+    pool_size = ints_prop((1, 1, 1))
+    strides = ints_prop((1, 1, 1))
+    padding = ints_prop((0, 0, 0))
+    dilation = ints_prop((1, 1, 1))
+
+
 @irdl_op_definition
-class MaxPool1dOp(MaxPoolOp):
+class MaxPool1dOp(Pool1d, MaxPoolOp):
     """The maxima of windows over one spatial dimension."""
 
     name = "relax.nn.max_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    pool_size = ints_prop((1,))
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class MaxPool2dOp(MaxPoolOp):
+class MaxPool2dOp(Pool2d, MaxPoolOp):
     """The maxima of windows over two spatial dimensions."""
 
     name = "relax.nn.max_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    pool_size = ints_prop((1, 1))
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class MaxPool3dOp(MaxPoolOp):
+class MaxPool3dOp(Pool3d, MaxPoolOp):
     """The maxima of windows over three spatial dimensions."""
 
     name = "relax.nn.max_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    pool_size = ints_prop((1, 1, 1))
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AvgPool1dOp(AvgPoolOp):
+class AvgPool1dOp(Pool1d, AvgPoolOp):
     """The means of windows over one spatial dimension."""
 
     name = "relax.nn.avg_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    pool_size = ints_prop((1,))
-    strides = ints_prop((1,))
-    padding = ints_prop((0,))
-    dilation = ints_prop((1,))
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AvgPool2dOp(AvgPoolOp):
+class AvgPool2dOp(Pool2d, AvgPoolOp):
     """The means of windows over two spatial dimensions."""
 
     name = "relax.nn.avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    pool_size = ints_prop((1, 1))
-    strides = ints_prop((1, 1))
-    padding = ints_prop((0, 0))
-    dilation = ints_prop((1, 1))
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AvgPool3dOp(AvgPoolOp):
+class AvgPool3dOp(Pool3d, AvgPoolOp):
     """The means of windows over three spatial dimensions."""
 
     name = "relax.nn.avg_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    pool_size = ints_prop((1, 1, 1))
-    strides = ints_prop((1, 1, 1))
-    padding = ints_prop((0, 0, 0))
-    dilation = ints_prop((1, 1, 1))
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool1dOp(SizedPoolOp):
+class AdaptiveMaxPool1dOp(Spatial1d, SizedPoolOp):
     """The maxima of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_max_pool1d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool2dOp(SizedPoolOp):
+class AdaptiveMaxPool2dOp(Spatial2d, SizedPoolOp):
     """The maxima of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool2d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AdaptiveMaxPool3dOp(SizedPoolOp):
+class AdaptiveMaxPool3dOp(Spatial3d, SizedPoolOp):
     """The maxima of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_max_pool3d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool1dOp(SizedPoolOp):
+class AdaptiveAvgPool1dOp(Spatial1d, SizedPoolOp):
     """The means of ranges of one spatial dimension."""
 
     name = "relax.nn.adaptive_avg_pool1d"
-    SPATIAL: ClassVar = "W"
-
-    layout = string_prop("NCW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool2dOp(SizedPoolOp):
+class AdaptiveAvgPool2dOp(Spatial2d, SizedPoolOp):
     """The means of ranges of two spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class AdaptiveAvgPool3dOp(SizedPoolOp):
+class AdaptiveAvgPool3dOp(Spatial3d, SizedPoolOp):
     """The means of ranges of three spatial dimensions."""
 
     name = "relax.nn.adaptive_avg_pool3d"
-    SPATIAL: ClassVar = "DHW"
-
-    layout = string_prop("NCDHW")
 
 
 @irdl_op_definition
-class GlobalMaxPool2dOp(GlobalPoolOp):
+class GlobalMaxPool2dOp(Spatial2d, GlobalPoolOp):
     """The maximum of each channel over two spatial dimensions (ONNX GlobalMaxPool)."""
 
     name = "relax.nn.global_max_pool2d"
     POSITIVE: ClassVar = True
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")
 
 
 @irdl_op_definition
-class GlobalAvgPool2dOp(GlobalPoolOp):
+class GlobalAvgPool2dOp(Spatial2d, GlobalPoolOp):
     """The mean of each channel over two spatial dimensions (ONNX GlobalAveragePool)."""
 
     name = "relax.nn.global_avg_pool2d"
-    SPATIAL: ClassVar = "HW"
-
-    layout = string_prop("NCHW")

@@ -1,4 +1,4 @@
-"""Operations that make one element of many."""
+"""Reductions along axes: sum, mean, max, min, prod, any, all, argmax, argmin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .attributes import PropertyValue, bool_prop, opt_int_prop, opt_ints_prop
 from .base import TensorOp
-from .interfaces import Conversion, LayoutRule, Reduction, axes_in, of_first
+from .interfaces import Conversion, LayoutRule, Reduction, convert_axes, first_relayout
 from .layout import Relayout
 from .shapes import normalize_axes, normalize_axis, reduce, shape_text
 from .types import (
@@ -43,8 +43,11 @@ __all__ = [
 
 
 class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
-    """A function of the elements along the axes `axis`, all if it is absent; with `keepdims` these
-    stay with size 1. An empty list names no axis (ONNX: noop_with_empty_axes)."""
+    """A reduction along the axes `axis`; without `axis`, along all.
+
+    With `keepdims` the reduced dimensions stay, with size 1. An empty list means no axis (ONNX:
+    noop_with_empty_axes).
+    """
 
     input = operand_def(TENSOR)
     axis = opt_ints_prop()
@@ -53,26 +56,26 @@ class ReductionOp(LayoutRule, Reduction, TensorOp, ABC):
 
     def infer_types(self) -> Sequence[Attribute]:
         check_number(type := tensor_type(self.input))
-        axes = None if self.axis is None else self.axis
-        return (reduced_type(type, axes, self.keepdims),)
+        return (reduced_type(type, self.axis, self.keepdims),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
+        relayout = first_relayout(relayouts)
         axes: Sequence[int] = range(relayout.rank)
         properties: dict[str, PropertyValue] = {}
         if self.axis is not None:
             axes = normalize_axes(self.axis, relayout.rank)
-            properties["axis"] = axes_in(relayout, self.axis, splits=True)
+            properties["axis"] = convert_axes(relayout, self.axis, splits=True)
         result = _reduced(relayout, axes, self.keepdims)
         return Conversion([relayout], [result], properties)
 
 
 def _reduced(relayout: Relayout, axes: Sequence[int], keepdims: bool) -> Relayout | None:
+    """Return the relayout of a tensor after a reduction along `axes`."""
     return relayout.with_ones(relayout.axes(axes)) if keepdims else relayout.without(axes)
 
 
 def reduced_type(type: Tensor, axes: Sequence[int] | None, keepdims: bool) -> Tensor:
-    """The type of a tensor without some axes, all if None."""
+    """Return the type of a tensor after a reduction along `axes`; along all if None."""
     shape = shape_of(type)
     if shape is None:
         return with_shape(type, () if axes is None and not keepdims else None)
@@ -81,41 +84,47 @@ def reduced_type(type: Tensor, axes: Sequence[int] | None, keepdims: bool) -> Te
 
 @irdl_op_definition
 class SumOp(ReductionOp):
-    """Sum; of f16 and bf16, accumulated in f32."""
+    """The sum; f16 and bf16 are accumulated in f32."""
 
     name = "relax.sum"
 
 
 @irdl_op_definition
 class MeanOp(ReductionOp):
-    """Mean; of integers, truncated toward zero, their sum taken in 64 bits."""
+    """The mean; for integers, the sum is computed in 64 bits, the mean truncated toward zero."""
 
     name = "relax.mean"
 
 
 @irdl_op_definition
 class MaxOp(ReductionOp):
-    """The greatest; NaN if one is NaN. Of none, -inf or the least integer (ONNX ReduceMax)."""
+    """The maximum; NaN if any element is NaN (ONNX ReduceMax).
+
+    Over an empty range -inf, or the least value of an integer type.
+    """
 
     name = "relax.max"
 
 
 @irdl_op_definition
 class MinOp(ReductionOp):
-    """The least; NaN if one is NaN. Of none, inf or the greatest integer (ONNX ReduceMin)."""
+    """The minimum; NaN if any element is NaN (ONNX ReduceMin).
+
+    Over an empty range inf, or the greatest value of an integer type.
+    """
 
     name = "relax.min"
 
 
 @irdl_op_definition
 class ProdOp(ReductionOp):
-    """Product; of f16 and bf16, accumulated in f32."""
+    """The product; f16 and bf16 are accumulated in f32."""
 
     name = "relax.prod"
 
 
 class BoolReductionOp(ReductionOp, ABC):
-    """A function of i1 elements."""
+    """A reduction of i1 elements."""
 
     def infer_types(self) -> Sequence[Attribute]:
         check_bool(tensor_type(self.input))
@@ -124,22 +133,22 @@ class BoolReductionOp(ReductionOp, ABC):
 
 @irdl_op_definition
 class AnyOp(BoolReductionOp):
-    """Whether one is true; of none, false."""
+    """The logical or of the elements; false over an empty range."""
 
     name = "relax.any"
 
 
 @irdl_op_definition
 class AllOp(BoolReductionOp):
-    """Whether all are true; of none, true."""
+    """The logical and of the elements; true over an empty range."""
 
     name = "relax.all"
 
 
 class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
-    """An index (i64) along `axis`, or in the flattened tensor if it is absent.
+    """The index (i64) of an extremum along `axis`; without `axis`, in the flattened tensor.
 
-    It is the first one that fits, the last one with `select_last_index` (ONNX ArgMax).
+    Of equal elements the first counts, with `select_last_index` the last (ONNX ArgMax).
     """
 
     input = operand_def(TENSOR)
@@ -155,12 +164,12 @@ class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
             over = shape if axes is None else [shape[normalize_axis(axes[0], len(shape))]]
             if 0 in over:
                 where = "" if axes is None else f" along axis {axes[0]}"
-                raise VerifyException(f"shape {shape_text(shape)} has no element{where}")
+                raise VerifyException(f"shape {shape_text(shape)} has no elements{where}")
         return (with_element(reduced_type(type, axes, self.keepdims), i64),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
-        properties = {"axis": axes_in(relayout, self.axis)}
+        relayout = first_relayout(relayouts)
+        properties = {"axis": convert_axes(relayout, self.axis)}
         axes = () if self.axis is None else normalize_axes([self.axis], relayout.rank)
         result = _reduced(relayout, axes, self.keepdims)
         return Conversion([relayout], [result], properties)
@@ -168,13 +177,13 @@ class ArgReductionOp(LayoutRule, Reduction, TensorOp, ABC):
 
 @irdl_op_definition
 class ArgmaxOp(ArgReductionOp):
-    """The index of the greatest; NaN counts as greatest."""
+    """The index of the maximum; NaN counts as the maximum."""
 
     name = "relax.argmax"
 
 
 @irdl_op_definition
 class ArgminOp(ArgReductionOp):
-    """The index of the least; NaN counts as least."""
+    """The index of the minimum; NaN counts as the minimum."""
 
     name = "relax.argmin"

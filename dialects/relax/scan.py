@@ -1,4 +1,4 @@
-"""Operations that make each element of those up to its place (TVM `topi/scan.py`)."""
+"""Scans: cumulative sums and products along an axis (TVM `topi/scan.py`)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ __all__ = ["CumprodOp", "CumsumOp", "ScanOp"]
 
 
 class ScanOp(AlongAxes, TensorOp, ABC):
-    """A function of the elements up to each one along `axis`, of the flattened tensor if absent.
+    """A cumulative reduction along `axis`; without `axis`, of the flattened tensor.
 
-    With `exclusive` the element itself is left out; `reverse` counts from the end (ONNX CumSum).
+    With `exclusive` an element is not part of its own result; `reverse` accumulates from the end
+    (ONNX CumSum).
     """
 
     AXES: ClassVar = ("axis",)
@@ -47,13 +48,13 @@ class ScanOp(AlongAxes, TensorOp, ABC):
 
 @irdl_op_definition
 class CumsumOp(ScanOp):
-    """Sum; of f16 and bf16, accumulated in f32."""
+    """The cumulative sum; f16 and bf16 are accumulated in f32."""
 
     name = "relax.cumsum"
 
 
 @irdl_op_definition
 class CumprodOp(ScanOp):
-    """Product; of f16 and bf16, accumulated in f32."""
+    """The cumulative product; f16 and bf16 are accumulated in f32."""
 
     name = "relax.cumprod"

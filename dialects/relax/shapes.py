@@ -1,8 +1,8 @@
-"""Rules on shapes, as tuples of dimensions in which DYNAMIC_INDEX is an unknown one."""
+"""Shape inference rules. A shape is a tuple of sizes; DYNAMIC_INDEX stands for an unknown size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import TypeAlias
 
@@ -18,7 +18,9 @@ __all__ = [
     "merge",
     "normalize_axes",
     "normalize_axis",
+    "num_elements",
     "reduce",
+    "replace_dimension",
     "shape_text",
     "times",
     "widen",
@@ -28,24 +30,38 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 def shape_text(shape: Shape) -> str:
-    """The shape as it stands in a tensor type (`4x?`); `scalar` for rank 0."""
+    """Return the shape as in a tensor type (`4x?`), `scalar` for rank 0; for messages."""
     return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
 
 
 def is_static(shape: Shape) -> bool:
-    """Whether every dimension is known."""
+    """Return whether every dimension is known."""
     return DYNAMIC_INDEX not in shape
 
 
 def times(*factors: int) -> int:
-    """The product of dimensions: unknown if one of them is, even of 0."""
+    """Return the product of sizes: unknown if one is unknown, even if another is 0."""
     return DYNAMIC_INDEX if DYNAMIC_INDEX in factors else prod(factors)
 
 
-def broadcast(lhs: Shape, rhs: Shape) -> Shape:
-    """The shape of an element-wise operation on two tensors, as numpy broadcasts them.
+def num_elements(shape: Iterable[int]) -> int:
+    """Return the number of elements, which is 0 if one dimension is; DYNAMIC_INDEX if unknown."""
+    dimensions = (*shape,)
+    if 0 in dimensions:
+        return 0
+    return prod(dimensions) if is_static(dimensions) else DYNAMIC_INDEX
 
-    An unknown dimension is taken to fit: with 1 it stays unknown, with n > 1 it becomes n.
+
+def replace_dimension(shape: Shape, axis: int, *dimensions: int) -> Shape:
+    """Return the shape with dimension `axis` replaced by `dimensions`, of any number."""
+    return shape[:axis] + dimensions + shape[axis + 1 :]
+
+
+def broadcast(lhs: Shape, rhs: Shape) -> Shape:
+    """Return the shape to which two shapes broadcast by numpy's rule.
+
+    An unknown dimension is assumed to be compatible: with 1 it stays unknown, with n > 1 it becomes
+    n. VerifyException if two dimensions are incompatible.
     """
     if lhs == rhs:
         return lhs
@@ -62,7 +78,7 @@ def broadcast(lhs: Shape, rhs: Shape) -> Shape:
 
 
 def broadcast_dimension(a: int, b: int) -> int | None:
-    """The dimension that two dimensions broadcast to; None if they do not."""
+    """Return the size to which two sizes broadcast; None if they are incompatible."""
     if a == b or b == 1:
         return a
     if a == 1 or a == DYNAMIC_INDEX:
@@ -71,8 +87,11 @@ def broadcast_dimension(a: int, b: int) -> int | None:
 
 
 def matmul(lhs: Shape, rhs: Shape) -> Shape:
-    """The shape of `numpy.matmul`: a vector counts as one row on the left and as one column on the
-    right, and leading dimensions broadcast."""
+    """Return the shape of `numpy.matmul`.
+
+    A vector is one row on the left and one column on the right; leading dimensions broadcast.
+    VerifyException if the shapes are incompatible.
+    """
     if not lhs or not rhs:
         raise VerifyException(
             f"shapes {shape_text(lhs)} and {shape_text(rhs)} do not multiply: "
@@ -89,17 +108,17 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
 
 
 def normalize_axis(axis: int, rank: int) -> int:
-    """The axis counted from the first one; VerifyException if there is no such axis."""
+    """Return `axis` counted from the first one; VerifyException if it is out of range."""
     if not -rank <= axis < rank:
         raise VerifyException(
-            f"axis {axis} is none of a tensor of rank {rank}"
+            f"axis {axis} is out of range for a tensor of rank {rank}"
             + (f": expected {-rank} to {rank - 1}" if rank else "")
         )
     return axis % rank
 
 
 def normalize_axes(axes: Sequence[int], rank: int) -> Sequence[int]:
-    """The axes counted from the first one; VerifyException if one is missing or given twice."""
+    """Return `axes` counted from the first one; VerifyException if out of range or repeated."""
     normal = [normalize_axis(axis, rank) for axis in axes]
     for i, axis in enumerate(normal):
         if axis in normal[:i]:
@@ -108,7 +127,7 @@ def normalize_axes(axes: Sequence[int], rank: int) -> Sequence[int]:
 
 
 def reduce(shape: Shape, axes: Sequence[int] | None, keepdims: bool) -> Shape:
-    """The shape without some axes, all if None; with `keepdims` they stay with size 1."""
+    """Return the shape without `axes`, all of them if None; with `keepdims` they get size 1."""
     gone = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
     if keepdims:
         return tuple(1 if i in gone else d for i, d in enumerate(shape))
@@ -116,20 +135,28 @@ def reduce(shape: Shape, axes: Sequence[int] | None, keepdims: bool) -> Shape:
 
 
 def merge(lhs: Shape, rhs: Shape) -> Shape | None:
-    """What is known of a shape that fits both descriptions; None if they contradict."""
+    """Return the more precise combination of two descriptions of one shape; None if they conflict.
+
+    `merge((2, ?), (?, 3)) == (2, 3)`.
+    """
     if len(lhs) != len(rhs):
         return None
     if any(a != b and DYNAMIC_INDEX not in (a, b) for a, b in zip(lhs, rhs, strict=True)):
         return None
+    # DYNAMIC_INDEX is negative: the maximum is the known size.
     return tuple(max(a, b) for a, b in zip(lhs, rhs, strict=True))
 
 
 def widen(lhs: Shape, rhs: Shape) -> Shape | None:
-    """The most precise shape that describes both tensors; None if their ranks differ."""
+    """Return the most precise shape that describes two different shapes; None if ranks differ.
+
+    `widen((2, 3), (2, 4)) == (2, ?)`.
+    """
     if len(lhs) != len(rhs):
         return None
     return tuple(a if a == b else DYNAMIC_INDEX for a, b in zip(lhs, rhs, strict=True))
 
 
 def _pad(shape: Shape, rank: int) -> Shape:
+    """Prepend dimensions of size 1."""
     return (1,) * (rank - len(shape)) + shape

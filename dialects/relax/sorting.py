@@ -1,6 +1,6 @@
-"""Operations that order elements.
+"""Sorting: sort, argsort, topk.
 
-Equal elements stay in their order, also in descending order. NaN counts as greatest.
+Sorting is stable, in descending order too. NaN is greater than any number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
 
 
 class SortingOp(AlongAxes, TensorOp, ABC):
-    """A function of the order of the elements along `axis`."""
+    """A function of the order of the elements along `axis`, ascending unless `descending`."""
 
     AXES: ClassVar = ("axis",)
 
@@ -42,14 +42,14 @@ class SortingOp(AlongAxes, TensorOp, ABC):
 
 @irdl_op_definition
 class SortOp(SortingOp):
-    """The elements in order."""
+    """The elements in sorted order."""
 
     name = "relax.sort"
 
 
 @irdl_op_definition
 class ArgsortOp(SortingOp):
-    """The indices (i64) of the elements in order."""
+    """The indices (i64) of the elements in sorted order."""
 
     name = "relax.argsort"
 
@@ -60,10 +60,10 @@ class ArgsortOp(SortingOp):
 
 @irdl_op_definition
 class TopkOp(AlongAxes, TensorOp):
-    """The `k` greatest elements along `axis`, or the least, and their indices (i64).
+    """The `k` largest elements along `axis`, or the smallest, and their indices (i64).
 
-    Less than 1 is all of them, as in TVM. Of equal elements the first come first. Without `sorted`
-    they may come in any order, as in ONNX TopK.
+    `k` below 1 selects all elements, as in TVM. Equal elements keep their order. Without `sorted`
+    any order of the results is allowed, as in ONNX TopK.
     """
 
     AXES: ClassVar = ("axis",)

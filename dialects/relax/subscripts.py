@@ -1,4 +1,4 @@
-"""The subscripts of an Einstein summation, such as `bij,bjk->bik` (`numpy.einsum`)."""
+"""The subscripts of an Einstein summation such as `bij,bjk->bik`, and its result shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ELLIPSIS = "."
 
 @dataclass(frozen=True)
 class Subscripts:
-    """A letter for each dimension, and a dot for those that an ellipsis stands for."""
+    """The terms of an einsum: one letter for each dimension, a dot for an ellipsis."""
 
     terms: tuple[str, ...]
     output: str
@@ -30,8 +30,11 @@ class Subscripts:
     @classmethod
     @cache
     def parse(cls, text: str) -> Self:
-        """Read subscripts; without `->` the output has the ellipsis, then the letters that occur
-        once in alphabetical order. VerifyException if they are none."""
+        """Parse subscripts.
+
+        Without `->` the output is the ellipsis, then the letters that occur once, in alphabetical
+        order. VerifyException if the text is malformed.
+        """
         if (match := _TEXT.fullmatch(text.replace(" ", ""))) is None:
             raise VerifyException(f'subscripts "{text}" are not of the form "ij,jk->ik"')
         inputs, output = (part and part.replace("...", _ELLIPSIS) for part in match.groups())
@@ -41,21 +44,25 @@ class Subscripts:
             output = _ELLIPSIS * (_ELLIPSIS in inputs) + output
         for letter in output:
             if output.count(letter) > 1 or letter not in inputs:
-                what = "is there twice" if letter in inputs else "is in no operand"
+                what = "occurs twice" if letter in inputs else "occurs in no operand"
                 raise VerifyException(f'subscripts "{text}": {_name(letter)} of the output {what}')
         if _ELLIPSIS in inputs and _ELLIPSIS not in output:
             raise VerifyException(f'subscripts "{text}": the output lacks the ellipsis')
         return cls(tuple(inputs.split(",")), output)
 
     def infer(self, shapes: Sequence[Shape | None]) -> Shape | None:
-        """The shape of the result, of shapes of which None is an unknown one; VerifyException if
-        they do not fit."""
+        """Return the shape of the result; None if its rank is unknown.
+
+        `shapes` are those of the operands, None for an unknown rank. VerifyException if they do not
+        match the terms or each other. Dimensions with the same letter broadcast between operands,
+        as in numpy, but must be equal within one operand.
+        """
         if len(shapes) != len(self.terms):
             raise VerifyException(
                 f"subscripts of {len(self.terms)} operands, but there are {len(shapes)}"
             )
         sizes: dict[str, int] = {}
-        rest: Shape | None = ()
+        rest: Shape | None = ()  # the dimensions of the ellipsis, None if their number is unknown
         for term, shape in zip(self.terms, shapes, strict=True):
             if shape is None:
                 rest = None if _ELLIPSIS in term else rest
@@ -76,8 +83,11 @@ class Subscripts:
 
     @staticmethod
     def dimensions(term: str, rank: int) -> list[str]:
-        """A name for each dimension of a tensor with that term: its letter, or, of those that an
-        ellipsis stands for, its place from the last one."""
+        """Return a name for each dimension of a tensor of that rank with that term.
+
+        Dimensions of an ellipsis are named by their position from the last one, so that they match
+        between operands of different rank: `.1`, `.0`.
+        """
         spare = rank - len(term) + 1
         names: list[str] = []
         for letter in term:
@@ -88,7 +98,7 @@ class Subscripts:
 
 
 def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Each letter of a term with the dimensions that it stands for."""
+    """Yield each letter of a term with the dimensions that it stands for."""
     spare = len(shape) - len(term)
     if spare < -1 or spare and _ELLIPSIS not in term:
         text = term.replace(_ELLIPSIS, "...")
@@ -103,7 +113,10 @@ def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
 def _note(
     sizes: dict[str, int], letter: str, size: int, rule: Callable[[int, int], int | None]
 ) -> None:
-    """Take down the size of a dimension, combined by `rule` with what it is elsewhere."""
+    """Record the size of an index, combined by `rule` with its size so far.
+
+    VerifyException if the rule returns None: the sizes are incompatible.
+    """
     if (combined := rule(sizes.get(letter, size), size)) is None:
         raise VerifyException(f"index {letter} has size {sizes[letter]} and {size}")
     sizes[letter] = combined

@@ -1,4 +1,4 @@
-"""Tuples of values, and values as ones of another type."""
+"""Tuples of values, and casts of values to another type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TUPLE = BaseAttr(TupleType)
 
 @irdl_op_definition
 class TupleOp(FusionPattern, TensorOp):
-    """A tuple of values, which may be tuples or functions themselves (`relax.Tuple`)."""
+    """A tuple of values, which may themselves be tuples or functions (`relax.Tuple`)."""
 
     name = "relax.tuple"
 
@@ -38,7 +38,7 @@ class TupleOp(FusionPattern, TensorOp):
 
 @irdl_op_definition
 class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
-    """The element of a tuple at an index from 0 (`relax.TupleGetItem`)."""
+    """The element of a tuple at a constant index, which counts from 0 (`relax.TupleGetItem`)."""
 
     name = "relax.tuple_get_item"
 
@@ -58,7 +58,7 @@ class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
         return FusionKind.TUPLE
 
     def element(self) -> SSAValue | None:
-        """The value that a `relax.tuple` put there, if it has the type of the result."""
+        """Return the operand of the `relax.tuple` that defines the tuple, if its type matches."""
         if not isinstance(owner := self.tuple.owner, TupleOp):
             return None
         value = owner.operands[self.index]
@@ -70,9 +70,9 @@ class TupleGetItemOp(FusionPattern, TensorOp, HasFolderInterface):
 
 @irdl_op_definition
 class MatchCastOp(AlongAxes, TensorOp, HasFolderInterface):
-    """A value as one of another type, which may say more of it or less (`relax.MatchCast`).
+    """A cast of a value to a more or a less precise type (`relax.MatchCast`).
 
-    As `tensor.cast`, for tuples and functions too; nothing is checked when it runs.
+    Like `tensor.cast`, but also for tuples and functions. Nothing is checked at run time.
     """
 
     name = "relax.match_cast"
@@ -82,7 +82,7 @@ class MatchCastOp(AlongAxes, TensorOp, HasFolderInterface):
 
     def infer_types(self) -> Sequence[Attribute]:
         if refine(self.result.type, self.value.type) is None:
-            raise VerifyException(f"casts {self.value.type} to {self.result.type}")
+            raise VerifyException(f"cannot cast {self.value.type} to {self.result.type}")
         return (self.result.type,)
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:

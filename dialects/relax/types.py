@@ -1,4 +1,4 @@
-"""Rules on tensor types: what may be in them, and how precise they are."""
+"""Rules on tensor types: checks of element types, refinement and unification."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ __all__ = [
     "Tensor",
     "check_bool",
     "check_float",
+    "check_indices",
     "check_integer",
     "check_number",
     "check_parameter",
     "combine",
+    "is_integer",
     "is_number",
     "is_ranked",
     "is_tensor",
-    "of_elements",
+    "number_type",
+    "make_tensor_type",
     "product_element",
     "refine",
     "shape_of",
@@ -65,30 +68,36 @@ TENSOR: AttrConstraint[Tensor] = AnyOf(
 
 
 def is_ranked(type: Attribute) -> TypeIs[TensorType[Attribute]]:
-    """Whether it is a tensor type with a shape."""
+    """Return whether `type` is a ranked tensor type."""
     return isinstance(type, TensorType)
 
 
 def is_tensor(type: Attribute) -> TypeIs[Tensor]:
-    """Whether it is a tensor type, ranked or not."""
+    """Return whether `type` is a tensor type, ranked or not."""
     return isinstance(type, TensorType | UnrankedTensorType)
 
 
 def tensor_type(value: SSAValue) -> Tensor:
-    """The type of a tensor value; VerifyException for any other value."""
+    """Return the type of a tensor; VerifyException if `value` is not a tensor."""
     type = value.type
     if not is_tensor(type):
         raise VerifyException(f"expected a tensor, got {type}")
     return type
 
 
+def number_type(value: SSAValue) -> Tensor:
+    """Return the type of a tensor of numbers; VerifyException if `value` is not one."""
+    check_number(type := tensor_type(value))
+    return type
+
+
 def shape_of(type: Tensor) -> Shape | None:
-    """The shape of a tensor type; None if it is unranked."""
+    """Return the shape of a tensor type; None if it is unranked."""
     return type.get_shape() if is_ranked(type) else None
 
 
 def static_shape(type: Attribute) -> Shape | None:
-    """The shape of a tensor type in which every dimension is known; None for any other type."""
+    """Return the shape of a tensor type with only known dimensions; None for any other type."""
     if not is_ranked(type):
         return None
     shape = type.get_shape()
@@ -96,7 +105,7 @@ def static_shape(type: Attribute) -> Shape | None:
 
 
 def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
-    """A tensor type with the elements of `type`, of unknown rank if `shape` is None."""
+    """Return the tensor type with the element type of `type`, unranked if `shape` is None."""
     if shape is None:
         return UnrankedTensorType(type.element_type)
     if is_ranked(type) and type.get_shape() == shape:
@@ -105,7 +114,7 @@ def with_shape(type: Tensor, shape: Shape | None) -> Tensor:
 
 
 def with_element(type: Tensor, element: Attribute) -> Tensor:
-    """A tensor type of the shape of `type` with elements of another type."""
+    """Return the tensor type with the shape of `type` and another element type."""
     if type.element_type == element:
         return type
     if not is_ranked(type):
@@ -113,59 +122,76 @@ def with_element(type: Tensor, element: Attribute) -> Tensor:
     return _tensor(element, type.get_shape())
 
 
-def of_elements(element: Attribute, shape: Shape | None) -> Tensor:
-    """The tensor type with these elements, of unknown rank if `shape` is None."""
+def make_tensor_type(element: Attribute, shape: Shape | None) -> Tensor:
+    """Return the tensor type of `element` and `shape`, unranked if `shape` is None."""
     return UnrankedTensorType(element) if shape is None else _tensor(element, shape)
 
 
-# Types do not change, and xDSL verifies each that is made: 7 us.
+# Types are immutable, and xDSL verifies each new one, which takes 7 us.
 @lru_cache(1 << 12)
 def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
     return TensorType(element, shape)
 
 
 def is_number(element: Attribute) -> TypeIs[Element]:
-    """Whether it is an element type that the operations are defined on."""
-    return isinstance(element, Float) or _is_integer(element) and 1 <= element.bitwidth <= 64
+    """Return whether the operations are defined for this element type."""
+    return isinstance(element, Float) or is_integer(element) and 1 <= element.bitwidth <= 64
 
 
-def _is_integer(element: Attribute) -> TypeIs[IntegerType]:
+def is_integer(element: Attribute) -> TypeIs[IntegerType]:
+    """Return whether `element` is an integer type of any width and signedness."""
     return isinstance(element, IntegerType)
 
 
 def check_number(type: Tensor) -> None:
-    """VerifyException unless the elements are numbers that the operations are defined on."""
+    """Raise VerifyException unless the operations are defined for the element type."""
     if not is_number(type.element_type):
         raise VerifyException(
-            f"element type {type.element_type} is none of f16, bf16, f32, f64 "
+            f"element type {type.element_type} is not one of f16, bf16, f32, f64 "
             "and integers of 1 to 64 bits"
         )
 
 
 def check_float(type: Tensor) -> None:
-    """VerifyException unless the elements are floating-point numbers."""
+    """Raise VerifyException unless the elements are floating-point numbers."""
     if not isinstance(type.element_type, Float):
-        raise VerifyException(f"element type {type.element_type} is none of f16, bf16, f32, f64")
+        raise VerifyException(f"element type {type.element_type} is not one of f16, bf16, f32, f64")
 
 
 def check_integer(type: Tensor) -> None:
-    """VerifyException unless the elements are integers, i1 included."""
+    """Raise VerifyException unless the elements are integers, i1 included."""
     if not is_number(type.element_type) or isinstance(type.element_type, Float):
-        raise VerifyException(f"element type {type.element_type} is no integer of 1 to 64 bits")
+        raise VerifyException(
+            f"element type {type.element_type} is not an integer type of 1 to 64 bits"
+        )
 
 
 def check_bool(type: Tensor) -> None:
-    """VerifyException unless the elements are i1."""
+    """Raise VerifyException unless the elements are i1."""
     if type.element_type != i1:
         raise VerifyException(f"element type {type.element_type} is not i1")
 
 
+def check_indices(what: str, type: Tensor) -> None:
+    """Raise VerifyException unless the elements can be indices: integers other than i1.
+
+    `what` is the name of the operand in the message.
+    """
+    check_number(type)
+    element = type.element_type
+    if not is_integer(element) or element.bitwidth == 1:
+        raise VerifyException(f"{what} has element type {element}, expected an integer type")
+
+
 def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int]) -> None:
-    """VerifyException unless a parameter has the elements of `data`, and its dimensions `axes`."""
+    """Raise VerifyException unless the parameter `name` matches `data` along `axes`.
+
+    It has the element type of `data`, and one dimension for each of `axes`, of the same size.
+    """
     type = tensor_type(value)
     if type.element_type != data.element_type:
         raise VerifyException(
-            f"{name} has elements {type.element_type}, data {data.element_type}: they must be equal"
+            f"{name} has element type {type.element_type}, but data has {data.element_type}"
         )
     shape, sizes = shape_of(type), shape_of(data)
     expected: Shape = (DYNAMIC_INDEX,) * len(axes)
@@ -173,13 +199,16 @@ def check_parameter(name: str, value: SSAValue, data: Tensor, axes: Sequence[int
         expected = tuple(sizes[axis] for axis in axes)
     if shape is not None and merge(shape, expected) is None:
         raise VerifyException(
-            f"{name} has shape {shape_text(shape)}, expected {shape_text(expected)}, that of "
+            f"{name} has shape {shape_text(shape)}, expected {shape_text(expected)}, the shape of "
             f"data along {'axis' if len(axes) == 1 else 'axes'} {', '.join(map(str, axes))}"
         )
 
 
 def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> Tensor:
-    """The type of a function of two tensors of the same numbers, its shape by `rule` of theirs."""
+    """Return the result type of a function of two tensors with the same element type.
+
+    `rule` computes its shape from the two shapes; the result is unranked if one operand is.
+    """
     check_number(lhs)
     if lhs.element_type != rhs.element_type:
         raise VerifyException(f"element types {lhs.element_type} and {rhs.element_type} differ")
@@ -190,28 +219,28 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
 
 
 def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> Attribute:
-    """The element type of sums of products: `out_dtype`, or else the one that both operands have.
+    """Return the element type of sums of products: `out_dtype`, or that of the operands.
 
-    With `out_dtype`, the operands may be of different integers.
+    With `out_dtype` the operands may have different integer types.
     """
     for type in (lhs, rhs):
         check_number(type)
     elements = lhs.element_type, rhs.element_type
-    integers = all(_is_integer(element) for element in elements)
+    integers = all(is_integer(element) for element in elements)
     if elements[0] != elements[1] and (out_dtype is None or not integers):
         raise VerifyException(f"element types {elements[0]} and {elements[1]} differ")
     if out_dtype is None:
         return elements[0]
     if not is_number(out_dtype):
-        raise VerifyException(f"out_dtype {out_dtype} is no type of numbers")
+        raise VerifyException(f"out_dtype {out_dtype} is not a type of numbers")
     return out_dtype
 
 
 def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:
-    """The type of a value that has both types; None if they contradict.
+    """Return the type of a value that has both types; None if they conflict.
 
-    It is `declared` itself where `inferred` adds nothing. Tuples are refined element by element,
-    functions in their results; other types must be equal.
+    The result is `declared` itself where `inferred` adds nothing. Tuples are refined element by
+    element, functions in their result types; other types must be equal.
     """
     if declared is inferred or declared == inferred:
         return declared
@@ -229,7 +258,10 @@ def refine(declared: Attribute, inferred: Attribute) -> Attribute | None:
 
 
 def unify(lhs: Attribute, rhs: Attribute) -> Attribute | None:
-    """The type of a value that is of one of two types, as after a branch; None if there is none."""
+    """Return the type of a value that has one of two types, as after a branch; None if none fits.
+
+    The join of the two in the lattice of types: dimensions that differ become unknown.
+    """
     if lhs is rhs or lhs == rhs:
         return lhs
     if not is_tensor(lhs) or not is_tensor(rhs):
@@ -242,7 +274,7 @@ def unify(lhs: Attribute, rhs: Attribute) -> Attribute | None:
 
 
 def tuple_type(types: Sequence[Attribute]) -> TupleType:
-    """The type of a tuple of values of these types."""
+    """Return the type of a tuple whose elements have these types."""
     return TupleType(ArrayAttr(cast(Sequence[TypeAttribute], types)))
 
 
@@ -250,7 +282,10 @@ Rule: TypeAlias = Callable[[Attribute, Attribute], Attribute | None]
 
 
 def _by_parts(rule: Rule, lhs: Attribute, rhs: Attribute) -> Attribute | None:
-    """Two tuple types or function types combined part by part; `lhs` where this changes nothing."""
+    """Combine two tuple types, or two function types, part by part with `rule`.
+
+    Return `lhs` itself if nothing changes, None if the types or one of their parts do not match.
+    """
     if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
         types = _each(rule, lhs.types.data, rhs.types.data)
         return _same(lhs, None if types is None else tuple_type(types))

@@ -1,4 +1,4 @@
-"""What each operation computes: numpy, as functions of xDSL's interpreter."""
+"""The semantics of the dialect `relax`: functions of xDSL's interpreter on numpy arrays."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ RelaxFunctions = interpreter_functions(
     SORTING,
     UNARY,
 )
-"""The operations of the dialect on numpy arrays."""
+"""The interpreter functions of all operations of the dialect."""

@@ -1,4 +1,4 @@
-"""What activation functions compute: f16 in f32, and rounded once."""
+"""Semantics of activation functions; f16 is computed in f32 and rounded once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def leaky_relu(op: ops.LeakyReluOp, x: Array) -> Array:
 
 
 def prelu(op: ops.PReluOp, x: Array, alpha: Array) -> Array:
-    places = [1] * x.ndim
-    places[op.axis] = alpha.size
-    return np.where(x > 0, x, x * alpha.reshape(places))
+    shape = [1] * x.ndim
+    shape[op.axis] = alpha.size
+    return np.where(x > 0, x, x * alpha.reshape(shape))
 
 
 def gelu(x: Array) -> Array:
@@ -44,9 +44,8 @@ def silu(x: Array) -> Array:
 
 
 def softplus(op: ops.SoftplusOp, x: Array) -> Array:
-    beta, threshold = op.beta, op.threshold
-    scaled = at_least_f32(x) * beta
-    return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
+    scaled = at_least_f32(x) * op.beta
+    return np.where(scaled > op.threshold, x, np.log1p(np.exp(scaled)) / op.beta)
 
 
 ACTIVATION: Semantics = {

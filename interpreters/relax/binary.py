@@ -1,7 +1,7 @@
-"""What functions of two tensors compute, element by element.
+"""Semantics of element-wise functions of two tensors.
 
-Division of integers truncates toward zero, as in C and TVM; n / 0 and n mod 0 are 0; a shift by
-more than the width, or by a negative number, moves all bits out; no operation warns.
+Integer division truncates toward zero, as in C and TVM; n / 0 and n mod 0 are 0. A shift by at
+least the width, or by a negative number, shifts all bits out. Nothing warns.
 """
 
 from __future__ import annotations
@@ -9,6 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from ...dialects.relax import binary as ops
+from ...dialects.relax.comparison import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from ...dialects.relax.logical import (
+    BitwiseAndOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    LeftShiftOp,
+    LogicalAndOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    RightShiftOp,
+)
 from ..arrays import Array
 from .table import Semantics, on_arrays
 
@@ -16,14 +34,17 @@ __all__ = ["BINARY", "divide"]
 
 
 def divide(lhs: Array, rhs: Array) -> Array:
-    """The quotient; of integers, truncated toward zero, where numpy's `//` goes down."""
+    """Return the quotient; for integers truncated toward zero, where numpy's `//` rounds down."""
     if np.issubdtype(lhs.dtype, np.floating):
         return lhs / rhs
     return (lhs - np.fmod(lhs, rhs)) // rhs
 
 
 def power(lhs: Array, rhs: Array) -> Array:
-    """The power; of integers with a negative exponent, the inverse truncated toward zero."""
+    """Return the power; for integers and a negative exponent, truncated toward zero.
+
+    That is 0 unless the base is 1 or -1.
+    """
     if np.issubdtype(lhs.dtype, np.floating):
         return lhs**rhs
     inverse = np.where(np.abs(lhs) == 1, lhs ** (rhs & 1), 0)
@@ -43,18 +64,18 @@ BINARY: Semantics = {
     ops.MinimumOp: on_arrays(np.minimum),
     ops.Atan2Op: on_arrays(np.arctan2),
     ops.LogAddExpOp: on_arrays(np.logaddexp),
-    ops.EqualOp: on_arrays(np.equal),
-    ops.NotEqualOp: on_arrays(np.not_equal),
-    ops.LessOp: on_arrays(np.less),
-    ops.LessEqualOp: on_arrays(np.less_equal),
-    ops.GreaterOp: on_arrays(np.greater),
-    ops.GreaterEqualOp: on_arrays(np.greater_equal),
-    ops.LogicalAndOp: on_arrays(np.logical_and),
-    ops.LogicalOrOp: on_arrays(np.logical_or),
-    ops.LogicalXorOp: on_arrays(np.logical_xor),
-    ops.BitwiseAndOp: on_arrays(np.bitwise_and),
-    ops.BitwiseOrOp: on_arrays(np.bitwise_or),
-    ops.BitwiseXorOp: on_arrays(np.bitwise_xor),
-    ops.LeftShiftOp: on_arrays(np.left_shift),
-    ops.RightShiftOp: on_arrays(np.right_shift),
+    EqualOp: on_arrays(np.equal),
+    NotEqualOp: on_arrays(np.not_equal),
+    LessOp: on_arrays(np.less),
+    LessEqualOp: on_arrays(np.less_equal),
+    GreaterOp: on_arrays(np.greater),
+    GreaterEqualOp: on_arrays(np.greater_equal),
+    LogicalAndOp: on_arrays(np.logical_and),
+    LogicalOrOp: on_arrays(np.logical_or),
+    LogicalXorOp: on_arrays(np.logical_xor),
+    BitwiseAndOp: on_arrays(np.bitwise_and),
+    BitwiseOrOp: on_arrays(np.bitwise_or),
+    BitwiseXorOp: on_arrays(np.bitwise_xor),
+    LeftShiftOp: on_arrays(np.left_shift),
+    RightShiftOp: on_arrays(np.right_shift),
 }

@@ -1,4 +1,4 @@
-"""What constants are at run time."""
+"""Semantics of constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ __all__ = ["ConstantFunctions"]
 
 @register_impls
 class ConstantFunctions(InterpreterFunctions):
-    """Constants, which are not copied, and what of the dialect `tensor` goes with them."""
+    """The functions of constants, and of the operations of `tensor` that occur with `relax`.
+
+    Constants are views of their bytes, fills are broadcast scalars: neither is copied.
+    """
 
     @impl(ops.ConstantOp)
     def run_constant(self, _: Interpreter, op: ops.ConstantOp, args: PythonValues) -> PythonValues:

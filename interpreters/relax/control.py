@@ -1,7 +1,7 @@
-"""What tuples, functions as values, graphs and annotations are at run time.
+"""Semantics of tuples, closures, graphs, kernel calls and annotations.
 
-A tuple is a Python tuple, a function a Python function, which gives a tuple of its results; the
-buffers that a kernel is given are arrays, which it changes.
+A tuple is a Python tuple; a function value is a Python function that returns a tuple of results;
+the buffers of a kernel are arrays that it modifies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
-from ...dialects.relax import annotation, control, device, kernels, tuples
+from ...dialects.relax import annotation, device, kernels, tuples
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...dialects.relax.types import is_ranked, static_shape
 from ..arrays import Array, dtype_of, element_of
@@ -35,7 +37,10 @@ Closure: TypeAlias = Callable[..., PythonValues]
 
 @register_impls
 class ControlFunctions(InterpreterFunctions):
-    """Tuples, lambdas and graphs; casts and annotations, which change nothing at run time."""
+    """The functions of tuples, closures, graphs and kernel calls.
+
+    Casts and annotations return their operand.
+    """
 
     @impl(tuples.TupleOp)
     def run_tuple(self, _: Interpreter, op: tuples.TupleOp, args: PythonValues) -> PythonValues:
@@ -47,31 +52,29 @@ class ControlFunctions(InterpreterFunctions):
     ) -> PythonValues:
         return (args[0][op.index],)
 
-    @impl(control.LambdaOp)
+    @impl(LambdaOp)
     def run_lambda(
-        self, interpreter: Interpreter, op: control.LambdaOp, args: PythonValues
+        self, interpreter: Interpreter, op: LambdaOp, args: PythonValues
     ) -> PythonValues:
         captured = op.captured()
         return (closure(interpreter, op, dict(zip(captured, interpreter.get_values(captured)))),)
 
-    @impl(control.InvokeOp)
-    def run_invoke(self, _: Interpreter, op: control.InvokeOp, args: PythonValues) -> PythonValues:
+    @impl(InvokeOp)
+    def run_invoke(self, _: Interpreter, op: InvokeOp, args: PythonValues) -> PythonValues:
         function: Closure = args[0]
         return function(*args[1:])
 
-    @impl(control.MakeClosureOp)
+    @impl(MakeClosureOp)
     def run_make_closure(
-        self, interpreter: Interpreter, op: control.MakeClosureOp, args: PythonValues
+        self, interpreter: Interpreter, op: MakeClosureOp, args: PythonValues
     ) -> PythonValues:
         def call(*arguments: object) -> PythonValues:
             return interpreter.call_op(op.callee, (*args, *arguments))
 
         return (call,)
 
-    @impl(control.GraphOp)
-    def run_graph(
-        self, interpreter: Interpreter, op: control.GraphOp, args: PythonValues
-    ) -> PythonValues:
+    @impl(GraphOp)
+    def run_graph(self, interpreter: Interpreter, op: GraphOp, args: PythonValues) -> PythonValues:
         *ops, end = dependence_order(op.body.block)
         interpreter.push_scope("graph")
         for inner in ops:
@@ -81,9 +84,9 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.pop_scope()
         return outputs
 
-    @impl_terminator(control.YieldOp)
+    @impl_terminator(YieldOp)
     def run_yield(
-        self, _: Interpreter, op: control.YieldOp, args: PythonValues
+        self, _: Interpreter, op: YieldOp, args: PythonValues
     ) -> tuple[TerminatorValue, PythonValues]:
         return ReturnedValues(args), ()
 
@@ -92,7 +95,7 @@ class ControlFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
         outputs = tuple(map(allocate, op.results))
-        # A buffer has its elements one after the other, a view or `full` has not.
+        # A kernel expects contiguous buffers; views and fills are not contiguous.
         buffers = [np.asarray(arg, order="C") for arg in args]
         interpreter.call_op(op.callee, (*buffers, *outputs))
         return outputs
@@ -114,10 +117,8 @@ class ControlFunctions(InterpreterFunctions):
         return args
 
 
-def closure(
-    interpreter: Interpreter, op: control.LambdaOp, captured: dict[SSAValue, object]
-) -> Closure:
-    """The function that a lambda is, with the values that it has captured."""
+def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, object]) -> Closure:
+    """Return the Python function for a lambda and the values that it captured."""
 
     def call(*arguments: object) -> PythonValues:
         interpreter.push_scope("closure")
@@ -130,8 +131,8 @@ def closure(
 
 
 def allocate(result: SSAValue) -> Array:
-    """An array for a result of a kernel; InterpretationError if its shape is not known."""
+    """Return an array for a result of a kernel; InterpretationError if its shape is unknown."""
     type = result.type
     if not is_ranked(type) or (shape := static_shape(type)) is None:
-        raise InterpretationError(f"no shape to allocate for a result of type {type}")
+        raise InterpretationError(f"cannot allocate a result of type {type}: its shape is unknown")
     return np.zeros(shape, dtype_of(element_of(type)))

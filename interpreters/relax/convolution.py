@@ -1,4 +1,4 @@
-"""What convolutions compute: a matrix product of the weight and the elements of all windows."""
+"""Semantics of convolutions: a matrix product of the weight with the elements of all windows."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from ...dialects.relax import convolution as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
 from ..arrays import Array
+from .layout import relayout
 from .linear_algebra import as_matrices, matrix_product, sums_of_products
-from .manipulation import relayout
 from .table import Semantics
-from .windows import covered, slide, tap
+from .windows import pad_to_windows, sliding_windows, tap
 
 __all__ = ["CONVOLUTION", "convolve", "convolve_transposed"]
 
 _TILE = 1 << 21
-"""How many elements of windows are copied at a time: a few MB, which stay in a cache, and enough
-that it does not matter how long the threads of BLAS wait for each other."""
+"""The number of window elements that are copied at a time.
+
+A few MB: small enough for a cache, and large enough that BLAS's thread synchronization is cheap.
+"""
 
 
 def convolution(op: ops.ConvolutionOp, data: Array, weight: Array) -> Array:
@@ -45,41 +47,46 @@ def convolution(op: ops.ConvolutionOp, data: Array, weight: Array) -> Array:
 def convolve(
     x: Array, weight: Array, windows: Sequence[Window], groups: int, out: tuple[int, ...]
 ) -> Array:
-    """The convolution of `x` (NC...) and `weight` (OI...), its spatial dimensions `out`."""
+    """Return the convolution of `x` (NC...) with `weight` (OI...), of spatial size `out`."""
     batch, outputs, terms = len(x), len(weight), prod(weight.shape[1:])
-    if weight.strides[0] == 0 and outputs > groups:  # a fill: the outputs of a group are the same
+    if weight.strides[0] == 0 and outputs > groups:  # a fill: the outputs of a group are equal
         return convolve(x, weight[:groups], windows, groups, out).repeat(outputs // groups, 1)
-    x = covered(x, windows, 0)
+    x = pad_to_windows(x, windows, 0)
     if outputs == x.shape[1] == groups > 1:
-        return _convolve_each(x, weight, windows, out)
+        return _convolve_depthwise(x, weight, windows, out)
     kernel = as_matrices(weight.reshape(groups, outputs // groups, terms))
-    elements = slide(x, windows)
+    elements = sliding_windows(x, windows)
     result = np.empty((batch, groups, outputs // groups, prod(out)), x.dtype)
     row = prod(out[1:])
     for images, rows in _tiles(batch, out[0], groups * terms * row):
         columns = elements[(images, ..., rows, *(slice(None) for _ in out[1:]))]
         tile = result[images, ..., rows.start * row : rows.stop * row]
-        # A copy, unless windows of one element are next to each other
+        # This copies, unless windows have one element and are adjacent.
         columns = columns.reshape(len(columns), groups, terms, tile.shape[-1])
         np.matmul(kernel, as_matrices(columns), out=tile)
     return result.reshape(batch, outputs, *out)
 
 
 def _tiles(batch: int, rows: int, row: int) -> Iterator[tuple[slice, slice]]:
-    """Ranges of images and of rows of `row` elements that together make up a batch."""
-    many = max(1, _TILE // max(1, rows * row))
-    for image in range(0, batch, many):
-        images = slice(image, min(batch, image + many))
-        step = rows if many > 1 else max(1, _TILE // max(1, row))
+    """Yield ranges of images and of rows that cover a batch, in tiles of up to `_TILE` elements.
+
+    `rows` is the number of rows of an image, `row` the number of elements of a row.
+    """
+    per_tile = max(1, _TILE // max(1, rows * row))
+    for image in range(0, batch, per_tile):
+        images = slice(image, min(batch, image + per_tile))
+        step = rows if per_tile > 1 else max(1, _TILE // max(1, row))
         for start in range(0, rows, step):
             yield images, slice(start, min(rows, start + step))
 
 
-def _convolve_each(
+def _convolve_depthwise(
     x: Array, weight: Array, windows: Sequence[Window], out: tuple[int, ...]
 ) -> Array:
-    """The convolution of each channel by itself: a sum over the elements of a window of all
-    channels at once, as the matrices would be tiny."""
+    """Return the depthwise convolution: each channel separately.
+
+    A sum over the window elements, with all channels at once: matrices would be tiny.
+    """
     result = np.zeros((len(x), len(weight), *out), x.dtype)
     for index in np.ndindex(*weight.shape[2:]):
         at = tuple(map(tap, windows, index, out))
@@ -91,14 +98,16 @@ def _convolve_each(
 def convolve_transposed(
     x: Array, weight: Array, windows: Sequence[Window], groups: int, out: tuple[int, ...]
 ) -> Array:
-    """The transposed convolution of `x` (NC...) and `weight` (IO...), its spatial dimensions
-    `out`: a matrix product, whose rows are added to the places of the windows."""
+    """Return the transposed convolution of `x` (NC...) and `weight` (IO...), of spatial size `out`.
+
+    A matrix product whose rows are added to the result at the positions of the windows.
+    """
     batch, inputs, *sizes = x.shape
     outputs, terms = groups * weight.shape[1], prod(weight.shape[1:])
     kernel = weight.reshape(groups, inputs // groups, terms).swapaxes(1, 2)
     columns = matrix_product(kernel, x.reshape(batch, groups, inputs // groups, prod(sizes)))
     columns = columns.reshape(batch, outputs, *weight.shape[2:], *sizes)
-    # With what padding cuts off
+    # The full result, from which the padding is cut off at the end.
     ends = (w.before + n for w, n in zip(windows, out, strict=True))
     full = (max(w.covered(n), e) for w, n, e in zip(windows, sizes, ends, strict=True))
     result = np.zeros((batch, outputs, *full), columns.dtype)

@@ -1,4 +1,4 @@
-"""What operations compute that make tensors of numbers, of shapes, and of a pattern."""
+"""Semantics of operations that create tensors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["CREATION"]
 
 def arange(op: ops.ArangeOp, start: Array, stop: Array, step: Array) -> Array:
     count = ops.arange_size(start.item(), stop.item(), step.item())
-    wide = np.float64 if np.issubdtype(start.dtype, np.floating) else start.dtype
-    return start.astype(wide) + np.arange(count).astype(wide) * step.astype(wide)
+    dtype = np.float64 if np.issubdtype(start.dtype, np.floating) else start.dtype
+    return start.astype(dtype) + np.arange(count).astype(dtype) * step.astype(dtype)
 
 
 def one_hot(op: ops.OneHotOp, indices: Array, on_value: Array, off_value: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What operations compute of which operands are parameters: what the static ones do for these."""
+"""Semantics of operations whose parameters are operands: those of their static operations."""
 
 from __future__ import annotations
 
@@ -6,9 +6,22 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, TensorType, f64
 from xdsl.ir import Block
 
-from ...dialects.relax import dynamic as ops
-from ...dialects.relax import dynamic_nn as nn
-from ...dialects.relax import dynamic_reduction as reductions
+from ...dialects.relax.dynamic.base import DynamicOp
+from ...dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp, DynamicTileOp
+from ...dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
+from ...dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
+from ...dialects.relax.dynamic.reduction import (
+    DynamicCumprodOp,
+    DynamicCumsumOp,
+    DynamicReduceOp,
+    DynamicTopkOp,
+)
+from ...dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
+)
+from ...dialects.relax.dynamic.slice import DynamicCompressOp, DynamicSplitOp, DynamicStridedSliceOp
 from ...dialects.relax.types import tensor_type
 from ..arrays import Array
 from .creation import CREATION
@@ -35,46 +48,49 @@ STATIC: Semantics = {
 }
 
 
-def dynamic(op: ops.DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
-    """The results of the static operation, which checks the parameters against the shapes."""
+def dynamic(op: DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
+    """Return the results of the static operation for the parameter values.
+
+    It is created on the types of the arrays, so that it checks the parameters against the shapes.
+    """
     pairs = zip(op.operands[: op.INPUTS], arrays, strict=False)
     types = [TensorType(tensor_type(v).element_type, array.shape) for v, array in pairs]
     values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
     static = op.static_op(Block(arg_types=types).args, values)
-    assert static is not None, "there is one if the shapes are known"
+    assert static is not None, "the shapes are known at run time"
     return STATIC[type(static)](static, *arrays[: op.INPUTS])
 
 
 def pad(
-    op: nn.DynamicPadOp, data: Array, widths: Array, value: Array, axes: Array
+    op: DynamicPadOp, data: Array, widths: Array, value: Array, axes: Array
 ) -> Array | tuple[Array, ...]:
     types = [TensorType(tensor_type(op.data).element_type, data.shape)]
     static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
-    assert static is not None, "there is one if the rank is known"
+    assert static is not None, "the rank is known at run time"
     static.properties["pad_value"] = FloatAttr(float(value), f64)
     return STATIC[type(static)](static, data)
 
 
-def compress(op: ops.DynamicCompressOp, data: Array, condition: Array) -> Array:
-    return np.compress(condition, data, None if op.axis is None else op.axis)
+def compress(op: DynamicCompressOp, data: Array, condition: Array) -> Array:
+    return np.compress(condition, data, op.axis)
 
 
 DYNAMIC: Semantics = {
-    ops.DynamicBroadcastToOp: dynamic,
-    ops.DynamicCompressOp: compress,
-    ops.DynamicExpandDimsOp: dynamic,
-    ops.DynamicExpandOp: dynamic,
-    ops.DynamicFullOp: dynamic,
-    ops.DynamicOneHotOp: dynamic,
-    ops.DynamicReshapeOp: dynamic,
-    ops.DynamicSplitOp: dynamic,
-    ops.DynamicSqueezeOp: dynamic,
-    ops.DynamicStridedSliceOp: dynamic,
-    ops.DynamicTileOp: dynamic,
-    nn.DynamicPadOp: pad,
-    nn.DynamicResizeOp: dynamic,
-    reductions.DynamicCumprodOp: dynamic,
-    reductions.DynamicCumsumOp: dynamic,
-    reductions.DynamicReduceOp: dynamic,
-    reductions.DynamicTopkOp: dynamic,
+    DynamicBroadcastToOp: dynamic,
+    DynamicCompressOp: compress,
+    DynamicExpandDimsOp: dynamic,
+    DynamicExpandOp: dynamic,
+    DynamicFullOp: dynamic,
+    DynamicOneHotOp: dynamic,
+    DynamicReshapeOp: dynamic,
+    DynamicSplitOp: dynamic,
+    DynamicSqueezeOp: dynamic,
+    DynamicStridedSliceOp: dynamic,
+    DynamicTileOp: dynamic,
+    DynamicPadOp: pad,
+    DynamicResizeOp: dynamic,
+    DynamicCumprodOp: dynamic,
+    DynamicCumsumOp: dynamic,
+    DynamicReduceOp: dynamic,
+    DynamicTopkOp: dynamic,
 }

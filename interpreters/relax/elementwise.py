@@ -1,4 +1,4 @@
-"""What operations compute that select, limit and convert each element."""
+"""Semantics of element-wise selection, clipping and conversion."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def astype(op: ops.AstypeOp, x: Array) -> Array:
 
 
 def convert(x: Array, element: Element) -> Array:
-    """What becomes the right elements when it is fitted, which wraps integers around."""
+    """Return the elements converted to type `element`, up to the rounding and wrapping of `fit`."""
     if is_bool(element):
         return x != 0
     if isinstance(element, IntegerType) and np.issubdtype(x.dtype, np.floating):
@@ -45,9 +45,9 @@ def convert(x: Array, element: Element) -> Array:
 
 
 def saturate(x: Array, element: IntegerType) -> Array:
-    """The integers next toward zero, at most the bounds of the element type; 0 for NaN."""
+    """Return the elements truncated toward zero and clamped to an integer type; 0 for NaN."""
     (low, high), dtype = bounds(element), dtype_of(element)
-    below, above = x < low, x >= high + 1  # powers of 2, which high is not: exact in f64
+    below, above = x < low, x >= high + 1  # low and high + 1 are powers of 2: exact in f64
     whole = np.trunc(np.where(below | above | np.isnan(x), 0, x)).astype(dtype)
     whole = np.where(above, np.asarray(high, dtype), whole)
     return np.where(below, np.asarray(low, dtype), whole)
@@ -59,9 +59,9 @@ def reinterpret(op: ops.ReinterpretOp, x: Array) -> Array:
 
 
 def with_bits(x: Array, source: Element, target: Element) -> Array:
-    """The elements of type `target` that have the bits of those of type `source`."""
+    """Return the elements of type `target` with the bits of the elements of type `source`."""
     if isinstance(source, IntegerType) and isinstance(target, IntegerType):
-        return as_numbers(x)  # fitting to the other signedness is all
+        return as_numbers(x)  # `fit` changes the signedness
     bits = round_bf16(x) if isinstance(source, BFloat16Type) else x
     if isinstance(target, BFloat16Type):
         return widen_bf16(bits.view(np.uint16))

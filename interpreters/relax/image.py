@@ -1,4 +1,4 @@
-"""What operations on images compute."""
+"""Semantics of operations on images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...dialects.relax import image as ops
 from ...dialects.relax.layout import Layout
 from ..arrays import Array, bounds, element_of
-from .manipulation import relayout
+from .layout import relayout
 from .table import Semantics
 
 __all__ = ["IMAGE", "resample"]
@@ -23,8 +23,7 @@ def resize(op: ops.ResizeOp, data: Array) -> Array:
     layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
     axes = range(2, data.ndim)
-    sizes = [*op.size]
-    result = resample(data, axes, sizes, op.sampling(), op.scales, op.roi)
+    result = resample(data, axes, op.size, op.sampling(), op.scales, op.roi)
     return relayout(_as_elements(op, result, data), plain, layout)
 
 
@@ -37,7 +36,7 @@ def upsampling(op: ops.UpsamplingOp, data: Array) -> Array:
 
 
 def _as_elements(op: ops.ResampleOp | ops.UpsamplingOp, result: Array, data: Array) -> Array:
-    """What interpolation of integers gives, cut off to their range and truncated."""
+    """Return the result of interpolation; for integers truncated and clamped to their range."""
     if data.dtype.kind == "f" or result.dtype == data.dtype:
         return result
     least, greatest = bounds(element_of(op.result.type))
@@ -52,8 +51,10 @@ def resample(
     scales: Sequence[float] | None = None,
     roi: Sequence[float] | None = None,
 ) -> Array:
-    """The array with other sizes along some axes, one after the other; integers become f64 if they
-    are interpolated."""
+    """Return the array resampled to `sizes` along `axes`, one axis after the other.
+
+    Interpolated integers become f64. `scales` and `roi` are those of `ResampleOp`.
+    """
     outside: list[Array] = []
     rank = data.ndim
     for i, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
@@ -78,14 +79,15 @@ def resample(
 def coordinates(
     mode: str, extent: int, size: int, scale: float | None, start: float, end: float
 ) -> Coordinates:
-    """Where in a dimension of `extent` the elements of one of `size` are.
+    """Return the coordinates, in a dimension of size `extent`, of the elements of one of `size`.
 
-    With a scale, the new size is thought of as scale * extent, which `size` is cut off (ONNX).
+    `mode` is the coordinate transformation, `start` and `end` the region of interest. With a scale,
+    the new size counts as scale * extent, of which `size` is the integral part (ONNX).
     """
     x = np.arange(size, dtype=np.float64)
     length = size if scale is None else scale * extent
 
-    # Multiplied first, so that what is a whole number comes out as one
+    # Multiply first: integral coordinates are then exact.
     def back(x: Coordinates) -> Coordinates:
         return x * extent / size if scale is None else x / scale
 
@@ -109,11 +111,11 @@ def coordinates(
 
 
 def nearest(places: Coordinates, rounding: str, extent: int) -> NDArray[np.intp]:
-    """The index of the element that is nearest to each place."""
+    """Return the index of the element nearest to each coordinate."""
     match rounding:
         case "round":
             index = np.rint(places)
-        # As in TVM, what should be a whole number and is a bit off it is one
+        # As in TVM, coordinates that miss an integer by a rounding error count as that integer.
         case "floor":
             index = np.floor(places + 1e-5)
         case "ceil":
@@ -128,9 +130,13 @@ def nearest(places: Coordinates, rounding: str, extent: int) -> NDArray[np.intp]
 def _interpolate(
     data: Array, axis: int, places: Coordinates, scale: float, sampling: ops.Sampling
 ) -> Array:
-    """The sums of the elements around each place, weighted by their distance from it."""
+    """Return the linear or cubic interpolation at the coordinates `places` along `axis`.
+
+    Each result is the sum of the elements around a coordinate, weighted by their distance from it.
+    """
     extent = data.shape[axis]
     cubic = sampling.method == "cubic"
+    # Antialiasing widens the kernel when the image shrinks: distances are scaled down.
     shrink = min(scale, 1.0) if sampling.antialias else 1.0
     first = int(np.floor(-(2 if cubic else 1) / shrink)) + 1
     offsets = np.arange(first, 2 - first)[:, None]
@@ -155,7 +161,7 @@ def _interpolate(
 
 
 def _cubic(distances: Coordinates, alpha: float) -> Coordinates:
-    """Keys' cubic convolution kernel."""
+    """Return the weights of Keys' cubic convolution kernel (IEEE Trans. ASSP 29, 1981)."""
     x = abs(distances)
     near = ((alpha + 2) * x - (alpha + 3)) * x * x + 1
     far = ((x - 5) * x + 8) * x * alpha - 4 * alpha

@@ -1,4 +1,4 @@
-"""What operations compute that read and write at places."""
+"""Semantics of operations that read and write at indices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...dialects.relax import indexing as ops
+from ...dialects.relax.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
+from ...dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
+from ...dialects.relax.strided_slice import StridedSliceOp
 from ..arrays import Array
 from .manipulation import numbers_along
 from .table import Semantics, on_arrays
@@ -15,24 +17,23 @@ __all__ = ["INDEXING"]
 
 
 def places(indices: Array) -> Array:
-    """The indices as numbers that numpy takes for indices; too big ones stay too big."""
+    """Return the indices as int64, which numpy indexes with; indices out of range stay so."""
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(2**63 - 1))
     return indices.astype(np.int64, copy=False)
 
 
-def strided_slice(op: ops.StridedSliceOp, data: Array) -> Array:
+def strided_slice(op: StridedSliceOp, data: Array) -> Array:
     parts = op.slices(data.ndim)
     return data[tuple(parts.get(axis, slice(None)) for axis in range(data.ndim))]
 
 
-def take(op: ops.TakeOp, x: Array, indices: Array) -> Array:
-    axis = None if op.axis is None else op.axis
+def take(op: TakeOp, x: Array, indices: Array) -> Array:
     if op.mode != "wrap":
-        return np.take(x, places(indices), axis, mode="clip")
-    size = x.size if axis is None else x.shape[axis]
+        return np.take(x, places(indices), op.axis, mode="clip")
+    size = x.size if op.axis is None else x.shape[op.axis]
     wrapped = indices if indices.dtype == np.uint64 else indices.astype(np.int64)
-    return np.take(x, places(wrapped % wrapped.dtype.type(size)), axis, mode="clip")
+    return np.take(x, places(wrapped % wrapped.dtype.type(size)), op.axis, mode="clip")
 
 
 def nonzero(x: Array) -> Array:
@@ -42,20 +43,18 @@ def nonzero(x: Array) -> Array:
 # Along an axis
 
 
-def gather(op: ops.GatherOp, data: Array, indices: Array) -> Array:
+def gather(op: GatherOp, data: Array, indices: Array) -> Array:
     return data[along_axis(indices, data.ndim, op.axis)]
 
 
 def along_axis(indices: Array, rank: int, axis: int) -> tuple[Array, ...]:
-    """What to index with for the elements at the indices along an axis."""
+    """Return the numpy index arrays of the elements at `indices` along an axis."""
     grid = [numbers_along(i, size, rank) for i, size in enumerate(indices.shape)]
     grid[axis] = places(indices)
     return tuple(grid)
 
 
-def scatter_elements(
-    op: ops.ScatterElementsOp, data: Array, indices: Array, updates: Array
-) -> Array:
+def scatter_elements(op: ScatterElementsOp, data: Array, indices: Array, updates: Array) -> Array:
     where = along_axis(indices, data.ndim, op.axis)
     return scatter(op.reduction, data, where, updates)
 
@@ -63,30 +62,30 @@ def scatter_elements(
 # At coordinates
 
 
-def gather_nd(op: ops.GatherNDOp, data: Array, indices: Array) -> Array:
+def gather_nd(op: GatherNDOp, data: Array, indices: Array) -> Array:
     batch = op.batch_dims
     grid = [numbers_along(i, data.shape[i], indices.ndim - 1) for i in range(batch)]
     return data[*grid, *coordinates(indices)]
 
 
 def coordinates(indices: Array) -> Sequence[Array]:
-    """What to index with for the parts at the coordinates along the last axis."""
+    """Return the numpy index arrays of the slices at coordinates, the last axis of `indices`."""
     return tuple(np.moveaxis(places(indices), -1, 0))
 
 
-def scatter_nd(op: ops.ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
+def scatter_nd(op: ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
     return scatter(op.reduction, data, coordinates(indices), updates)
 
 
 def scatter(reduction: str, data: Array, where: Sequence[Array], updates: Array) -> Array:
-    """The data with the updates taken in one after the other; f16 is computed in f32."""
+    """Return the data with the updates applied in order; f16 is computed in f32."""
     where = tuple(where)
     if reduction == "update":
         result = data.copy()
         result[where] = updates
         return result
-    wide = {np.dtype(np.float16): np.float32, np.dtype(np.bool_): np.uint8}.get(data.dtype)
-    result = data.astype(wide or data.dtype)
+    dtype = {np.dtype(np.float16): np.float32, np.dtype(np.bool_): np.uint8}.get(data.dtype)
+    result = data.astype(dtype or data.dtype)
     {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}[reduction].at(
         result, where, updates.astype(result.dtype)
     )
@@ -94,11 +93,11 @@ def scatter(reduction: str, data: Array, where: Sequence[Array], updates: Array)
 
 
 INDEXING: Semantics = {
-    ops.GatherNDOp: gather_nd,
-    ops.GatherOp: gather,
-    ops.NonzeroOp: on_arrays(nonzero),
-    ops.ScatterElementsOp: scatter_elements,
-    ops.ScatterNDOp: scatter_nd,
-    ops.StridedSliceOp: strided_slice,
-    ops.TakeOp: take,
+    GatherNDOp: gather_nd,
+    GatherOp: gather,
+    NonzeroOp: on_arrays(nonzero),
+    ScatterElementsOp: scatter_elements,
+    ScatterNDOp: scatter_nd,
+    StridedSliceOp: strided_slice,
+    TakeOp: take,
 }

@@ -1,4 +1,4 @@
-"""What operations of linear algebra compute."""
+"""Semantics of linear algebra."""
 
 from __future__ import annotations
 
@@ -7,45 +7,47 @@ from collections.abc import Callable
 import numpy as np
 
 from ...dialects.relax import linear_algebra as ops
-from ..arrays import Array, wide
+from ..arrays import Array, widen
 from .table import Semantics, at_least_f32, on_arrays
 
 __all__ = ["LINEAR_ALGEBRA", "as_matrices", "matmul", "matrix_product", "sums_of_products"]
 
 
 def einsum(op: ops.EinsumOp, *arrays: Array) -> Array:
-    """The sum of products, f16 in f32, in an order that numpy finds good."""
+    """Return the Einstein summation, f16 in f32, in the order of contraction that numpy chooses."""
     return np.einsum(op.subscripts, *map(at_least_f32, arrays), optimize=True)
 
 
 def sums_of_products(
     function: Callable[[Array, Array], Array], lhs: Array, rhs: Array, terms: int
 ) -> Array:
-    """`function` of two arrays, whose result elements are sums of that many products.
+    """Return `function(lhs, rhs)`, whose elements are sums of `terms` products, in a wide type.
 
-    Sums of f16 are f32. Those of integers are exact modulo 2^64; computed in f64 where that is
-    exact, as numpy has no fast matrix product of integers.
+    f16 is computed in f32. Integers are computed modulo 2^64; in f64 where that is exact, because
+    numpy has no fast matrix product of integers.
     """
     if lhs.dtype.kind == "f":
-        return function(wide(lhs), wide(rhs))
+        return function(widen(lhs), widen(rhs))
     if terms * _magnitude(lhs) * _magnitude(rhs) <= 2**53:
         return function(lhs.astype(np.float64), rhs.astype(np.float64)).astype(np.int64)
     return function(lhs.astype(np.int64), rhs.astype(np.int64))
 
 
 def _magnitude(array: Array) -> int:
-    """The greatest absolute value."""
+    """Return the largest absolute value, 0 for an empty array."""
     return max(-int(array.min()), int(array.max())) if array.size else 0
 
 
 def matrix_product(lhs: Array, rhs: Array) -> Array:
-    """`numpy.matmul`, in BLAS wherever the elements are."""
+    """Return `numpy.matmul`, computed by BLAS for any strides."""
     return np.matmul(as_matrices(lhs), as_matrices(rhs))
 
 
 def as_matrices(array: Array) -> Array:
-    """The array, copied if BLAS cannot take its matrices as they lie in memory: numpy would fall
-    back on a loop a hundred times slower, also for a fill that is broadcast."""
+    """Return the array, copied if BLAS does not support its strides.
+
+    numpy would fall back to a loop that is a hundred times slower, also for broadcast fills.
+    """
     if array.ndim < 2:
         return np.ascontiguousarray(array)
     (rows, columns), (row, column) = array.shape[-2:], array.strides[-2:]
@@ -56,12 +58,12 @@ def as_matrices(array: Array) -> Array:
 
 
 def matmul(lhs: Array, rhs: Array) -> Array:
-    """The product of matrices, with sums as wide as `sums_of_products` says."""
+    """Return the matrix product, accumulated as in `sums_of_products`."""
     return sums_of_products(matrix_product, lhs, rhs, lhs.shape[-1])
 
 
 def dense(_: ops.DenseOp, data: Array, weight: Array) -> Array:
-    if weight.strides[0] == 0 and len(weight) > 1:  # a fill: all outputs are the same
+    if weight.strides[0] == 0 and len(weight) > 1:  # a fill: all outputs are equal
         return matmul(data, weight[:1].T).repeat(len(weight), -1)
     return matmul(data, weight.T)
 

@@ -1,4 +1,4 @@
-"""What operations of neural networks compute that are no family of their own; of f16, in f32."""
+"""Semantics of softmax, dropout, bias_add, pad and batch_flatten; f16 is computed in f32."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dialects.relax import nn as ops
 from ...dialects.relax.types import tensor_type
-from ..arrays import Array, element_of, fit, wide
+from ..arrays import Array, element_of, fit, widen
 from .table import Semantics
 
 __all__ = ["NN", "pad"]
@@ -23,10 +23,13 @@ _NUMPY_MODES: dict[str, Literal["reflect", "edge", "wrap"]] = {
 
 
 def softmax(op: ops.SoftmaxOp, data: Array) -> Array:
-    """Each step in the element type, as ONNX and TVM define it; sums of f16 in f32."""
+    """Return softmax with each step rounded to the element type, as in ONNX and TVM.
+
+    Only the sum of f16 is accumulated in f32.
+    """
     element = element_of(tensor_type(op.data))
     powers = fit(np.exp(fit(_less_maximum(op, data), element)), element)
-    total = fit(wide(powers).sum(axis=op.axis, keepdims=True), element)
+    total = fit(widen(powers).sum(axis=op.axis, keepdims=True), element)
     powers /= total
     return powers
 
@@ -37,8 +40,8 @@ def log_softmax(op: ops.LogSoftmaxOp, data: Array) -> Array:
 
 
 def _less_maximum(op: ops.SoftmaxBaseOp, data: Array) -> Array:
-    """The elements less the greatest along the axis: exp of none of them overflows."""
-    data = wide(data)
+    """Return the elements minus the maximum along the axis, so that their exp cannot overflow."""
+    data = widen(data)
     return data - data.max(axis=op.axis, keepdims=True, initial=-np.inf)
 
 
@@ -49,18 +52,20 @@ def dropout(_: ops.DropoutOp, data: Array) -> Array:
 def bias_add(op: ops.BiasAddOp, data: Array, bias: Array) -> Array:
     after = data.ndim - 1 - op.axis % data.ndim
     bias = bias.reshape(-1, *(1,) * after)
-    # A sum of bools is no exclusive or
+    # The sum of i1 is exclusive or; numpy's `+` of bools is or.
     return data ^ bias if data.dtype == np.bool_ else data + bias
 
 
 def padded(op: ops.PadOp, data: Array) -> Array:
-    widths = [*op.pad_width]
-    value = op.pad_value
-    return pad(data, [*zip(widths[::2], widths[1::2], strict=True)], value, op.pad_mode)
+    widths = zip(op.pad_width[::2], op.pad_width[1::2], strict=True)
+    return pad(data, [*widths], op.pad_value, op.pad_mode)
 
 
 def pad(data: Array, widths: Sequence[tuple[int, int]], value: float, mode: str) -> Array:
-    """The array with elements added before and after each dimension, or cut off it."""
+    """Return the array padded by (before, after) along each dimension.
+
+    A negative width removes elements, before others are added.
+    """
     if not widths:
         return data
     kept = (
@@ -71,7 +76,7 @@ def pad(data: Array, widths: Sequence[tuple[int, int]], value: float, mode: str)
     added = [(max(0, before), max(0, after)) for before, after in widths]
     if mode != "constant":
         return np.pad(data, added, _NUMPY_MODES[mode])
-    # An integer of any size, which wraps around
+    # Wrap an integer around to the element type: numpy refuses one that is out of range.
     number = value if data.dtype.kind == "f" else np.uint64(int(value) % 2**64)
     return np.pad(data, added, constant_values=np.asarray(number).astype(data.dtype))
 

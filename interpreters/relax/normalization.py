@@ -1,4 +1,4 @@
-"""What normalizations compute; of f16, in f32."""
+"""Semantics of normalizations; f16 is computed in f32."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dialects.relax import normalization as ops
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
-from ..arrays import Array, wide
+from ..arrays import Array, widen
 from .table import Semantics
 
 __all__ = ["NORMALIZATION"]
@@ -17,30 +17,32 @@ __all__ = ["NORMALIZATION"]
 def batch_norm(
     op: ops.BatchNormOp, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
 ) -> Array:
-    """One product and one sum for each element: the factors are computed for each channel."""
-    factor = 1 / np.sqrt(wide(variance) + op.epsilon)
+    """Return the batch normalization as one product and one sum for each element.
+
+    The factor gamma / sqrt(variance + epsilon) and the shift are computed once for each channel.
+    """
+    factor = 1 / np.sqrt(widen(variance) + op.epsilon)
     if op.scale:
         factor = factor * gamma
-    shift = -wide(mean) * factor
+    shift = -widen(mean) * factor
     if op.center:
         shift = shift + beta
     axes = [op.axis]
-    data = wide(data)
+    data = widen(data)
     result = data * _along(factor, data, axes).astype(data.dtype)
     result += _along(shift, data, axes).astype(data.dtype)
     return result
 
 
 def layer_norm(op: ops.LayerNormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    axes = [*op.axes]
-    result = _normalize(wide(data), tuple(axes), op.epsilon)
-    return _affine(op, result, gamma, beta, axes)
+    result = _normalize(widen(data), op.axes, op.epsilon)
+    return _affine(op, result, gamma, beta, op.axes)
 
 
 def instance_norm(op: ops.InstanceNormOp, data: Array, gamma: Array, beta: Array) -> Array:
     channels = normalize_axis(op.axis, data.ndim)
     axes = tuple(axis for axis in range(1, data.ndim) if axis != channels)
-    result = _normalize(wide(data), axes, op.epsilon)
+    result = _normalize(widen(data), axes, op.epsilon)
     return _affine(op, result, gamma, beta, [channels])
 
 
@@ -48,41 +50,41 @@ def group_norm(op: ops.GroupNormOp, data: Array, gamma: Array, beta: Array) -> A
     channels, *axes = normalize_axes([op.channel_axis, *op.axes], data.ndim)
     groups = op.num_groups
     split = groups, data.shape[channels] // groups
-    grouped = wide(data).reshape(*data.shape[:channels], *split, *data.shape[channels + 1 :])
+    grouped = widen(data).reshape(*data.shape[:channels], *split, *data.shape[channels + 1 :])
     inner = (channels + 1, *(axis + (axis > channels) for axis in axes))
     result = _normalize(grouped, inner, op.epsilon).reshape(data.shape)
     return _affine(op, result, gamma, beta, [channels])
 
 
 def rms_norm(op: ops.RMSNormOp, data: Array, weight: Array) -> Array:
-    axes = [*op.axes]
-    data = wide(data)
-    squares = np.mean(data * data, axis=tuple(axes), keepdims=True)
-    return data / np.sqrt(squares + op.epsilon) * _along(weight, data, axes)
+    data = widen(data)
+    squares = np.mean(data * data, axis=op.axes, keepdims=True)
+    return data / np.sqrt(squares + op.epsilon) * _along(weight, data, op.axes)
 
 
 def l2_normalize(op: ops.L2NormalizeOp, data: Array) -> Array:
-    data = wide(data)
-    squares = np.sum(data * data, axis=tuple(op.axis), keepdims=True)
+    data = widen(data)
+    squares = np.sum(data * data, axis=op.axis, keepdims=True)
     return data / np.sqrt(np.maximum(squares, op.eps))
 
 
 def lrn(op: ops.LRNOp, data: Array) -> Array:
     size = op.size
-    data = wide(data)
+    data = widen(data)
     squares = np.moveaxis(data * data, op.axis, 0)
     before = (size - 1) // 2
     sums = np.zeros_like(squares)
+    # Add the squares shifted by each offset in the window: sums[i] += squares[i + offset].
     for offset in range(-before, size - before):
-        there, here = slice(max(0, offset), None), slice(max(0, -offset), None)
+        source, target = slice(max(0, offset), None), slice(max(0, -offset), None)
         count = max(0, len(squares) - abs(offset))
-        sums[here][:count] += squares[there][:count]
+        sums[target][:count] += squares[source][:count]
     base = op.bias + op.alpha / size * sums
     return data / np.moveaxis(base**op.beta, 0, op.axis)
 
 
 def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
-    """The array less its mean, over the root of its variance, both over `axes`."""
+    """Return (data - mean) / sqrt(variance + epsilon), mean and variance over `axes`."""
     centered = data - np.mean(data, axis=axes, keepdims=True)
     variance = np.mean(centered * centered, axis=axes, keepdims=True)
     return centered / np.sqrt(variance + epsilon)
@@ -91,6 +93,7 @@ def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _affine(
     op: ops.AffineNormOp, data: Array, gamma: Array, beta: Array, axes: Sequence[int]
 ) -> Array:
+    """Return data * gamma + beta, as far as the properties `scale` and `center` say."""
     if op.scale:
         data = data * _along(gamma, data, axes)
     if op.center:
@@ -99,7 +102,7 @@ def _affine(
 
 
 def _along(parameter: Array, data: Array, axes: Sequence[int]) -> Array:
-    """The parameter with its dimensions at the place of these axes of `data`."""
+    """Return the parameter reshaped to broadcast along these axes of `data`."""
     axes = normalize_axes(axes, data.ndim)
     parameter = parameter.transpose(np.argsort(axes))
     return np.expand_dims(parameter, tuple(a for a in range(data.ndim) if a not in axes))

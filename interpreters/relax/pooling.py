@@ -1,4 +1,4 @@
-"""What pooling computes, one dimension after the other: a maximum of maxima, a sum of sums."""
+"""Semantics of pooling, one dimension after the other: a maximum of maxima, a sum of sums."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from ...dialects.relax import pooling as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
-from ..arrays import Array, bounds, element_of, wide
+from ..arrays import Array, bounds, element_of, widen
 from .binary import divide
-from .manipulation import relayout
+from .layout import relayout
 from .table import Semantics
-from .windows import counts, covered, tap
+from .windows import pad_to_windows, tap, window_counts
 
 __all__ = ["POOLING"]
 
@@ -30,23 +30,23 @@ def max_pool(op: ops.MaxPoolOp, data: Array) -> Array:
 def avg_pool(op: ops.AvgPoolOp, data: Array) -> Array:
     layout, out_layout = op.layouts()
     plain = Layout.parse("NC" + op.SPATIAL)
-    data = wide(relayout(data, layout, plain))
+    data = widen(relayout(data, layout, plain))
     windows = op.pool_windows()
     sums = _reduce(np.add, data, windows, 0)
     divisors = np.ones((), data.dtype)
     for window, extent in zip(windows, data.shape[2:], strict=True):
         counted = _counted(window, extent, padding=op.count_include_pad)
         divisors = divisors[..., None] * counted
-    # Nothing counts in a window of padding alone
+    # A window in the padding alone counts no elements: its mean is 0 / 1.
     return relayout(divide(sums, np.maximum(divisors, 1)), plain, out_layout)
 
 
 def _reduce(
-    function: Callable[..., Array], data: Array, windows: Sequence[Window], neutral: float
+    function: Callable[..., Array], data: Array, windows: Sequence[Window], identity: float
 ) -> Array:
-    """`function` of the elements of each window."""
-    out = counts(data, windows)
-    result = covered(data, windows, neutral)
+    """Return the reduction of each window by `function`, with padding of its `identity`."""
+    out = window_counts(data, windows)
+    result = pad_to_windows(data, windows, identity)
     for axis, (window, count) in enumerate(zip(windows, out, strict=True), 2):
         before = (slice(None),) * axis
         taps = [result[*before, tap(window, i, count)] for i in range(window.size)]
@@ -60,8 +60,7 @@ def _reduce(
 
 
 def _counted(window: Window, extent: int, padding: bool) -> Array:
-    """How many elements count of each window along a dimension: those of the tensor, and those of
-    the padding if `padding`."""
+    """Return the number of elements in each window along a dimension, with or without `padding`."""
     count = window.count(extent)
     first = np.arange(count)[:, None] * window.stride - window.before
     places = first + np.arange(window.size) * window.dilation
@@ -75,13 +74,13 @@ def adaptive_max_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
     if data.dtype.kind == "f":
-        return _adaptive(op, wide(data), np.mean)
-    sums = _adaptive(op, wide(data), np.sum)
+        return _adaptive(op, widen(data), np.mean)
+    sums = _adaptive(op, widen(data), np.sum)
     return divide(sums, _adaptive(op, np.ones(data.shape, np.int64), np.sum))
 
 
 def _adaptive(op: ops.AdaptivePoolOp, data: Array, reduce: Callable[..., Array]) -> Array:
-    """What `reduce` makes of each range of `data`."""
+    """Return the reduction of each range of `data` by `reduce`, a numpy reduction."""
     layout, plain = op.data_layout(), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
     sizes = op.output_sizes()

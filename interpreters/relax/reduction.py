@@ -1,4 +1,4 @@
-"""What reductions compute: f16 in f32, and rounded once; integers wrap around."""
+"""Semantics of reductions; f16 is computed in f32 and rounded once, integers wrap around."""
 
 from __future__ import annotations
 
@@ -15,28 +15,25 @@ from .table import Compute, Semantics, as_numbers, at_least_f32
 __all__ = ["REDUCTION"]
 
 
-def axes(op: ops.ReductionOp) -> tuple[int, ...] | None:
-    return None if op.axis is None else tuple(op.axis)
-
-
 def accumulate(function: np.ufunc) -> Compute:
-    """A reduction by a function of two numbers that has an identity."""
+    """Return the reduction by a function of two numbers that has an identity."""
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
         x = at_least_f32(x)
-        keepdims = op.keepdims
-        return function.reduce(x, axis=axes(op), dtype=x.dtype, keepdims=keepdims)
+        return function.reduce(x, axis=op.axis, dtype=x.dtype, keepdims=op.keepdims)
 
     return compute
 
 
-def extremum(function: np.ufunc, of_none: int) -> Compute:
-    """A reduction by maximum or minimum; without elements, that bound of the element type."""
+def extremum(function: np.ufunc, identity: int) -> Compute:
+    """Return the reduction by maximum or minimum.
+
+    `identity` is 0 if its identity is the least value of the element type, 1 if the greatest.
+    """
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
-        initial = bounds(element_of(op.result.type))[of_none]
-        keepdims = op.keepdims
-        return function.reduce(as_numbers(x), axis=axes(op), keepdims=keepdims, initial=initial)
+        initial = bounds(element_of(op.result.type))[identity]
+        return function.reduce(as_numbers(x), axis=op.axis, keepdims=op.keepdims, initial=initial)
 
     return compute
 
@@ -51,13 +48,18 @@ def mean(op: ops.MeanOp, x: Array) -> Array:
 
 
 def index(function: Callable[..., Array]) -> Compute:
-    """The index of an extremum: numpy's is the first one."""
+    """Return the reduction to the index of an extremum; `function` is `np.argmax` or `np.argmin`.
+
+    numpy returns the first of equal elements: for the last one, the array is flipped.
+    """
 
     def compute(op: ops.ArgReductionOp, x: Array) -> Array:
-        axis = None if op.axis is None else op.axis
+        axis = op.axis
         size = x.size if axis is None else x.shape[axis]
         if not size:
-            raise InterpretationError(f"{op.name} of no elements: shape {x.shape}, axis {axis}")
+            raise InterpretationError(
+                f"{op.name} needs at least one element: shape {x.shape}, axis {axis}"
+            )
         last = op.select_last_index
         x = np.flip(as_numbers(x), axis) if last else as_numbers(x)
         first = function(x, axis=axis, keepdims=op.keepdims)
@@ -69,11 +71,11 @@ def index(function: Callable[..., Array]) -> Compute:
 REDUCTION: Semantics = {
     ops.SumOp: accumulate(np.add),
     ops.MeanOp: mean,
-    ops.MaxOp: extremum(np.maximum, of_none=0),
-    ops.MinOp: extremum(np.minimum, of_none=1),
+    ops.MaxOp: extremum(np.maximum, identity=0),
+    ops.MinOp: extremum(np.minimum, identity=1),
     ops.ProdOp: accumulate(np.multiply),
-    ops.AnyOp: extremum(np.maximum, of_none=0),
-    ops.AllOp: extremum(np.minimum, of_none=1),
+    ops.AnyOp: extremum(np.maximum, identity=0),
+    ops.AllOp: extremum(np.minimum, identity=1),
     ops.ArgmaxOp: index(np.argmax),
     ops.ArgminOp: index(np.argmin),
 }

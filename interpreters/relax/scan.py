@@ -1,4 +1,4 @@
-"""What scans compute: f16 in f32, and rounded once; integers wrap around."""
+"""Semantics of scans; f16 is computed in f32 and rounded once, integers wrap around."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ __all__ = ["SCAN"]
 
 
 def scan(function: np.ufunc) -> Compute:
-    """What a function of two numbers makes of the elements up to each one."""
+    """Return the scan by a function of two numbers that has an identity."""
 
     def compute(op: ops.ScanOp, x: Array) -> Array:
         x = at_least_f32(x) if op.axis is not None else at_least_f32(x).reshape(-1)
         axis = 0 if op.axis is None else op.axis
-        reverse = op.reverse
-        # Along the first axis, in which direction ever: a view.
-        source = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
+        # A view in which the scan runs forwards along the first axis.
+        source = np.moveaxis(np.flip(x, axis) if op.reverse else x, axis, 0)
         total: Array = function.accumulate(source, axis=0, dtype=x.dtype)
         if op.exclusive:
             total = np.concatenate([np.full_like(total[:1], function.identity), total[:-1]])
         total = np.moveaxis(total, 0, axis)
-        return np.flip(total, axis) if reverse else total
+        return np.flip(total, axis) if op.reverse else total
 
     return compute
 

@@ -1,4 +1,4 @@
-"""What operations compute that order elements: NaN last, equal elements in their order."""
+"""Semantics of sorting: stable, with NaN greater than any number."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["SORTING"]
 
 
 def order(x: Array, axis: int, descending: bool) -> NDArray[np.intp]:
-    """The indices of the elements in order.
+    """Return the indices of the elements in sorted order along `axis`.
 
-    In descending order equal elements stay in theirs too: the order of the flipped ones, flipped.
+    A stable descending order is the ascending order of the flipped array, flipped back.
     """
     x = as_numbers(x)
     if not descending:
@@ -29,8 +29,7 @@ def argsort(op: ops.ArgsortOp, x: Array) -> Array:
 
 
 def sort(op: ops.SortOp, x: Array) -> Array:
-    axis = op.axis
-    return np.take_along_axis(x, order(x, axis, op.descending), axis)
+    return np.take_along_axis(x, order(x, op.axis, op.descending), op.axis)
 
 
 def topk(op: ops.TopkOp, x: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""How a table of functions on arrays becomes functions of xDSL's interpreter."""
+"""Tables of functions on arrays, and their conversion to functions of xDSL's interpreter."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ __all__ = [
 ]
 
 Compute: TypeAlias = Callable[..., Array | tuple[Array, ...]]
-"""A function of an operation and the arrays of its operands: the arrays of its results."""
+"""A function from an operation and the arrays of its operands to the arrays of its results."""
 
 Semantics: TypeAlias = Mapping[type[Operation], Compute]
+"""A table: operation class -> the function that computes it."""
 
 
 def on_arrays(function: Callable[..., Array]) -> Compute:
-    """A function of the operands alone; it sees i1 as 0 and 1."""
+    """Return the semantics of an operation without properties; i1 is passed as 0 and 1."""
 
     def compute(_: Operation, *arrays: Array) -> Array:
         return function(*map(as_numbers, arrays))
@@ -44,12 +45,12 @@ def on_arrays(function: Callable[..., Array]) -> Compute:
 
 
 def as_numbers(array: Array) -> Array:
-    """The array, i1 as 0 and 1."""
+    """Return the array, i1 as the numbers 0 and 1."""
     return array.view(np.uint8) if array.dtype == np.bool_ else array
 
 
 def at_least_f32(array: Array) -> Array:
-    """The array, i1 as 0 and 1 and f16 as f32: what is computed in steps is rounded once."""
+    """Return the array, i1 as 0 and 1, f16 as f32: several steps are then rounded only once."""
     array = as_numbers(array)
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
@@ -57,8 +58,10 @@ def at_least_f32(array: Array) -> Array:
 def interpreter_functions(
     name: str, bases: tuple[type[InterpreterFunctions], ...], *tables: Semantics
 ) -> type[InterpreterFunctions]:
-    """The functions of `bases`, and those of the tables: what these give is made of the element
-    type of the result."""
+    """Return a class of interpreter functions, those of `bases` and those of the tables.
+
+    Results of the functions in the tables are converted to the element type of the result.
+    """
     methods = {op.name: _method(op, compute) for table in tables for op, compute in table.items()}
     return register_impls(type(name, bases, methods))
 
@@ -70,7 +73,7 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
         with np.errstate(all="ignore"):
             try:
                 values = compute(op, *args)
-            except (IndexError, VerifyException) as error:  # what only the values of operands show
+            except (IndexError, VerifyException) as error:  # invalid values of operands
                 raise InterpretationError(f"{op.name}: {error}") from error
             results = values if isinstance(values, tuple) else (values,)
             return tuple(

@@ -1,4 +1,4 @@
-"""What functions of one tensor compute, element by element; none warns."""
+"""Semantics of element-wise functions of one tensor. Nothing warns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,28 @@ from collections.abc import Callable
 import numpy as np
 
 from ...dialects.relax import unary as ops
+from ...dialects.relax.logical import BitwiseNotOp, LogicalNotOp
+from ...dialects.relax.transcendental import (
+    AcoshOp,
+    AcosOp,
+    AsinhOp,
+    AsinOp,
+    AtanhOp,
+    AtanOp,
+    CoshOp,
+    CosOp,
+    ErfOp,
+    Expm1Op,
+    ExpOp,
+    Log1pOp,
+    Log2Op,
+    LogOp,
+    SigmoidOp,
+    SinhOp,
+    SinOp,
+    TanhOp,
+    TanOp,
+)
 from ..arrays import Array
 from .table import Semantics, at_least_f32, on_arrays
 
@@ -14,7 +36,7 @@ __all__ = ["UNARY", "erf", "sigmoid"]
 
 
 def keep_integers(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A function that rounds, which changes no integer."""
+    """Return the rounding function, restricted to floats: integers are unchanged."""
     return lambda x: function(x) if np.issubdtype(x.dtype, np.floating) else x
 
 
@@ -23,12 +45,12 @@ def rsqrt(x: Array) -> Array:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), computed in at least 32 bits: exp(12.0) overflows f16."""
+    """Return 1 / (1 + exp(-x)), computed in at least 32 bits: exp(12.0) overflows f16."""
     return 1 / (1 + np.exp(-at_least_f32(x)))
 
 
-# The rational approximations of the Cephes library (S. L. Moshier, ndtr.c): erf(x) / x of the
-# square of x up to 1, and erfc(x) * exp(x * x) of x from 1 to 8.
+# Rational approximations from the Cephes library (S. L. Moshier, ndtr.c): erf(x) / x as a function
+# of x * x for |x| <= 1, and erfc(x) * exp(x * x) as a function of x for 1 <= x <= 8.
 _NEAR = (
     (
         9.60497373987051638749,
@@ -73,22 +95,23 @@ _FAR = (
 
 
 def erf(x: Array) -> Array:
-    """The error function, in f64, within 4 units in the last place."""
+    """Return the error function in f64, within 4 units in the last place."""
     x = x.astype(np.float64)
     near = np.clip(x, -1, 1)
-    far = np.clip(np.abs(x), 1, 6)  # from 5.93 on it is 1
+    far = np.clip(np.abs(x), 1, 6)  # erf(x) rounds to 1 from 5.93 on
     inner = near * _ratio(_NEAR, near * near)
     outer = 1 - np.exp(-far * far) * _ratio(_FAR, far)
     return np.where(np.abs(x) <= 1, inner, np.copysign(outer, x))
 
 
 def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
-    """The ratio of two polynomials, their coefficients from the highest power down."""
+    """Return the ratio of two polynomials, given their coefficients from the highest power down."""
     numerator, denominator = (_polynomial(c, x) for c in coefficients)
     return numerator / denominator
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+    """Evaluate a polynomial by Horner's scheme."""
     value = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         value *= x
@@ -105,30 +128,30 @@ UNARY: Semantics = {
     ops.FloorOp: on_arrays(keep_integers(np.floor)),
     ops.RoundOp: on_arrays(keep_integers(np.rint)),
     ops.TruncOp: on_arrays(keep_integers(np.trunc)),
-    ops.ExpOp: on_arrays(np.exp),
-    ops.Expm1Op: on_arrays(np.expm1),
-    ops.LogOp: on_arrays(np.log),
-    ops.Log2Op: on_arrays(np.log2),
-    ops.Log1pOp: on_arrays(np.log1p),
+    ExpOp: on_arrays(np.exp),
+    Expm1Op: on_arrays(np.expm1),
+    LogOp: on_arrays(np.log),
+    Log2Op: on_arrays(np.log2),
+    Log1pOp: on_arrays(np.log1p),
     ops.SqrtOp: on_arrays(np.sqrt),
     ops.RsqrtOp: on_arrays(rsqrt),
-    ops.SinOp: on_arrays(np.sin),
-    ops.CosOp: on_arrays(np.cos),
-    ops.TanOp: on_arrays(np.tan),
-    ops.AsinOp: on_arrays(np.arcsin),
-    ops.AcosOp: on_arrays(np.arccos),
-    ops.AtanOp: on_arrays(np.arctan),
-    ops.SinhOp: on_arrays(np.sinh),
-    ops.CoshOp: on_arrays(np.cosh),
-    ops.TanhOp: on_arrays(np.tanh),
-    ops.AsinhOp: on_arrays(np.arcsinh),
-    ops.AcoshOp: on_arrays(np.arccosh),
-    ops.AtanhOp: on_arrays(np.arctanh),
-    ops.ErfOp: on_arrays(erf),
-    ops.SigmoidOp: on_arrays(sigmoid),
+    SinOp: on_arrays(np.sin),
+    CosOp: on_arrays(np.cos),
+    TanOp: on_arrays(np.tan),
+    AsinOp: on_arrays(np.arcsin),
+    AcosOp: on_arrays(np.arccos),
+    AtanOp: on_arrays(np.arctan),
+    SinhOp: on_arrays(np.sinh),
+    CoshOp: on_arrays(np.cosh),
+    TanhOp: on_arrays(np.tanh),
+    AsinhOp: on_arrays(np.arcsinh),
+    AcoshOp: on_arrays(np.arccosh),
+    AtanhOp: on_arrays(np.arctanh),
+    ErfOp: on_arrays(erf),
+    SigmoidOp: on_arrays(sigmoid),
     ops.IsNanOp: on_arrays(np.isnan),
     ops.IsInfOp: on_arrays(np.isinf),
     ops.IsFiniteOp: on_arrays(np.isfinite),
-    ops.LogicalNotOp: on_arrays(np.logical_not),
-    ops.BitwiseNotOp: on_arrays(np.invert),
+    LogicalNotOp: on_arrays(np.logical_not),
+    BitwiseNotOp: on_arrays(np.invert),
 }

@@ -1,4 +1,4 @@
-"""Arrays that windows slide over: their first two dimensions are batch and channels."""
+"""Sliding windows over arrays whose first two dimensions are batch and channels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...dialects.relax.windows import Window
 from ..arrays import Array
 
-__all__ = ["covered", "counts", "slide", "tap"]
+__all__ = ["pad_to_windows", "window_counts", "sliding_windows", "tap"]
 
 
-def counts(array: Array, windows: Sequence[Window]) -> tuple[int, ...]:
-    """How many windows there are along each spatial dimension of an array without its padding."""
+def window_counts(array: Array, windows: Sequence[Window]) -> tuple[int, ...]:
+    """Return the number of windows along each spatial dimension of an unpadded array."""
     return tuple(w.count(n) for w, n in zip(windows, array.shape[2:], strict=True))
 
 
-def covered(array: Array, windows: Sequence[Window], value: float) -> Array:
-    """The array with as much padding of that value as its windows reach into: itself if none."""
+def pad_to_windows(array: Array, windows: Sequence[Window], value: float) -> Array:
+    """Return the array padded with `value` as far as the windows reach.
+
+    The array itself, without a copy, if no padding is needed.
+    """
     sizes = array.shape[2:]
     covers = [w.covered(w.count(n)) for w, n in zip(windows, sizes, strict=True)]
     if all(w.before == 0 and c <= n for w, n, c in zip(windows, sizes, covers, strict=True)):
@@ -31,9 +34,11 @@ def covered(array: Array, windows: Sequence[Window], value: float) -> Array:
     return result
 
 
-def slide(array: Array, windows: Sequence[Window]) -> Array:
-    """What each window covers of an array with its padding, a view: the elements of a window along
-    dimensions 2 and on, the windows along the last ones."""
+def sliding_windows(array: Array, windows: Sequence[Window]) -> Array:
+    """Return a view of the windows of a padded array.
+
+    The elements of a window run along the dimensions from 2 on, the windows along the last ones.
+    """
     axes = range(2, array.ndim)
     view = sliding_window_view(array, [w.span for w in windows], axis=tuple(axes))
     strides = (slice(None, None, w.stride) for w in windows)
@@ -43,6 +48,9 @@ def slide(array: Array, windows: Sequence[Window]) -> Array:
 
 
 def tap(window: Window, index: int, count: int) -> slice:
-    """The elements at one index of each of the windows along a dimension with its padding."""
+    """Return the positions of element `index` of each window along a padded dimension.
+
+    A tap, as in a filter: `count` is the number of windows.
+    """
     first = index * window.dilation
     return slice(first, first + (count - 1) * window.stride + 1, window.stride)

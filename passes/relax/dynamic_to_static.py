@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relax.dynamic import DynamicOp
+from ...dialects.relax.dynamic.base import DynamicOp
 from ...passmanager.rewriting import PatternPass
 
 __all__ = ["DynamicToStatic", "MakeStatic"]

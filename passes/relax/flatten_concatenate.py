@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...dialects.relax.manipulation import ConcatenateOp
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.types import shape_of, tensor_type
 from ...passmanager.rewriting import PatternPass
 from ...passmanager.worklist import actions_of

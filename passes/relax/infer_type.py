@@ -20,7 +20,8 @@ from ...analysis.region_flow import (
     result_terminators,
 )
 from ...analysis.traversal import in_order
-from ...dialects.relax.control import GraphOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.closures import LambdaOp, MakeClosureOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import refine, unify

@@ -11,7 +11,8 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.opaque_functions import is_opaque
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ...analysis.device_analyzer import DEVICE, DeviceAnalyzer, transparent_ops
 from ...analysis.device_defaults import DeviceDefaulter
 from ...analysis.device_domains import Domain, Place, devices_of, has_place
-from ...dialects.relax.control import LambdaOp
+from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ...dialects.relax.device_type import DeviceType
 from ...dialects.relax.tuples import TupleGetItemOp

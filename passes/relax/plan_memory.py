@@ -22,8 +22,9 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from ...dialects.relax.base import RelaxOp
+from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.control import GraphOp, InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...analysis.opaque_functions import is_opaque
-from ...dialects.relax.control import GraphOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...analysis.traversal import in_order
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.control import GraphOp
+from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp

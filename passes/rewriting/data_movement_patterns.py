@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import (
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.relax.constant import is_integer
 from ...dialects.relax.elementwise import AstypeOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.manipulation import LayoutTransformOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import LayoutTransformOp, TransposeOp
+from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import Float, is_ranked, shape_of, tensor_type
+from ...dialects.relax.types import Float, is_integer, is_ranked, shape_of, tensor_type
 
 __all__ = ["MergeCasts", "MergeLayoutTransforms", "MergeReshapes", "MergeTransposes"]
 

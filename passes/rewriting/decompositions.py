@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax import normalization as ops
 from ...dialects.relax.binary import AddOp, MultiplyOp
-from ...dialects.relax.manipulation import ExpandDimsOp
 from ...dialects.relax.nn import BiasAddOp
+from ...dialects.relax.reshape import ExpandDimsOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of

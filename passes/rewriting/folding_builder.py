@@ -13,8 +13,9 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
 from ...dialects.relax.elementwise import AstypeOp
-from ...dialects.relax.manipulation import ExpandDimsOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import TransposeOp
 from ...dialects.relax.reduction import MeanOp, SumOp
+from ...dialects.relax.reshape import ExpandDimsOp, ReshapeOp
 from ...dialects.relax.types import Element
 from ...dialects.relax.unary import RsqrtOp
 from ...interpreters.arrays import Array, dtype_of

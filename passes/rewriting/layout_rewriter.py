@@ -16,7 +16,8 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense
 from ...dialects.relax.interfaces import Conversion
 from ...dialects.relax.layout import Layout, Relayout
-from ...dialects.relax.manipulation import ExpandDimsOp, LayoutTransformOp
+from ...dialects.relax.permutation import LayoutTransformOp
+from ...dialects.relax.reshape import ExpandDimsOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, is_tensor, shape_of, with_shape

@@ -10,12 +10,14 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relax.binary import BinaryOp, DivideOp, MultiplyOp
+from ...dialects.relax.broadcast import BroadcastToOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import Along, Axes
-from ...dialects.relax.manipulation import BroadcastToOp, ReshapeOp, TransposeOp
+from ...dialects.relax.permutation import TransposeOp
+from ...dialects.relax.reshape import ReshapeOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import is_ranked, static_shape
-from ...interpreters.arrays import Array, dense_of, element_of, fit, number_of, wide
+from ...interpreters.arrays import Array, dense_of, element_of, fit, number_of, widen
 from ...passmanager.ir.edit import erase, insert_before
 from .constant_arrays import array_in
 from .scale import Scale
@@ -66,16 +68,16 @@ class ParameterScaler:
         array = self.array(op, index)
         assert array is not None
         term = _broadcast_along(
-            wide(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes
+            widen(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes
         )
-        total = np.asarray(wide(array) + term)
+        total = np.asarray(widen(array) + term)
         self.edit(op, index, total.astype(array.dtype, copy=False))
 
     def max_magnitude(self, op: Operation, index: int) -> float:
         """Return the largest magnitude of an element of operand `index` of `op`, at least 1; 1 if
         the operand is not constant."""
         array = self.array(op, index)
-        return 1.0 if array is None else float(np.abs(wide(array)).max(initial=1))
+        return 1.0 if array is None else float(np.abs(widen(array)).max(initial=1))
 
     def edit(self, op: Operation, index: int, array: Array) -> None:
         """Record the new elements of a constant operand."""
@@ -117,7 +119,7 @@ class ParameterScaler:
 
 def _apply(array: Array, factor: Array, divide: bool) -> Array:
     """Return the product of `array` and `factor`, or the quotient, computed in f32 or f64."""
-    array = wide(array)
+    array = widen(array)
     factor = factor.astype(array.dtype, copy=False)
     return np.asarray(array / factor if divide else array * factor)
 

@@ -11,8 +11,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.region_flow import flows
-from ...dialects.relax.control import InvokeOp, OutputOp
-from ...dialects.relax.control import YieldOp as LambdaYieldOp
+from ...dialects.relax.closures import InvokeOp
+from ...dialects.relax.closures import YieldOp as LambdaYieldOp
+from ...dialects.relax.graph import OutputOp
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import MatchCastOp

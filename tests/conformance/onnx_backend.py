@@ -31,7 +31,8 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
 from passline.frontends.onnx.converters import CONVERTERS
 from passline.frontends.onnx.schemas import has_body
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.verifier import verify
 
 __all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]

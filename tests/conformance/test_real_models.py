@@ -14,10 +14,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import shape_of, tensor_type
 from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PassInfo, PassInstrument
 from passline.passmanager.ir.snapshot import Snapshot

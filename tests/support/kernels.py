@@ -9,7 +9,7 @@ from xdsl.dialects.tensor import CastOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.interfaces import View
 from passline.dialects.relax.tuples import TupleGetItemOp, TupleOp
-from passline.interpreters.interpret import entry_function
+from passline.interpreters.signature import entry_function
 
 __all__ = ["count_kernels", "primitive_functions"]
 

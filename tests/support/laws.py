@@ -17,7 +17,8 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
-from passline.interpreters.interpret import Function, entry_function, input_types, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import Function, entry_function, input_types
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot

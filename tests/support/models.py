@@ -10,7 +10,8 @@ from onnx import ModelProto, parser
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.frontends.onnx import import_model
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.verifier import verify
 
 __all__ = ["Array", "imported", "model_of", "run"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 
 from ...dialects.tir.ops import output_count
-from ...interpreters.interpret import (
+from ...interpreters.arguments import check_arguments
+from ...interpreters.signature import (
     Function,
     Value,
     argument_names,
-    checked_arguments,
     entry_function,
     is_buffer,
     result_names,
@@ -134,7 +134,7 @@ class NativeFunction:
             for p, a in zip(self._inputs, arguments, strict=True)
         ):
             return self._run(arguments)
-        given = checked_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        given = check_arguments(self._function, cast("tuple[Value, ...]", arguments))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self._outputs
         inputs = [

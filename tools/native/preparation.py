@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...interpreters.interpret import is_buffer
+from ...interpreters.signature import is_buffer
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle

@@ -1,6 +1,8 @@
-"""What passes ask of an operation; an op of any dialect takes part by deriving from these classes.
+"""The interfaces of operations on tensors: the properties and rules that passes ask for.
 
-They are tested with `isinstance`, an order of magnitude cheaper than looking up an xDSL trait.
+An operation of any dialect takes part in a pass by deriving from these classes, before
+IRDLOperation. Passes test for them with `isinstance`, which is an order of magnitude cheaper than
+the lookup of an xDSL trait.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ from .layouts import (
     ConvertsLayout,
     InLayout,
     LayoutRule,
-    axes_in,
-    chosen,
-    of_first,
+    choose_layouts,
+    convert_axes,
+    first_relayout,
 )
 from .scales import Along, Axes, Homogeneous, ScaleAxisRule, Scaling
 
@@ -62,7 +64,7 @@ __all__ = [
     "CompositeOp",
     "SimplifiesInference",
     "View",
-    "axes_in",
-    "chosen",
-    "of_first",
+    "convert_axes",
+    "choose_layouts",
+    "first_relayout",
 ]

@@ -1,5 +1,7 @@
-"""What is the same as something simpler: for `simplify-inference`, `canonicalize-ops` and
-`simplify-expr`."""
+"""Algebraic interfaces: decomposition, identity element, associativity.
+
+The passes that ask for them are `simplify-inference`, `canonicalize-ops` and `simplify-expr`.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +22,45 @@ __all__ = [
 
 
 class Decomposes(Operation, ABC):
-    """An operation that simpler ones compute as well; a pass asks for one of the kinds below."""
+    """An operation that can be decomposed into simpler ones.
+
+    Derive from one of the two subclasses: they say which pass decomposes the operation.
+    """
 
     @abstractmethod
     def decompose(self, builder: Builder) -> Sequence[SSAValue] | None:
-        """Values equal to the results, made of operations that `builder` inserts before this one;
-        None, and nothing inserted, if the types do not say enough."""
+        """Insert an equivalent sequence of operations and return its values, one for each result.
+
+        `builder` inserts before this operation. Return None, without inserting anything, if the
+        decomposition needs types that are not known (a rank, a dimension).
+        """
 
 
 class SimplifiesInference(Decomposes, ABC):
-    """An operation that at inference is element-wise ones and reductions (TVM
-    SimplifyInference)."""
+    """An operation that decomposes into element-wise operations and reductions at inference.
+
+    `simplify-inference` decomposes it (TVM SimplifyInference).
+    """
 
 
 class CompositeOp(Decomposes, ABC):
-    """An operation that says in one what more basic ones say (TVM CanonicalizeOps)."""
+    """A shorthand for more basic operations, such as flatten for a reshape.
+
+    `canonicalize-ops` decomposes it (TVM CanonicalizeOps).
+    """
 
 
 class HasIdentityElement(Operation, ABC):
-    """A function of two tensors that is the first one where the second is `IDENTITY`; and the other
-    way round if it is Commutative."""
+    """A function of two tensors with a right identity element: `f(x, IDENTITY) = x`.
+
+    With the trait `Commutative` it is also a left identity: `f(IDENTITY, x) = x`.
+    """
 
     IDENTITY: ClassVar[float]
 
 
 class AssociativeCommutative(Operation, ABC):
-    """A function of two tensors that may be taken in any order, floats but for rounding:
-    (a o b) o c is a o (b o c), and a o b is b o a."""
+    """An associative and commutative function of two tensors.
+
+    `f(f(a, b), c) = f(a, f(b, c))` and `f(a, b) = f(b, a)`; for floats, up to rounding.
+    """

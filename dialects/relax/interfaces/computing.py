@@ -1,4 +1,4 @@
-"""What an operation computes, and of what types."""
+"""Interfaces for type inference, annotations, and operands that stay in host memory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ __all__ = [
 
 
 class InfersType(Operation, ABC):
-    """An operation whose operands and properties determine its result types (TVM FInferStructInfo).
+    """An operation whose result types follow from its operands and properties.
 
-    The verifier accepts results declared less precisely. Derive from this before IRDLOperation.
+    The counterpart of TVM's FInferStructInfo. The verifier accepts declared result types that are
+    less precise than the inferred ones. Derive from this class before IRDLOperation.
     """
 
     @abstractmethod
     def infer_types(self) -> Sequence[Attribute]:
-        """The result types, as precise as the operands allow; VerifyException if there are none."""
+        """Return the result types, as precise as the operand types allow.
+
+        VerifyException if the operands or properties are invalid.
+        """
 
     def verify_(self) -> None:
         inferred_types = self.infer_types()
@@ -38,18 +42,22 @@ class InfersType(Operation, ABC):
 
 
 class NonComputational(Operation, ABC):
-    """An operation that says more than its value, such as where that is: constants stay in it
-    (TVM TNonComputational)."""
+    """An annotation that must survive constant folding, such as the placement on a device.
+
+    The counterpart of TVM's TNonComputational.
+    """
 
 
 class OnHost(Operation, ABC):
-    """An operation with values that are on the host, such as shapes, wherever the others are: for
-    `plan-devices`."""
+    """An operation with operands or results in host memory, whatever device computes it.
+
+    Shapes are the usual case; `plan-devices` asks for it.
+    """
 
     def host_operands(self) -> Sequence[int]:
-        """The indices of the operands that are on the host."""
+        """Return the indices of the operands in host memory."""
         return ()
 
     def host_results(self) -> Sequence[int]:
-        """The indices of the results that are on the host."""
+        """Return the indices of the results in host memory."""
         return ()

@@ -1,4 +1,7 @@
-"""Which operations can be computed together: for `fuse-ops`."""
+"""Interfaces for operator fusion: how result elements depend on operand elements.
+
+`fuse-ops` asks for them; other passes treat the kinds alike, such as all `View`s.
+"""
 
 from __future__ import annotations
 
@@ -28,43 +31,45 @@ __all__ = [
 
 
 class FusionKind(IntEnum):
-    """How the elements of a result depend on those of the operands (TVM OpPatternKind): the lower,
-    the more an operation can be computed together with."""
+    """The dependence of a result element on operand elements (TVM OpPatternKind).
+
+    The lower the kind, the more kinds of operations can be fused with it.
+    """
 
     ELEMENTWISE = 0
-    """Each depends on the element at its place."""
+    """On the operand elements with the same index."""
     BROADCAST = 1
-    """The same after broadcasting."""
+    """On the operand elements with the same index after broadcasting."""
     INJECTIVE = 2
-    """Each depends on one element of an operand, at any place."""
+    """On one operand element, with any index."""
     REDUCTION = 3
-    """Each depends on many elements."""
+    """On many operand elements."""
     ANCHOR = 4
-    """Each depends on many elements, and element-wise operations on the result can be computed
-    with it: convolutions, matrix products (TVM kOutEWiseFusable)."""
+    """On many operand elements; element-wise users can be computed in the same kernel, as after a
+    convolution or matrix product (TVM kOutEWiseFusable)."""
     TUPLE = 7
-    """They are the operands themselves, put into a tuple or taken out of one: no kernel does it."""
+    """The operation only packs or unpacks a tuple; it needs no kernel."""
     OPAQUE = 8
-    """Nothing is known. So is every operation that is no FusionPattern."""
+    """Unknown. The kind of every operation that is no FusionPattern."""
 
 
 class FusionPattern(Operation, ABC):
-    """An operation that can be computed together with others in one kernel (TVM TOpPattern)."""
+    """An operation that can be fused with others into one kernel (TVM TOpPattern)."""
 
     @abstractmethod
     def fusion_kind(self) -> FusionKind:
-        """How its results depend on its operands; those of the given types, if it matters."""
+        """Return how result elements depend on operand elements, given the operand types."""
 
 
 class Elementwise(LayoutRule, FusionPattern, ABC):
-    """An operation whose result elements each depend on the operand elements at their place only,
-    after broadcasting."""
+    """An operation on the operand elements with the same index, after numpy broadcasting."""
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         rank = len(_ranked_shape(self.results[0].type))
         found = [r for r in relayouts if r is not None and r.rank == rank]
         if not found:
-            raise VerifyException("what is in another layout is broadcast along new dimensions")
+            raise VerifyException("an operand in another layout is broadcast along new dimensions")
+        # Operands in several layouts: keep the one with the largest blocks, convert the others.
         relayout = max(found, key=lambda r: r.block)
         split = {c.upper() for c in (*relayout.src.factors, *relayout.dst.factors)}
         extents = relayout.src.extents(_ranked_shape(self.results[0].type)) if split else {}
@@ -86,7 +91,7 @@ class Elementwise(LayoutRule, FusionPattern, ABC):
 
     def fusion_kind(self) -> FusionKind:
         types = [value.type for value in (*self.operands, *self.results)]
-        if types.count(types[0]) == len(types):  # most are, and this is found out in C
+        if types.count(types[0]) == len(types):  # the usual case, and `count` runs in C
             return FusionKind.ELEMENTWISE
         shapes = {shape_of(type) for type in types if is_tensor(type)}
         return FusionKind.ELEMENTWISE if len(shapes) == 1 else FusionKind.BROADCAST
@@ -94,53 +99,61 @@ class Elementwise(LayoutRule, FusionPattern, ABC):
 
 def _ranked_shape(type: Attribute) -> Shape:
     if not is_ranked(type):
-        raise VerifyException(f"the rank of {type} is not known")
+        raise VerifyException(f"the rank of {type} is unknown")
     return type.get_shape()
 
 
 def _broadcast_in(
     relayout: Relayout, split: Collection[str], sizes: Mapping[str, int], extents: Mapping[str, int]
 ) -> Relayout:
-    """How an operand of these sizes goes with a result of these extents; VerifyException if it is
-    broadcast within a block, or that is not known."""
+    """Return the relayout of an operand that broadcasts to the result.
+
+    `sizes` and `extents` are the sizes of the axes of operand and result. An axis in `split` is
+    split into blocks: an operand of size 1 along it gets a block of 1. VerifyException if a size is
+    unknown or the operand would be broadcast within a block.
+    """
     ones = [c for c in split if sizes[c] == 1 != extents[c]]
     for c in split:
         if sizes[c] == DYNAMIC_INDEX or sizes[c] != extents[c] and c not in ones:
             raise VerifyException(
-                f"axis {c} is split, and of size {sizes[c]} in one operand, {extents[c]} in another"
+                f"axis {c} is split, but has size {sizes[c]} in an operand, {extents[c]} in another"
             )
     return relayout.with_ones(ones)
 
 
 class Broadcast(FusionPattern, ABC):
-    """An operation that computes each element by itself, with an operand broadcast by a rule of its
-    own, such as along one axis; what is done to an Elementwise one is wrong for it."""
+    """An element-wise operation that broadcasts an operand by its own rule, such as along an axis.
+
+    It is not an `Elementwise`: rewrites that rely on numpy broadcasting would be wrong for it.
+    """
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.BROADCAST
 
 
 class Injective(FusionPattern, ABC):
-    """An operation that moves elements, such as a transposition."""
+    """An operation that moves elements without computing with them, such as a transposition."""
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.INJECTIVE
 
 
 class View(Injective, ABC):
-    """An operation whose result has the elements of its operand in their order, such as a reshape:
-    by itself it needs no kernel."""
+    """An operation whose result has the operand's elements in row-major order, such as a reshape.
+
+    By itself it needs no kernel: the result is a view of the same buffer.
+    """
 
 
 class Reduction(FusionPattern, ABC):
-    """An operation that makes one element of many, such as a sum."""
+    """An operation that reduces many elements to one, such as a sum."""
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.REDUCTION
 
 
 class Anchor(FusionPattern, ABC):
-    """An operation whose kernel can go on with element-wise ones, such as a convolution."""
+    """An operation whose kernel can also compute element-wise users, such as a convolution."""
 
     def fusion_kind(self) -> FusionKind:
         return FusionKind.ANCHOR

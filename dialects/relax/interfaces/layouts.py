@@ -1,4 +1,8 @@
-"""In which layouts an operation can be computed: for `convert-layout` and `alter-op-layout`."""
+"""Interfaces for layout conversion, and helpers for their implementations.
+
+`convert-layout` and `alter-op-layout` ask for them. Terms: a layout names the dimensions of a
+tensor (`NCHW4c`); a relayout is the change of a tensor from one layout to another.
+"""
 
 from __future__ import annotations
 
@@ -21,98 +25,114 @@ __all__ = [
     "ConvertsLayout",
     "InLayout",
     "LayoutRule",
-    "axes_in",
-    "chosen",
-    "of_first",
+    "convert_axes",
+    "choose_layouts",
+    "first_relayout",
 ]
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """An operation computed in other layouts."""
+    """A plan for computing an operation in other layouts.
+
+    For a convolution from NCHW to NHWC: `operands` are the relayouts of data and weight,
+    `results` that of the result, `properties` the new `data_layout` and `kernel_layout`.
+    """
 
     operands: Sequence[Relayout | None]
-    """How each operand is needed; None is as it was."""
+    """The relayout that each operand needs; None for one that stays as it was."""
     results: Sequence[Relayout | None]
-    """How each result is then given."""
+    """The relayout that each result then has; None for one that is as it was."""
     properties: Mapping[str, PropertyValue] = field(default_factory=dict[str, PropertyValue])
-    """Those that become others; None takes one away."""
+    """The properties that change; None removes a property."""
     expanded: Mapping[int, Sequence[int]] = field(default_factory=dict[int, Sequence[int]])
-    """Operands that are to have more dimensions, of size 1, and which of the dimensions that they
-    then have these are."""
+    """Operand index -> the positions at which dimensions of size 1 are inserted, before its
+    relayout."""
     op: type[IRDLOperation] | None = None
-    """The operation to put in the place of this one, if that is to be another: then it has these
-    properties only."""
+    """The class of the operation that replaces this one, with `properties` only, or None."""
     forwards: bool = False
-    """Whether the result is then nothing but the first operand, and no operation is needed."""
+    """True if the result equals the first operand in its new layout: the operation is erased."""
 
 
 class LayoutRule(Operation, ABC):
-    """An operation that can go on in the layouts in which its operands are (Relay
-    FInferCorrectLayout, Relax FRelaxInferLayout). An operation that is none gets its operands as
-    they were."""
+    """An operation that can be computed in the layouts that its operands already have.
+
+    The counterpart of Relay's FInferCorrectLayout and Relax's FRelaxInferLayout. An operation
+    without this interface gets its operands transformed back to their original layouts.
+    """
 
     @abstractmethod
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        """The operation on operands some of which are in other layouts, None for the others; types
-        and properties of this one are still as they were.
+        """Return how to compute this operation when its operands are in other layouts.
 
-        VerifyException if it cannot be computed in them: then it stays as it is.
+        `relayouts` has the relayout of each operand, None for one in its original layout. The types
+        and properties of this operation are still the original ones. VerifyException if it cannot
+        be computed in these layouts: the operation then stays in its own.
         """
 
 
 class ConvertsLayout(Operation, ABC):
-    """An operation whose layouts can be chosen, such as a convolution (Relay
-    FTVMConvertOpLayout)."""
+    """An operation whose layouts the user can choose, such as a convolution.
+
+    The counterpart of Relay's FTVMConvertOpLayout.
+    """
 
     @abstractmethod
     def to_layouts(self, *desired: str) -> Conversion:
-        """The operation in these layouts of its operands, "default" or left out for one that goes
-        with those before it.
+        """Return how to compute this operation in the `desired` layouts of its operands.
 
-        VerifyException if they are no layouts of it. Whether the shapes split into the blocks of a
-        layout is not for it to find out.
+        "default", or a layout that is left out, follows from the ones before it. VerifyException if
+        the operation does not support the layouts. The caller checks that the shapes split into
+        the blocks of a layout.
         """
 
 
 class AlongAxes(LayoutRule, ABC):
-    """A function of its first operand that treats some axes in a way of their own, such as softmax;
-    the results have the dimensions of that operand. Its other operands have no layout."""
+    """A function of its first operand along axes that are properties, such as softmax.
+
+    The results have the dimensions of that operand. The other operands are vectors of parameters or
+    scalars, which no layout applies to.
+    """
 
     AXES: ClassVar[Sequence[str]] = ()
-    """The properties that have the axis or axes."""
+    """The names of the properties that hold an axis or a list of axes."""
     SPLITS: ClassVar[bool] = False
-    """Whether to treat both parts of an axis that is split so is the same; for lists of axes."""
+    """True if a split axis is treated as its two parts, as by `flip`; for lists of axes only."""
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        relayout = of_first(relayouts)
+        relayout = first_relayout(relayouts)
         properties = {
-            name: axes_in(relayout, getattr(self, name), self.SPLITS) for name in self.AXES
+            name: convert_axes(relayout, getattr(self, name), self.SPLITS) for name in self.AXES
         }
         others = [None] * (len(self.operands) - 1)
         return Conversion([relayout, *others], [relayout] * len(self.results), properties)
 
 
 class InLayout(LayoutRule, ConvertsLayout, ABC):
-    """A function of a tensor in the layout that the property `layout` names, the result in the same
-    layout: pooling, resizing."""
+    """A function of one tensor whose property `layout` is the layout of operand and result.
+
+    Pooling and resizing are examples.
+    """
 
     @abstractmethod
     def data_layout(self) -> Layout:
-        """That of the tensor."""
+        """Return the layout of the operand."""
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        return self.to_layouts(of_first(relayouts).along(self.data_layout()).dst.text)
+        return self.to_layouts(first_relayout(relayouts).along(self.data_layout()).dst.text)
 
     def to_layouts(self, *desired: str) -> Conversion:
-        (layout,) = chosen(desired, self.data_layout())
+        (layout,) = choose_layouts(desired, self.data_layout())
         relayout = Relayout.parse(self.data_layout().text, layout.text)
         return Conversion([relayout], [relayout], {"layout": layout.text})
 
 
-def chosen(desired: Sequence[str], *layouts: Layout) -> list[Layout]:
-    """Those that are desired in the place of some layouts, these where they are left out or
-    "default"; VerifyException for one that is for other axes, or splits others than N, C, O, I."""
+def choose_layouts(desired: Sequence[str], *layouts: Layout) -> list[Layout]:
+    """Return the `desired` layouts, and the current one of `layouts` for each that is not given.
+
+    A layout that is left out or "default" is not given. VerifyException for a layout with other
+    axes than the current one, or one that splits an axis other than N, C, O or I.
+    """
     if len(desired) > len(layouts):
         raise VerifyException(f"has {len(layouts)} layouts, but {len(desired)} are desired")
     given = [*desired] + ["default"] * (len(layouts) - len(desired))
@@ -126,16 +146,19 @@ def chosen(desired: Sequence[str], *layouts: Layout) -> list[Layout]:
     return found
 
 
-def of_first(relayouts: Sequence[Relayout | None]) -> Relayout:
-    """That of the first operand; VerifyException if only others are in another layout."""
+def first_relayout(relayouts: Sequence[Relayout | None]) -> Relayout:
+    """Return the relayout of the first operand; VerifyException if its layout is the original."""
     if (relayout := relayouts[0]) is None:
-        raise VerifyException("only another operand than the first is in another layout")
+        raise VerifyException("the first operand is in its original layout, another one is not")
     return relayout
 
 
-def axes_in(relayout: Relayout, axes: object, splits: bool = False) -> PropertyValue:
-    """A property that has an axis or axes of a tensor, after it; VerifyException if it is absent,
-    and for an axis that is split, unless `splits`."""
+def convert_axes(relayout: Relayout, axes: object, splits: bool = False) -> PropertyValue:
+    """Return a property that holds an axis or a list of axes as it is after `relayout`.
+
+    An axis that `relayout` splits becomes both its parts if `splits`, else VerifyException. None,
+    which stands for the flattened tensor, is a VerifyException too.
+    """
     match axes:
         case int():
             return relayout.dimension(*normalize_axes([axes], relayout.rank))
@@ -143,4 +166,4 @@ def axes_in(relayout: Relayout, axes: object, splits: bool = False) -> PropertyV
             known = normalize_axes(cast(tuple[int, ...], axes), relayout.rank)
             return relayout.dimensions(known) if splits else [*map(relayout.dimension, known)]
         case _:
-            raise VerifyException("it is of the flattened tensor")
+            raise VerifyException("without an axis the operation flattens the tensor")

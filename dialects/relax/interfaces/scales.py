@@ -1,4 +1,7 @@
-"""Where multiplications of channels can go: for `fold-scale-axis`."""
+"""The interface for moving multiplications by scales through operations: `fold-scale-axis`.
+
+A scale is a factor for each element along some axes, such as one for each channel.
+"""
 
 from __future__ import annotations
 
@@ -20,55 +23,70 @@ __all__ = [
 
 
 Axes: TypeAlias = tuple[int, ...]
-"""The dimensions that scales run along, counted from the last one, -1; that of the outer parts
-before that of the inner, if they are split. None of them: one scale for all elements."""
+"""The dimensions that a scale runs along, counted from the last one, -1.
+
+An axis that a layout splits has two dimensions, the outer part first. Empty: one scale for all
+elements.
+"""
 
 
 class Along(NamedTuple):
-    """Where the scales are in a weight."""
+    """The dimensions of a weight that a scale runs along."""
 
     axes: Axes
     view: Shape | None = None
-    """The shape to see the weight in, if it is not its own."""
+    """The shape in which `axes` are dimensions of the weight; None for its own shape."""
 
 
 class Scaling(NamedTuple):
-    """What makes up for scaling one value of an operation, so that it still holds."""
+    """The changes that compensate for scaling the result or an operand of an operation.
+
+    For `relu(s * x) = s * relu(x)` with positive `s`: scaling the result requires scaling operand 0
+    (`operands={0: axes}`); removing the scale of operand 0 requires scaling the result (`result`).
+    """
 
     operands: Mapping[int, Axes] = {}
-    """Operands, by index, to be scaled as well: where they are computed, or themselves if they are
-    constants or broadcast."""
+    """Operands to multiply by the scale: at their definitions, or directly if they are constants or
+    broadcast."""
     weights: Mapping[int, Along] = {}
-    """Operands that are scaled themselves, whatever they are."""
+    """Operands to multiply by the scale directly, wherever they are defined."""
     divided: Mapping[int, Axes] = {}
-    """Operands to be divided by the scales, which are constants or broadcast."""
+    """Operands to divide by the scale, which must be constants or broadcast."""
     result: Axes | None = None
-    """Along what the result is scaled, if it is."""
+    """The dimensions along which the result is to be multiplied by the scale, if at all."""
     positive: bool = False
-    """Whether this is true of scales above zero only."""
+    """True if this is valid for positive scales only."""
     is_sum: bool = False
-    """Whether what is added to one of `operands` or `weights` is added to the result."""
+    """True if a term added to one of `operands` or `weights` is added to the result unchanged."""
 
 
 class ScaleAxisRule(Operation, ABC):
-    """An operation with one result that scales can go through, or into its weights (TVM
-    FForwardPrep, FForwardRewrite, FBackwardPrep, FBackwardTransform)."""
+    """An operation with one result that a scale can move through, or into its weights.
+
+    The counterpart of TVM's FForwardPrep, FForwardRewrite, FBackwardPrep and FBackwardTransform.
+    """
 
     @abstractmethod
     def scale_result(self, axes: Axes) -> Scaling | None:
-        """The operands that scale the result along `axes` if they are scaled; None if none do."""
+        """Return which operands to scale so that the result is scaled along `axes`.
+
+        None if no scaling of operands has this effect. Used by the backward pass.
+        """
 
     @abstractmethod
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        """What follows if an operand loses its scales along `axes`: weights that take them, or a
-        result that is to be multiplied by them; None if this is not known."""
+        """Return what to scale when operand `index` is no longer scaled along `axes`.
+
+        Either weights absorb the scale, or the result has to be multiplied by it. None if neither
+        is possible. Used by the forward pass.
+        """
 
 
 class Homogeneous(ScaleAxisRule, ABC):
-    """An operation whose result elements scale with those of the first operand at their place."""
+    """An operation with `f(s * x) = s * f(x)` for its first operand, element by element."""
 
     POSITIVE: ClassVar[bool] = True
-    """Whether that is true of scales above zero only."""
+    """True if this holds for positive scales only, as for `relu`."""
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling(operands={0: axes}, positive=self.POSITIVE)

@@ -1,4 +1,4 @@
-"""A pass as xDSL has them, which knows nothing of Passline."""
+"""A plain xDSL pass, which does not depend on Passline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CountInstructions"]
 
 @dataclass(frozen=True)
 class CountInstructions(ModulePass):
-    """Write on each program how many instructions it has."""
+    """Annotate each program with its number of instructions."""
 
     name = "stackvm-count"
 

@@ -1,4 +1,4 @@
-"""The dialect: programs, and what they are made of."""
+"""The dialect: programs and their instructions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["AddOp", "PrintOp", "ProgramOp", "PushOp", "StackVM"]
 
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
-    """A named program: ops that work on one stack, in order."""
+    """A named program: a sequence of instructions on one stack."""
 
     name = "stackvm.program"
 
@@ -28,7 +28,7 @@ class ProgramOp(IRDLOperation):
 
 @irdl_op_definition
 class PushOp(IRDLOperation):
-    """Put a number on the stack."""
+    """Push a number on the stack."""
 
     name = "stackvm.push"
 
@@ -42,7 +42,7 @@ class PushOp(IRDLOperation):
 
 @irdl_op_definition
 class AddOp(IRDLOperation):
-    """Replace the two numbers on top of the stack by their sum."""
+    """Pop two numbers and push their sum."""
 
     name = "stackvm.add"
 
@@ -51,7 +51,7 @@ class AddOp(IRDLOperation):
 
 @irdl_op_definition
 class PrintOp(IRDLOperation):
-    """Take a number from the stack and print it."""
+    """Pop a number and print it."""
 
     name = "stackvm.print"
 

@@ -1,4 +1,4 @@
-"""A program on the elements of tensors, which takes part in Passline's passes on `relax`."""
+"""An operation that runs a program on each element of tensors, beside `relax` operations."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ LEAVES = {"+": 1, "-": 1, "*": 1, "dup": 2, "swap": 2}
 
 
 def words_of(program: str, operands: int) -> list[str]:
-    """The words of a program that leaves one number, of a stack with `operands` numbers on it;
-    VerifyException for any other."""
+    """Return the words of a program, which starts with `operands` numbers on the stack.
+
+    VerifyException unless it leaves exactly one number.
+    """
     words, depth = program.split(), operands
     for word in words:
         if word not in NEEDS:
-            raise VerifyException(f"there is no word '{word}'; choose from {' '.join(NEEDS)}")
+            raise VerifyException(f"unknown word '{word}'; choose from {' '.join(NEEDS)}")
         if depth < NEEDS[word]:
             raise VerifyException(f"'{word}' takes {NEEDS[word]} numbers, the stack has {depth}")
         depth += LEAVES[word] - NEEDS[word]
@@ -45,13 +47,13 @@ def words_of(program: str, operands: int) -> list[str]:
 
 @irdl_op_definition
 class EvaluateOp(InfersType, Elementwise, IRDLOperation):
-    """The number that a program leaves when it starts with the elements of the operands on the
-    stack, the last on top; for each place of the operands, which are broadcast.
+    """A program that runs on each element of its operands, which broadcast.
 
-    InfersType: `infer-type` refines its result. Elementwise: `fuse-ops` computes it in one kernel
-    with others, and on fills `fold-constant` gives a fill. With the semantics in `semantics.py`
-    it is folded and run, with the legalization in `kernels.py` it becomes part of kernels and
-    machine code; `pyproject.toml` registers both.
+    It starts with the elements on the stack, the last operand on top, and the number that it leaves
+    is the element of the result. As an InfersType, `infer-type` refines its result type. As an
+    Elementwise, `fuse-ops` fuses it into kernels, and `fold-constant` folds it on fills to a fill.
+    The semantics in `semantics.py` make it run and fold, the legalization in `kernels.py` compiles
+    it; `pyproject.toml` registers both.
     """
 
     name = "stackvm.evaluate"

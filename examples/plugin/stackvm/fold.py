@@ -1,4 +1,4 @@
-"""Do at compile time what a program does with numbers that it pushes."""
+"""A function pass of Passline: constant folding of programs for the stack machine."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import FunctionPass, PassContext
+from passline.passmanager import SILENT, Actions, FunctionPass, PassContext
 
 from .dialect import AddOp, ProgramOp, PushOp
 
 __all__ = ["FoldPushes", "fold_pushes"]
 
 
-def fold_pushes(program: ProgramOp, limit: int) -> int:
-    """Replace `push a; push b; add` by `push a+b` where the sum is at most `limit`; how often."""
-    folded = 0
+def fold_pushes(program: ProgramOp, limit: int, actions: Actions = SILENT) -> None:
+    """Replace `push a; push b; add` by `push a+b` where the sum is at most `limit`."""
     for op in list(program.body.ops):
         if not isinstance(op, AddOp):
             continue
@@ -23,17 +22,33 @@ def fold_pushes(program: ProgramOp, limit: int) -> int:
         first = None if second is None else second.prev_op
         if isinstance(first, PushOp) and isinstance(second, PushOp):
             total = first.value.value.data + second.value.value.data
-            if total <= limit:
+            if total <= limit and actions.allowed(op):
                 program.body.block.insert_op_before(PushOp(total), first)
                 for old in (op, second, first):
                     program.body.block.erase_op(old)
-                folded += 1
-    return folded
+                actions.count("folded")
 
 
 @dataclass(frozen=True)
 class FoldPushes(FunctionPass[ProgramOp]):
-    """Add numbers that are pushed one after the other."""
+    """Add numbers at compile time that a program pushes one after the other.
+
+    Before:
+
+        stackvm.program @main {
+          stackvm.push 1
+          stackvm.push 2
+          stackvm.add
+          stackvm.print
+        }
+
+    After:
+
+        stackvm.program @main {
+          stackvm.push 3
+          stackvm.print
+        }
+    """
 
     name = "stackvm-fold"
     opt_level = 1
@@ -41,4 +56,4 @@ class FoldPushes(FunctionPass[ProgramOp]):
     limit: int = 1 << 31
 
     def transform_function(self, func: ProgramOp, module: ModuleOp, ctx: PassContext) -> None:
-        ctx.count("folded", fold_pushes(func, self.limit))
+        fold_pushes(func, self.limit, actions=ctx.actions)

@@ -1,4 +1,4 @@
-"""How large programs are before and after each pass."""
+"""An instrument that prints the size of programs before and after each pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ProgramSizes"]
 
 @dataclass
 class ProgramSizes(PassInstrument):
-    """Prints on stderr how many instructions all programs have, where a pass changed that."""
+    """A printer of the number of instructions, on stderr, after each pass that changes it."""
 
     _before: list[int] = field(default_factory=list[int])
 
@@ -33,5 +33,5 @@ class ProgramSizes(PassInstrument):
 
 
 def size(module: ModuleOp) -> int:
-    """How many instructions the programs of the module have."""
+    """Return the number of instructions of all programs of the module."""
     return sum(len(list(op.body.ops)) for op in module.ops if isinstance(op, ProgramOp))

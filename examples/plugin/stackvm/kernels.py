@@ -1,4 +1,4 @@
-"""How kernels compute `stackvm.evaluate`: the program as arithmetic on one element of each."""
+"""The legalization of `stackvm.evaluate`: arithmetic on one element of each operand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTEGERS = {"+": arith.AddiOp, "-": arith.SubiOp, "*": arith.MuliOp}
 
 
 def run_program(op: EvaluateOp, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
-    """Write the arithmetic of a program."""
+    """Build the arithmetic of a program on one element of each operand; return the result."""
     stack = [*elements]
     for word in words_of(op.program.data, len(elements)):
         match word:

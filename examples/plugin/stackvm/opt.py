@@ -1,4 +1,4 @@
-"""`stackvm-opt`: `passline-opt` with an option of its own."""
+"""`stackvm-opt`: `passline-opt` with one more option."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["StackVMOptMain", "main"]
 
 
 class StackVMOptMain(PasslineOptMain):
-    """The tool of this project."""
+    """The command-line tool of this project."""
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        help = "say how large programs are where a pass changed it"
+        help = "print the size of programs before and after each pass that changes it"
         arg_parser.add_argument("--program-sizes", action="store_true", help=help)
 
     def instruments(self) -> list[PassInstrument]:
@@ -26,5 +26,5 @@ class StackVMOptMain(PasslineOptMain):
 
 
 def main() -> None:
-    """The command `stackvm-opt`."""
+    """Run the command `stackvm-opt`."""
     StackVMOptMain.main()

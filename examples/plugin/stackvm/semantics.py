@@ -1,4 +1,7 @@
-"""What `stackvm.evaluate` computes, on numpy arrays; numpy is imported when that is asked."""
+"""The semantics of `stackvm.evaluate` on numpy arrays.
+
+Passline imports this module, and with it numpy, only when it computes an operation.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ __all__ = ["StackVMFunctions"]
 
 @register_impls
 class StackVMFunctions(InterpreterFunctions):
-    """Operations of the dialect that have tensors."""
+    """The interpreter functions of the dialect's operations on tensors."""
 
     @impl(EvaluateOp)
     def run_evaluate(self, _: Interpreter, op: EvaluateOp, args: PythonValues) -> PythonValues:

@@ -1,4 +1,4 @@
-"""What `xdsl-opt` and `passline-opt` find: factories only, imported when used."""
+"""The entry point for `xdsl-opt` and `passline-opt`: factories, which import when called."""
 
 from __future__ import annotations
 

@@ -14,7 +14,25 @@ from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import binary as ops
-from ....dialects.relax.constant import is_integer
+from ....dialects.relax.comparison import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from ....dialects.relax.logical import (
+    BitwiseAndOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    LeftShiftOp,
+    LogicalAndOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    RightShiftOp,
+)
+from ....dialects.relax.types import is_integer
 from .elementwise import as_operation, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .no_kernel import NoKernel
@@ -275,28 +293,28 @@ def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 BINARY: dict[type[Operation], Legalization] = {
     ops.AddOp: arithmetic(arith.AddfOp, arith.AddiOp),
     ops.Atan2Op: as_operation(math.Atan2Op),
-    ops.BitwiseAndOp: as_operation(arith.AndIOp),
-    ops.BitwiseOrOp: as_operation(arith.OrIOp),
-    ops.BitwiseXorOp: as_operation(arith.XOrIOp),
+    BitwiseAndOp: as_operation(arith.AndIOp),
+    BitwiseOrOp: as_operation(arith.OrIOp),
+    BitwiseXorOp: as_operation(arith.XOrIOp),
     ops.DivideOp: on_numbers(divide),
-    ops.EqualOp: comparison("oeq", "eq"),
+    EqualOp: comparison("oeq", "eq"),
     ops.FloorDivideOp: on_numbers(floor_divide),
     ops.FloorModOp: on_numbers(floor_mod),
-    ops.GreaterEqualOp: comparison("oge", "sge"),
-    ops.GreaterOp: comparison("ogt", "sgt"),
-    ops.LeftShiftOp: on_numbers(left_shift),
-    ops.LessEqualOp: comparison("ole", "sle"),
-    ops.LessOp: comparison("olt", "slt"),
+    GreaterEqualOp: comparison("oge", "sge"),
+    GreaterOp: comparison("ogt", "sgt"),
+    LeftShiftOp: on_numbers(left_shift),
+    LessEqualOp: comparison("ole", "sle"),
+    LessOp: comparison("olt", "slt"),
     ops.LogAddExpOp: on_numbers(log_add_exp),
-    ops.LogicalAndOp: as_operation(arith.AndIOp),
-    ops.LogicalOrOp: as_operation(arith.OrIOp),
-    ops.LogicalXorOp: as_operation(arith.XOrIOp),
+    LogicalAndOp: as_operation(arith.AndIOp),
+    LogicalOrOp: as_operation(arith.OrIOp),
+    LogicalXorOp: as_operation(arith.XOrIOp),
     ops.MaximumOp: arithmetic(arith.MaximumfOp, arith.MaxSIOp),
     ops.MinimumOp: arithmetic(arith.MinimumfOp, arith.MinSIOp),
     ops.ModOp: on_numbers(mod),
     ops.MultiplyOp: arithmetic(arith.MulfOp, arith.MuliOp),
-    ops.NotEqualOp: comparison("une", "ne"),
+    NotEqualOp: comparison("une", "ne"),
     ops.PowerOp: on_numbers(power),
-    ops.RightShiftOp: on_numbers(right_shift),
+    RightShiftOp: on_numbers(right_shift),
     ops.SubtractOp: arithmetic(arith.SubfOp, arith.SubiOp),
 }

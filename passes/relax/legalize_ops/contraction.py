@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.constant import is_integer
 from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder, Tensor
 from .scalars import convert, signless, wide_type

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import creation as ops
-from ....dialects.relax.constant import is_integer
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .manipulation import moved

@@ -11,9 +11,8 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import elementwise as ops
-from ....dialects.relax.constant import is_integer
 from ....dialects.relax.shapes import broadcast
-from ....dialects.relax.types import tensor_type
+from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import (

@@ -9,8 +9,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax import indexing as ops
+from ....dialects.relax.gather import GatherNDOp, GatherOp, TakeOp
+from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
+from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
@@ -19,7 +21,7 @@ from .scalars import add, as_index, convert, maximum, minimum, multiply, select,
 __all__ = ["INDEXING"]
 
 
-def strided_slice(op: ops.StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
     parts = {
         axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
     }
@@ -33,7 +35,7 @@ def strided_slice(op: ops.StridedSliceOp, _: KernelBuilder, data: Tensor) -> Ten
     return moved(op, read)
 
 
-def take(op: ops.TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = 0
     if op.axis is None:
         data = reshaped(b, data, (prod(data.shape),))
@@ -59,7 +61,7 @@ def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
     return select(b, b.less(at, 0), b.add(at, size), at)
 
 
-def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def gather(op: GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = op.axis % len(data.shape)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -70,7 +72,7 @@ def gather(op: ops.GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) ->
     return moved(op, read)
 
 
-def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def gather_nd(op: GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     batch, (*outer, count) = op.batch_dims, indices.shape
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -87,7 +89,7 @@ def gather_nd(op: ops.GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tenso
 
 
 def scatter_elements(
-    op: ops.ScatterElementsOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
+    op: ScatterElementsOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     axis = op.axis % len(data.shape)
 
@@ -100,7 +102,7 @@ def scatter_elements(
 
 
 def scatter_nd(
-    op: ops.ScatterNDOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
+    op: ScatterNDOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     *outer, count = indices.shape
 
@@ -113,7 +115,7 @@ def scatter_nd(
 
 
 def scattered(
-    op: ops.ScatterOp,
+    op: ScatterOp,
     b: KernelBuilder,
     data: Tensor,
     updates: Tensor,
@@ -149,10 +151,10 @@ REDUCTIONS = {"add": add, "mul": multiply, "min": minimum, "max": maximum}
 
 
 INDEXING: dict[type[Operation], Legalization] = {
-    ops.GatherNDOp: gather_nd,
-    ops.GatherOp: gather,
-    ops.ScatterElementsOp: scatter_elements,
-    ops.ScatterNDOp: scatter_nd,
-    ops.StridedSliceOp: strided_slice,
-    ops.TakeOp: take,
+    GatherNDOp: gather_nd,
+    GatherOp: gather,
+    ScatterElementsOp: scatter_elements,
+    ScatterNDOp: scatter_nd,
+    StridedSliceOp: strided_slice,
+    TakeOp: take,
 }

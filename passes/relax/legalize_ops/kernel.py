@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
-from ....dialects.relax.manipulation import ConcatenateOp
 from ....dialects.relax.types import is_ranked, static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp

@@ -7,9 +7,14 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from ....dialects.relax import manipulation, nn
+from ....dialects.relax import nn
+from ....dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
+from ....dialects.relax.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.layout import Layout
+from ....dialects.relax.permutation import FlipOp, LayoutTransformOp, ReverseSequenceOp, TransposeOp
+from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
 from ....dialects.relax.shapes import Shape, normalize_axes, normalize_axis
+from ....dialects.relax.split import SplitOp, split_slices
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import (
@@ -89,18 +94,18 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
         yield slice(start, i), slice(other, j)
 
 
-def transpose(op: manipulation.TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def transpose(op: TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
     rank = len(data.shape)
     given = range(rank)[::-1] if op.axes is None else op.axes
     axes = [*normalize_axes(given, rank)]
     return moved(op, lambda b, index: b.read(data, [index[axes.index(i)] for i in range(rank)]))
 
 
-def layout_transform(op: manipulation.LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def layout_transform(op: LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
     return relayout(data, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
 
 
-def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
     axes = normalize_axes(op.axis, len(data.shape))
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -113,7 +118,7 @@ def flip(op: manipulation.FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def reverse_sequence(
-    op: manipulation.ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
+    op: ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
 ) -> Tensor:
     """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
@@ -149,7 +154,7 @@ def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
     return moved(op, read)
 
 
-def repeat(op: manipulation.RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
+def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
     repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
         data = reshaped(b, data, (prod(data.shape),))
@@ -167,7 +172,7 @@ def repeat(op: manipulation.RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
 # Several tensors
 
 
-def concatenate(op: manipulation.ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
+def concatenate(op: ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
@@ -178,7 +183,7 @@ def concatenate(op: manipulation.ConcatenateOp, b: KernelBuilder, *parts: Tensor
     return Concatenated(tuple(sizes), tensor_type(op.result).element_type, axis, parts)
 
 
-def stack(op: manipulation.StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
+def stack(op: StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
     shape = static_shape(op.result.type)
     assert shape is not None
     axis = op.axis % len(shape)
@@ -187,7 +192,7 @@ def stack(op: manipulation.StackOp, b: KernelBuilder, *tensors: Tensor) -> Tenso
     return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
 
 
-def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
+def split(op: SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
     sections = 0 if op.sections is None else op.sections
 
@@ -200,24 +205,24 @@ def split(op: manipulation.SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Ten
         return moved(op, read, number)
 
     size = data.shape[axis]
-    parts = manipulation.sections_of(size, op.indices, sections)
+    parts = split_slices(size, op.indices, sections)
     return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
 
 
 MANIPULATION: dict[type[Operation], Legalization] = {
-    manipulation.BroadcastToOp: broadcast_to,
-    manipulation.ConcatenateOp: concatenate,
-    manipulation.ExpandDimsOp: reshape,
-    manipulation.FlattenOp: reshape,
-    manipulation.FlipOp: flip,
-    manipulation.LayoutTransformOp: layout_transform,
-    manipulation.RepeatOp: repeat,
-    manipulation.ReshapeOp: reshape,
-    manipulation.ReverseSequenceOp: reverse_sequence,
-    manipulation.SplitOp: split,
-    manipulation.SqueezeOp: reshape,
-    manipulation.StackOp: stack,
-    manipulation.TileOp: tile,
-    manipulation.TransposeOp: transpose,
+    BroadcastToOp: broadcast_to,
+    ConcatenateOp: concatenate,
+    ExpandDimsOp: reshape,
+    FlattenOp: reshape,
+    FlipOp: flip,
+    LayoutTransformOp: layout_transform,
+    RepeatOp: repeat,
+    ReshapeOp: reshape,
+    ReverseSequenceOp: reverse_sequence,
+    SplitOp: split,
+    SqueezeOp: reshape,
+    StackOp: stack,
+    TileOp: tile,
+    TransposeOp: transpose,
     nn.BatchFlattenOp: reshape,
 }

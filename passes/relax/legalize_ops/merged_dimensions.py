@@ -8,10 +8,10 @@ from math import prod
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise
-from ....dialects.relax.manipulation import ConcatenateOp
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import static_shape
 from .convolution import is_plain, is_trivial, windows_of

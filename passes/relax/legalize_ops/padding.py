@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import nn
-from ....dialects.relax.constant import is_integer
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder, Legalization, Tensor
 from .manipulation import moved

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import image as ops
-from ....dialects.relax.constant import is_integer
 from ....dialects.relax.layout import Layout
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .coordinates import Coordinate, clipped, rounded
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.constant import is_integer
+from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index, TirBuilder
 from .no_kernel import NoKernel
 

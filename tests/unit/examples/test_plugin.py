@@ -137,7 +137,7 @@ def test_their_op_becomes_a_kernel() -> None:
     [
         ("+ +", "'+' takes 2 numbers, the stack has 1"),
         ("", "the program leaves 2 numbers, not one"),
-        ("add", "there is no word 'add'; choose from + - * dup swap"),
+        ("add", "unknown word 'add'; choose from + - * dup swap"),
     ],
 )
 def test_their_verifier_is_heard(program: str, message: str) -> None:

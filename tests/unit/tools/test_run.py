@@ -10,7 +10,7 @@ from support.inprocess import Result, capture
 from support.machine import needs_native
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 
-from passline.interpreters.interpret import argument_names, entry_function
+from passline.interpreters.signature import argument_names, entry_function
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.run import PasslineRunMain
@@ -143,7 +143,7 @@ def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_pat
 
 def test_no_random_values_for_a_type(file: str):
     message = failing(file, "--function", "scalars")
-    assert "parameter 'k' of type i32: its value is to be given, at the shell with" in message
+    assert "parameter 'k' of type i32: pass its value, at the shell with" in message
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
@@ -248,7 +248,7 @@ def test_numbers_are_checked(engine: str, tmp_path: Path):
         "tir.prim_func @main(%n: i8, %x: memref<2xf32>) { }"
     )
     given = tmp_path / "x.npz"
-    for n, problem in (7.5, "expected an integer, got float64"), (300, "300 is too large"):
+    for n, problem in (7.5, "expected an integer, got float64"), (300, "300 is out of range"):
         np.savez(given, n=n, x=np.ones(2, np.float32))
         message = failing(str(path), "--engine", engine, "--inputs", str(given))
         assert f"parameter 'n' is i8: {problem}" in message

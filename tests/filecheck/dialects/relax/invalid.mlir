@@ -40,7 +40,7 @@ func.func @elements_differ(%x : tensor<4xf32>, %y : tensor<4xf16>) {
 
 // -----
 
-// CHECK: element type index is none of f16, bf16, f32, f64 and integers of 1 to 64 bits
+// CHECK: element type index is not one of f16, bf16, f32, f64 and integers of 1 to 64 bits
 func.func @element(%x : tensor<4xindex>) {
   %0 = relax.abs %x : (tensor<4xindex>) -> tensor<4xindex>
   return
@@ -48,7 +48,7 @@ func.func @element(%x : tensor<4xindex>) {
 
 // -----
 
-// CHECK: element type i32 is none of f16, bf16, f32, f64
+// CHECK: element type i32 is not one of f16, bf16, f32, f64
 func.func @no_float(%x : tensor<4xi32>) {
   %0 = relax.exp %x : (tensor<4xi32>) -> tensor<4xi32>
   return
@@ -104,7 +104,7 @@ func.func @layout_axis_twice(%x : tensor<1x8x1x1xf32>) {
 
 // -----
 
-// CHECK: layout "N4c" splits C, which is no axis of it
+// CHECK: layout "N4c" splits C, which is not an axis of it
 func.func @layout_no_axis(%x : tensor<1x4xf32>) {
   %0 = relax.layout_transform %x {src_layout = "N4c", dst_layout = "NC"} : (tensor<1x4xf32>) -> tensor<*xf32>
   return
@@ -136,7 +136,7 @@ func.func @layout_inner(%x : tensor<1x2x3xf32>) {
 
 // -----
 
-// CHECK: axis C of size 6 does not split into blocks of 4, as layout "NC4c" says
+// CHECK: axis C of size 6 does not split into blocks of 4, as layout "NC4c" requires
 func.func @layout_outer(%x : tensor<1x6xf32>) {
   %0 = relax.layout_transform %x {src_layout = "NC", dst_layout = "NC4c"} : (tensor<1x6xf32>) -> tensor<*xf32>
   return
@@ -152,7 +152,7 @@ func.func @no_dense() {
 
 // -----
 
-// CHECK: element type index is none of f16, bf16, f32, f64 and integers of 1 to 64 bits
+// CHECK: element type index is not one of f16, bf16, f32, f64 and integers of 1 to 64 bits
 func.func @index_constant() {
   %0 = relax.constant dense<1> : tensor<2xindex>
   return
@@ -160,7 +160,7 @@ func.func @index_constant() {
 
 // -----
 
-// CHECK: result type tensor<?xf32> has dimensions that are not known
+// CHECK: result type tensor<?xf32> has unknown dimensions
 func.func @fill_shape() {
   %0 = relax.full 1.0 : tensor<?xf32>
   return
@@ -168,7 +168,7 @@ func.func @fill_shape() {
 
 // -----
 
-// CHECK: value 1.000000e+00 : f64 is no element of tensor<2xf32>
+// CHECK: value 1.000000e+00 : f64 is not an element of tensor<2xf32>
 func.func @fill_value() {
   %0 = "relax.full"() <{value = 1.0 : f64}> : () -> tensor<2xf32>
   return
@@ -176,7 +176,7 @@ func.func @fill_value() {
 
 // -----
 
-// CHECK: no element of tensor<2xi32>
+// CHECK: not an element of tensor<2xi32>
 func.func @fill_literal() {
   %0 = relax.full 1.5 : tensor<2xi32>
   return
@@ -184,7 +184,7 @@ func.func @fill_literal() {
 
 // -----
 
-// CHECK: no element of tensor<2xi8>
+// CHECK: not an element of tensor<2xi8>
 func.func @fill_integer_range() {
   %0 = relax.full 300 : tensor<2xi8>
   return
@@ -192,7 +192,7 @@ func.func @fill_integer_range() {
 
 // -----
 
-// CHECK: no element of tensor<2xf16>
+// CHECK: not an element of tensor<2xf16>
 func.func @fill_bits_range() {
   %0 = relax.full 0x1FFFF : tensor<2xf16>
   return
@@ -200,7 +200,7 @@ func.func @fill_bits_range() {
 
 // -----
 
-// CHECK: no element of tensor<2xf16>
+// CHECK: not an element of tensor<2xf16>
 func.func @fill_float_range() {
   %0 = relax.full 1.0e10 : tensor<2xf16>
   return

@@ -25,7 +25,7 @@ func.func @tuple(%x : tensor<f32>, %y : i1) {
 
 // -----
 
-// CHECK: 'relax.match_cast' op casts tuple<tensor<4xf32>> to tuple<tensor<5xf32>>
+// CHECK: 'relax.match_cast' op cannot cast tuple<tensor<4xf32>> to tuple<tensor<5xf32>>
 func.func @match_cast(%t : tuple<tensor<4xf32>>) {
   %0 = relax.match_cast %t : (tuple<tensor<4xf32>>) -> tuple<tensor<5xf32>>
   return
@@ -43,7 +43,7 @@ func.func @yield(%x : tensor<?xf32>) {
 
 // -----
 
-// CHECK: 'relax.lambda' op is of type (i1) -> (), but its body takes (i32)
+// CHECK: 'relax.lambda' op has type (i1) -> (), but its body takes (i32)
 func.func @argument() {
   %f = "relax.lambda"() ({
   ^bb0(%x : i32):
@@ -80,7 +80,7 @@ func.func @invoke_type(%f : (i1, i1) -> (), %x : i1, %y : i32) {
 
 // -----
 
-// CHECK: 'relax.invoke' op the function of type (i1, i1) -> () takes 2 arguments, 1 are given
+// CHECK: 'relax.invoke' op the function of type (i1, i1) -> () takes 2 arguments, but 1 are given
 func.func @invoke_count(%f : (i1, i1) -> (), %x : i1) {
   "relax.invoke"(%f, %x) : ((i1, i1) -> (), i1) -> ()
   return
@@ -182,7 +182,7 @@ func.func @graph_arguments() {
 
 // -----
 
-// CHECK: 'relax.call_tir' op calls @missing, which is no symbol of the module
+// CHECK: 'relax.call_tir' op calls @missing, which is not a symbol of the module
 func.func @call_missing() {
   relax.call_tir @missing() : () -> ()
   return
@@ -200,7 +200,7 @@ func.func @call_module() {
 
 // -----
 
-// CHECK: 'relax.call_tir' op calls @f, which returns results: it has to write them into buffers, its last parameters
+// CHECK: 'relax.call_tir' op calls @f, which returns results: a kernel writes them into buffers, its last parameters
 func.func private @f() -> tensor<f32>
 func.func @call_results() {
   %0 = relax.call_tir @f() : () -> tensor<f32>
@@ -209,7 +209,7 @@ func.func @call_results() {
 
 // -----
 
-// CHECK: 'relax.call_tir' op gives @f 1 operands and 1 results, but it has 1 parameters
+// CHECK: 'relax.call_tir' op calls @f with 1 operands and 1 results, but it has 1 parameters
 func.func private @f(memref<f32>)
 func.func @call_count(%x : tensor<f32>) {
   %0 = relax.call_tir @f(%x) : (tensor<f32>) -> tensor<f32>
@@ -218,7 +218,7 @@ func.func @call_count(%x : tensor<f32>) {
 
 // -----
 
-// CHECK: 'relax.call_tir' op gives @f tensor<5xf32> as parameter 1, which is memref<4xf32>
+// CHECK: 'relax.call_tir' op calls @f with tensor<5xf32> for parameter 1, which is memref<4xf32>
 func.func private @f(memref<4xf32>, memref<4xf32>)
 func.func @call_type(%x : tensor<4xf32>) {
   %0 = relax.call_tir @f(%x) : (tensor<4xf32>) -> tensor<5xf32>
@@ -227,7 +227,7 @@ func.func @call_type(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: 'relax.call_tir' op gives i1, which is no tensor
+// CHECK: 'relax.call_tir' op result type i1 is not a tensor
 func.func private @f(i1)
 func.func @call_scalar() {
   %0 = relax.call_tir @f() : () -> i1
@@ -236,7 +236,7 @@ func.func @call_scalar() {
 
 // -----
 
-// CHECK: invalid_control.mlir:241:50: error: no device 'cudda', did you mean 'cuda'?; there are cpu, cuda,
+// CHECK: invalid_control.mlir:241:50: error: unknown device type 'cudda', did you mean 'cuda'?; choose from cpu, cuda,
 func.func @device(%x : tensor<f32>) {
   %0 = relax.on_device %x {device = #relax.device<cudda>} : (tensor<f32>) -> tensor<f32>
   return
@@ -260,7 +260,7 @@ func.func @device_copy(%x : tensor<f32>) {
 
 // -----
 
-// CHECK: 'relax.make_closure' op closes @g, which is no symbol of the module
+// CHECK: 'relax.make_closure' op refers to @g, which is not a symbol of the module
 func.func @no_symbol() {
   %f = relax.make_closure @g() : () -> (() -> ())
   return
@@ -268,7 +268,7 @@ func.func @no_symbol() {
 
 // -----
 
-// CHECK: 'relax.make_closure' op closes @m, which is a 'builtin.module', not a function
+// CHECK: 'relax.make_closure' op refers to @m, which is a 'builtin.module', not a function
 module @m {
 }
 func.func @no_function() {
@@ -278,7 +278,7 @@ func.func @no_function() {
 
 // -----
 
-// CHECK: 'relax.make_closure' op gives @g (i32) as its first parameters, which are (i1)
+// CHECK: 'relax.make_closure' op captures (i32), but the first parameters of @g are (i1)
 func.func private @g(i1, i32)
 func.func @captured(%x : i32) {
   %f = relax.make_closure @g(%x) : (i32) -> ((i32) -> ())
@@ -287,7 +287,7 @@ func.func @captured(%x : i32) {
 
 // -----
 
-// CHECK: 'relax.make_closure' op gives @g (i1, i1) as its first parameters, which are (i1)
+// CHECK: 'relax.make_closure' op captures (i1, i1), but the first parameters of @g are (i1)
 func.func private @g(i1)
 func.func @too_many(%x : i1) {
   %f = relax.make_closure @g(%x, %x) : (i1, i1) -> (() -> ())
@@ -296,7 +296,7 @@ func.func @too_many(%x : i1) {
 
 // -----
 
-// CHECK: 'relax.make_closure' op is of type (i1) -> (), but @g gives (i32) -> ()
+// CHECK: 'relax.make_closure' op has type (i1) -> (), but a closure of @g has type (i32) -> ()
 func.func private @g(i1, i32)
 func.func @type(%x : i1) {
   %f = relax.make_closure @g(%x) : (i1) -> ((i1) -> ())

@@ -32,7 +32,7 @@ func.func @no_groups(%a : tensor<1x6x8x8xf32>, %b : tensor<4x2x3x3xf32>) {
 
 // -----
 
-// CHECK: dimension W is 3, padded 0 before and 1 after, which is less than a window of 5
+// CHECK: dimension W is 3, padded 0 before and 1 after, which is smaller than a window of 5
 func.func @window(%a : tensor<1x3x8x3xf32>, %b : tensor<4x3x3x3xf32>) {
   %0 = relax.nn.conv2d %a, %b {padding = [0, 0, 0, 1], dilation = [1, 2]} : (tensor<1x3x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
   return
@@ -48,7 +48,7 @@ func.func @rank(%a : tensor<1x3x8xf32>, %b : tensor<4x3x3x3xf32>) {
 
 // -----
 
-// CHECK: strides [1] is not 2 numbers of at least 1, for H, W
+// CHECK: strides [1]: expected 2 numbers of at least 1, for H, W
 func.func @strides(%a : tensor<1x3x8x8xf32>, %b : tensor<4x3x3x3xf32>) {
   %0 = relax.nn.conv2d %a, %b {strides = [1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
   return
@@ -56,7 +56,7 @@ func.func @strides(%a : tensor<1x3x8x8xf32>, %b : tensor<4x3x3x3xf32>) {
 
 // -----
 
-// CHECK: dilation [0] is not 1 numbers of at least 1, for W
+// CHECK: dilation [0]: expected 1 numbers of at least 1, for W
 func.func @dilation(%a : tensor<1x3x8xf32>, %b : tensor<4x3x3xf32>) {
   %0 = relax.nn.conv1d %a, %b {dilation = [0]} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<*xf32>
   return
@@ -64,7 +64,7 @@ func.func @dilation(%a : tensor<1x3x8xf32>, %b : tensor<4x3x3xf32>) {
 
 // -----
 
-// CHECK: padding [1, 1, 1] is not 2 or 4 widths of at least 0
+// CHECK: padding [1, 1, 1]: expected 2 or 4 widths of at least 0
 func.func @padding(%a : tensor<1x3x8x8xf32>, %b : tensor<4x3x3x3xf32>) {
   %0 = relax.nn.conv2d %a, %b {padding = [1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
   return
@@ -72,7 +72,7 @@ func.func @padding(%a : tensor<1x3x8x8xf32>, %b : tensor<4x3x3x3xf32>) {
 
 // -----
 
-// CHECK: padding [-1] is not 1 or 2 widths of at least 0
+// CHECK: padding [-1]: expected 1 or 2 widths of at least 0
 func.func @negative_padding(%a : tensor<1x3x8xf32>, %b : tensor<4x3x3xf32>) {
   %0 = relax.nn.conv1d %a, %b {padding = [-1]} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<*xf32>
   return
@@ -96,7 +96,7 @@ func.func @kernel_layout(%a : tensor<1x3x8x8xf32>, %b : tensor<4x3x3x3xf32>) {
 
 // -----
 
-// CHECK: axis C of size 6 does not split into blocks of 4, as layout "NCHW4c" says
+// CHECK: axis C of size 6 does not split into blocks of 4, as layout "NCHW4c" requires
 func.func @out_layout(%a : tensor<1x3x8x8xf32>, %b : tensor<6x3x3x3xf32>) {
   %0 = relax.nn.conv2d %a, %b {out_layout = "NCHW4c"} : (tensor<1x3x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<*xf32>
   return
@@ -120,7 +120,7 @@ func.func @float_elements(%a : tensor<1x3x8x8xf16>, %b : tensor<4x3x3x3xf32>) {
 
 // -----
 
-// CHECK: out_dtype index is no type of numbers
+// CHECK: out_dtype index is not a type of numbers
 func.func @out_dtype(%a : tensor<1x3x8x8xf16>, %b : tensor<4x3x3x3xf16>) {
   %0 = relax.nn.conv2d %a, %b {out_dtype = index} : (tensor<1x3x8x8xf16>, tensor<4x3x3x3xf16>) -> tensor<*xf16>
   return
@@ -152,7 +152,7 @@ func.func @transposed_size(%a : tensor<1x3x1xf32>, %b : tensor<3x4x3xf32>) {
 
 // -----
 
-// CHECK: output_padding [-1] is not 1 numbers of at least 0, for W
+// CHECK: output_padding [-1]: expected 1 numbers of at least 0, for W
 func.func @output_padding(%a : tensor<1x3x1xf32>, %b : tensor<3x4x3xf32>) {
   %0 = relax.nn.conv1d_transpose %a, %b {output_padding = [-1]} : (tensor<1x3x1xf32>, tensor<3x4x3xf32>) -> tensor<*xf32>
   return

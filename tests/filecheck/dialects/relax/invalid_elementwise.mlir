@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: element type i32 is none of f16, bf16, f32, f64
+// CHECK: element type i32 is not one of f16, bf16, f32, f64
 func.func @float_only(%x : tensor<4xi32>) {
   %0 = relax.erf %x : (tensor<4xi32>) -> tensor<4xi32>
   return
@@ -8,7 +8,7 @@ func.func @float_only(%x : tensor<4xi32>) {
 
 // -----
 
-// CHECK: element type i32 is none of f16, bf16, f32, f64
+// CHECK: element type i32 is not one of f16, bf16, f32, f64
 func.func @float_predicate(%x : tensor<4xi32>) {
   %0 = relax.isnan %x : (tensor<4xi32>) -> tensor<4xi1>
   return
@@ -16,7 +16,7 @@ func.func @float_predicate(%x : tensor<4xi32>) {
 
 // -----
 
-// CHECK: element type i1 is none of f16, bf16, f32, f64
+// CHECK: element type i1 is not one of f16, bf16, f32, f64
 func.func @float_binary(%x : tensor<4xi1>) {
   %0 = relax.atan2 %x, %x : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
@@ -24,7 +24,7 @@ func.func @float_binary(%x : tensor<4xi1>) {
 
 // -----
 
-// CHECK: element type f32 is no integer of 1 to 64 bits
+// CHECK: element type f32 is not an integer type of 1 to 64 bits
 func.func @integer_only(%x : tensor<4xf32>) {
   %0 = relax.left_shift %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
@@ -32,7 +32,7 @@ func.func @integer_only(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: element type f32 is no integer of 1 to 64 bits
+// CHECK: element type f32 is not an integer type of 1 to 64 bits
 func.func @integer_unary(%x : tensor<4xf32>) {
   %0 = relax.bitwise_not %x : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -96,7 +96,7 @@ func.func @clip_without_bound(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: min and max are numbers, not NaN
+// CHECK: min or max is NaN
 func.func @clip_nan(%x : tensor<4xf32>) {
   %0 = relax.clip %x {min = 0.0, max = 0x7FF8000000000000 : f64} : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -104,7 +104,7 @@ func.func @clip_nan(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: element type index is none of f16, bf16, f32, f64 and integers of 1 to 64 bits
+// CHECK: element type index is not one of f16, bf16, f32, f64 and integers of 1 to 64 bits
 func.func @astype(%x : tensor<4xf32>) {
   %0 = relax.astype %x {dtype = index} : (tensor<4xf32>) -> tensor<4xindex>
   return
@@ -136,7 +136,7 @@ func.func @prelu_size(%x : tensor<2x3xf32>, %a : tensor<4xf32>) {
 
 // -----
 
-// CHECK: alpha is a vector, not of shape 3x1
+// CHECK: alpha has shape 3x1, expected a vector
 func.func @prelu_rank(%x : tensor<2x3xf32>, %a : tensor<3x1xf32>) {
   %0 = relax.nn.prelu %x, %a : (tensor<2x3xf32>, tensor<3x1xf32>) -> tensor<2x3xf32>
   return
@@ -144,7 +144,7 @@ func.func @prelu_rank(%x : tensor<2x3xf32>, %a : tensor<3x1xf32>) {
 
 // -----
 
-// CHECK: axis 1 is none of a tensor of rank 1: expected -1 to 0
+// CHECK: axis 1 is out of range for a tensor of rank 1: expected -1 to 0
 func.func @prelu_axis(%x : tensor<3xf32>) {
   %0 = relax.nn.prelu %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   return

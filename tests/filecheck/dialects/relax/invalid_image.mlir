@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: size [4] is not 2 numbers of at least 1, for H, W
+// CHECK: size [4]: expected 2 numbers of at least 1, for H, W
 func.func @size(%a : tensor<1x3x8x8xf32>) {
   %0 = relax.image.resize2d %a {size = [4]} : (tensor<1x3x8x8xf32>) -> tensor<*xf32>
   return
@@ -8,7 +8,7 @@ func.func @size(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: dimension H is 0, there is nothing to resize
+// CHECK: dimension H is 0, but resizing needs at least one element
 func.func @nothing(%a : tensor<1x3x0x8xf32>) {
   %0 = relax.image.resize2d %a {size = [4, 4]} : (tensor<1x3x0x8xf32>) -> tensor<*xf32>
   return
@@ -16,7 +16,7 @@ func.func @nothing(%a : tensor<1x3x0x8xf32>) {
 
 // -----
 
-// CHECK: method "bilinear" is none of "nearest_neighbor", "linear", "cubic"
+// CHECK: method "bilinear" is not one of "nearest_neighbor", "linear", "cubic"
 func.func @method(%a : tensor<1x3x8xf32>) {
   %0 = relax.image.resize1d %a {size = [4], method = "bilinear"} : (tensor<1x3x8xf32>) -> tensor<*xf32>
   return
@@ -24,7 +24,7 @@ func.func @method(%a : tensor<1x3x8xf32>) {
 
 // -----
 
-// CHECK: coordinate_transformation_mode "half" is none of "half_pixel", "half_pixel_symmetric"
+// CHECK: coordinate_transformation_mode "half" is not one of "half_pixel", "half_pixel_symmetric"
 func.func @mode(%a : tensor<1x3x8xf32>) {
   %0 = relax.image.resize1d %a {size = [4], coordinate_transformation_mode = "half"} : (tensor<1x3x8xf32>) -> tensor<*xf32>
   return
@@ -32,7 +32,7 @@ func.func @mode(%a : tensor<1x3x8xf32>) {
 
 // -----
 
-// CHECK: rounding_method "" is none of "round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"
+// CHECK: rounding_method "" is not one of "round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"
 func.func @rounding(%a : tensor<1x3x8xf32>) {
   %0 = relax.image.resize1d %a {size = [4], rounding_method = ""} : (tensor<1x3x8xf32>) -> tensor<*xf32>
   return
@@ -64,7 +64,7 @@ func.func @scales(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: scales [0.0] are not all above 0
+// CHECK: scales [0.0] are not all positive
 func.func @no_scale(%a : tensor<1x3x8xf32>) {
   %0 = relax.image.resize1d %a {size = [4], scales = [0.0 : f64]} : (tensor<1x3x8xf32>) -> tensor<*xf32>
   return
@@ -80,7 +80,7 @@ func.func @layout(%a : tensor<1x3x8xf32>) {
 
 // -----
 
-// CHECK: scale_w is 0.0, expected more than 0
+// CHECK: scale_w is 0.0, expected a positive number
 func.func @scale(%a : tensor<1x3x8x8xf32>) {
   %0 = relax.nn.upsampling %a {scale_w = 0.0 : f64} : (tensor<1x3x8x8xf32>) -> tensor<*xf32>
   return
@@ -88,7 +88,7 @@ func.func @scale(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: method "linear" is none of "nearest_neighbor", "bilinear", "bicubic"
+// CHECK: method "linear" is not one of "nearest_neighbor", "bilinear", "bicubic"
 func.func @upsampling_method(%a : tensor<1x3x8x8xf32>) {
   %0 = relax.nn.upsampling %a {method = "linear"} : (tensor<1x3x8x8xf32>) -> tensor<*xf32>
   return
@@ -96,7 +96,7 @@ func.func @upsampling_method(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: dimension W is 7, no multiple of 2, as block_size 2 requires
+// CHECK: dimension W is 7, but block_size 2 requires a multiple of 2
 func.func @space(%a : tensor<1x3x8x7xf32>) {
   %0 = relax.nn.space_to_depth %a {block_size = 2} : (tensor<1x3x8x7xf32>) -> tensor<*xf32>
   return
@@ -104,7 +104,7 @@ func.func @space(%a : tensor<1x3x8x7xf32>) {
 
 // -----
 
-// CHECK: dimension C is 6, no multiple of 4, as block_size 2 requires
+// CHECK: dimension C is 6, but block_size 2 requires a multiple of 4
 func.func @depth(%a : tensor<1x6x8x8xf32>) {
   %0 = relax.nn.depth_to_space %a {block_size = 2} : (tensor<1x6x8x8xf32>) -> tensor<*xf32>
   return
@@ -120,7 +120,7 @@ func.func @block(%a : tensor<1x6x8x8xf32>) {
 
 // -----
 
-// CHECK: mode "DRC" is none of "DCR", "CRD"
+// CHECK: mode "DRC" is not one of "DCR", "CRD"
 func.func @depth_mode(%a : tensor<1x4x8x8xf32>) {
   %0 = relax.nn.depth_to_space %a {block_size = 2, mode = "DRC"} : (tensor<1x4x8x8xf32>) -> tensor<*xf32>
   return

@@ -32,7 +32,7 @@ func.func @reshape_two(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: newshape [-1, 0] copies dimension 1, shape 6 has 1
+// CHECK: newshape [-1, 0] copies dimension 1, but shape 6 has 1 dimensions
 func.func @reshape_copy(%x : tensor<6xf32>) {
   %0 = relax.reshape %x {newshape = [-1, 0]} : (tensor<6xf32>) -> tensor<?x?xf32>
   return
@@ -40,7 +40,7 @@ func.func @reshape_copy(%x : tensor<6xf32>) {
 
 // -----
 
-// CHECK: newshape [-1, 0] has -1 beside a dimension of size 0
+// CHECK: newshape [-1, 0] has both -1 and a dimension of size 0
 func.func @reshape_zero(%x : tensor<0xf32>) {
   %0 = relax.reshape %x {newshape = [-1, 0], allowzero = true} : (tensor<0xf32>) -> tensor<?x?xf32>
   return
@@ -48,7 +48,7 @@ func.func @reshape_zero(%x : tensor<0xf32>) {
 
 // -----
 
-// CHECK: axes [0] are no permutation of [0, 1]
+// CHECK: axes [0] are not a permutation of [0, 1]
 func.func @transpose(%x : tensor<2x3xf32>) {
   %0 = relax.transpose %x {axes = [0]} : (tensor<2x3xf32>) -> tensor<2xf32>
   return
@@ -72,7 +72,7 @@ func.func @squeeze(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis 2 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @expand_dims(%x : tensor<2xf32>) {
   %0 = relax.expand_dims %x {axis = [2]} : (tensor<2xf32>) -> tensor<2x1xf32>
   return
@@ -96,7 +96,7 @@ func.func @broadcast_to_less(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: reps [-2] have -2, which is no number of times
+// CHECK: reps [-2] has -2, expected at least 0
 func.func @tile(%x : tensor<2xf32>) {
   %0 = relax.tile %x {reps = [-2]} : (tensor<2xf32>) -> tensor<?xf32>
   return
@@ -176,7 +176,7 @@ func.func @split_size(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: seq_lengths have shape 3, but dimension 0 of shape 2x3 needs 2
+// CHECK: seq_lengths has shape 3, but dimension 0 of shape 2x3 needs 2
 func.func @reverse_sequence(%x : tensor<2x3xf32>, %n : tensor<3xi64>) {
   %0 = relax.reverse_sequence %x, %n : (tensor<2x3xf32>, tensor<3xi64>) -> tensor<2x3xf32>
   return
@@ -184,7 +184,7 @@ func.func @reverse_sequence(%x : tensor<2x3xf32>, %n : tensor<3xi64>) {
 
 // -----
 
-// CHECK: begin [0], end [1, 2], strides [1] and axes [0] are not equally long
+// CHECK: begin [0], end [1, 2], strides [1] and axes [0] do not have the same length
 func.func @slice_lengths(%x : tensor<5xf32>) {
   %0 = relax.strided_slice %x {begin = [0], end = [1, 2]} : (tensor<5xf32>) -> tensor<?xf32>
   return
@@ -192,7 +192,7 @@ func.func @slice_lengths(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: strides [0] have a 0
+// CHECK: strides [0] contains 0
 func.func @slice_stride(%x : tensor<5xf32>) {
   %0 = relax.strided_slice %x {begin = [0], end = [1], strides = [0]} : (tensor<5xf32>) -> tensor<?xf32>
   return
@@ -200,7 +200,7 @@ func.func @slice_stride(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: axis 1 is none of a tensor of rank 1: expected -1 to 0
+// CHECK: axis 1 is out of range for a tensor of rank 1: expected -1 to 0
 func.func @slice_axis(%x : tensor<5xf32>) {
   %0 = relax.strided_slice %x {begin = [0], end = [1], axes = [1]} : (tensor<5xf32>) -> tensor<?xf32>
   return
@@ -208,7 +208,7 @@ func.func @slice_axis(%x : tensor<5xf32>) {
 
 // -----
 
-// CHECK: indices of element type f32 are no integers
+// CHECK: indices has element type f32, expected an integer type
 func.func @take_index(%x : tensor<5xf32>, %i : tensor<5xf32>) {
   %0 = relax.take %x, %i : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
   return
@@ -216,7 +216,7 @@ func.func @take_index(%x : tensor<5xf32>, %i : tensor<5xf32>) {
 
 // -----
 
-// CHECK: mode "warp" is none of clip, wrap, fast
+// CHECK: mode "warp" is not one of "clip", "wrap", "fast"
 func.func @take_mode(%x : tensor<5xf32>, %i : tensor<5xi8>) {
   %0 = relax.take %x, %i {mode = "warp"} : (tensor<5xf32>, tensor<5xi8>) -> tensor<5xf32>
   return
@@ -232,7 +232,7 @@ func.func @take_nothing(%x : tensor<0xf32>, %i : tensor<5xi8>) {
 
 // -----
 
-// CHECK: indices of shape 3x3 do not fit shape 2x3 along axis 1: no other dimension may be greater
+// CHECK: indices of shape 3x3 do not match shape 2x3 along axis 1: no other dimension may be larger
 func.func @gather(%x : tensor<2x3xf32>, %i : tensor<3x3xi64>) {
   %0 = relax.gather %x, %i {axis = 1} : (tensor<2x3xf32>, tensor<3x3xi64>) -> tensor<3x3xf32>
   return
@@ -240,7 +240,7 @@ func.func @gather(%x : tensor<2x3xf32>, %i : tensor<3x3xi64>) {
 
 // -----
 
-// CHECK: indices of shape 4x3 are coordinates of 3 dimensions, where there are 2
+// CHECK: indices of shape 4x3 are coordinates of 3 dimensions, but there are 2
 func.func @gather_nd(%x : tensor<2x3xf32>, %i : tensor<4x3xi64>) {
   %0 = relax.gather_nd %x, %i : (tensor<2x3xf32>, tensor<4x3xi64>) -> tensor<4xf32>
   return
@@ -248,7 +248,7 @@ func.func @gather_nd(%x : tensor<2x3xf32>, %i : tensor<4x3xi64>) {
 
 // -----
 
-// CHECK: the first 1 dimensions of shapes 2x3 and 4x1 are not the same
+// CHECK: the first 1 dimensions of shapes 2x3 and 4x1 differ
 func.func @gather_nd_batch(%x : tensor<2x3xf32>, %i : tensor<4x1xi64>) {
   %0 = relax.gather_nd %x, %i {batch_dims = 1} : (tensor<2x3xf32>, tensor<4x1xi64>) -> tensor<4xf32>
   return
@@ -264,7 +264,7 @@ func.func @scatter_updates(%x : tensor<2x3xf32>, %i : tensor<1x3xi64>, %u : tens
 
 // -----
 
-// CHECK: reduction "sum" is none of update, add, mul, min, max
+// CHECK: reduction "sum" is not one of "update", "add", "mul", "min", "max"
 func.func @scatter_reduction(%x : tensor<2xf32>, %i : tensor<1xi64>, %u : tensor<1xf32>) {
   %0 = relax.scatter_elements %x, %i, %u {reduction = "sum"} : (tensor<2xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<2xf32>
   return
@@ -296,7 +296,7 @@ func.func @arange(%a : tensor<f32>, %b : tensor<i32>) {
 
 // -----
 
-// CHECK: shape 2 is not of matrices
+// CHECK: shape 2 has less than two dimensions
 func.func @trilu(%x : tensor<2xf32>, %k : tensor<i64>) {
   %0 = relax.trilu %x, %k : (tensor<2xf32>, tensor<i64>) -> tensor<2xf32>
   return
@@ -304,7 +304,7 @@ func.func @trilu(%x : tensor<2xf32>, %k : tensor<i64>) {
 
 // -----
 
-// CHECK: parameter of shape 1x1 is no list
+// CHECK: parameter has shape 1x1, expected a vector
 func.func @dyn_parameter(%x : tensor<2xf32>, %s : tensor<1x1xi64>) {
   %0 = relax.dyn.reshape %x, %s : (tensor<2xf32>, tensor<1x1xi64>) -> tensor<*xf32>
   return

@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis 2 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @softmax_axis(%a : tensor<2x3xf32>) {
   %0 = relax.nn.softmax %a {axis = 2} : (tensor<2x3xf32>) -> tensor<*xf32>
   return
@@ -8,7 +8,7 @@ func.func @softmax_axis(%a : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: element type i32 is none of f16, bf16, f32, f64
+// CHECK: element type i32 is not one of f16, bf16, f32, f64
 func.func @softmax_integers(%a : tensor<2x3xi32>) {
   %0 = relax.nn.log_softmax %a : (tensor<2x3xi32>) -> tensor<*xi32>
   return
@@ -16,7 +16,7 @@ func.func @softmax_integers(%a : tensor<2x3xi32>) {
 
 // -----
 
-// CHECK: bias has shape 4, expected 3, that of data along axis 1
+// CHECK: bias has shape 4, expected 3, the shape of data along axis 1
 func.func @bias(%a : tensor<2x3x4xf32>, %b : tensor<4xf32>) {
   %0 = relax.nn.bias_add %a, %b : (tensor<2x3x4xf32>, tensor<4xf32>) -> tensor<*xf32>
   return
@@ -40,7 +40,7 @@ func.func @pad_odd(%a : tensor<*xf32>) {
 
 // -----
 
-// CHECK: pad_mode "mirror" is none of "constant", "reflect", "edge", "circular"
+// CHECK: pad_mode "mirror" is not one of "constant", "reflect", "edge", "circular"
 func.func @pad_mode(%a : tensor<2xf32>) {
   %0 = relax.nn.pad %a {pad_width = [1, 1], pad_mode = "mirror"} : (tensor<2xf32>) -> tensor<*xf32>
   return
@@ -48,7 +48,7 @@ func.func @pad_mode(%a : tensor<2xf32>) {
 
 // -----
 
-// CHECK: dimension 0 is 2, of which padding of -2 and -1 cuts off more
+// CHECK: dimension 0 is 2, but padding of -2 and -1 removes more
 func.func @pad_cuts(%a : tensor<2xf32>) {
   %0 = relax.nn.pad %a {pad_width = [-2, -1]} : (tensor<2xf32>) -> tensor<*xf32>
   return
@@ -56,7 +56,7 @@ func.func @pad_cuts(%a : tensor<2xf32>) {
 
 // -----
 
-// CHECK: dimension 0 has no elements of which pad_mode "edge" could make others
+// CHECK: dimension 0 has no elements that pad_mode "edge" could copy
 func.func @pad_nothing(%a : tensor<2xf32>) {
   %0 = relax.nn.pad %a {pad_width = [-2, 1], pad_mode = "edge"} : (tensor<2xf32>) -> tensor<*xf32>
   return
@@ -64,7 +64,7 @@ func.func @pad_nothing(%a : tensor<2xf32>) {
 
 // -----
 
-// CHECK: pad_value 0.5 is no element of tensor<2xi32>
+// CHECK: pad_value 0.5 is not an element of tensor<2xi32>
 func.func @pad_value(%a : tensor<2xi32>) {
   %0 = relax.nn.pad %a {pad_width = [1, 1], pad_value = 0.5 : f64} : (tensor<2xi32>) -> tensor<*xi32>
   return

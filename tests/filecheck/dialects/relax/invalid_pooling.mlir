@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: dimension W is 2, padded 0 before and 0 after, which is less than a window of 3
+// CHECK: dimension W is 2, padded 0 before and 0 after, which is smaller than a window of 3
 func.func @window(%a : tensor<1x3x8x2xf32>) {
   %0 = relax.nn.max_pool2d %a {pool_size = [3, 3]} : (tensor<1x3x8x2xf32>) -> tensor<*xf32>
   return
@@ -8,7 +8,7 @@ func.func @window(%a : tensor<1x3x8x2xf32>) {
 
 // -----
 
-// CHECK: pool_size [3] is not 2 numbers of at least 1, for H, W
+// CHECK: pool_size [3]: expected 2 numbers of at least 1, for H, W
 func.func @pool_size(%a : tensor<1x3x8x8xf32>) {
   %0 = relax.nn.max_pool2d %a {pool_size = [3]} : (tensor<1x3x8x8xf32>) -> tensor<*xf32>
   return
@@ -16,7 +16,7 @@ func.func @pool_size(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: strides [0] is not 1 numbers of at least 1, for W
+// CHECK: strides [0]: expected 1 numbers of at least 1, for W
 func.func @strides(%a : tensor<1x3x8xf32>) {
   %0 = relax.nn.avg_pool1d %a {strides = [0]} : (tensor<1x3x8xf32>) -> tensor<*xf32>
   return
@@ -40,7 +40,7 @@ func.func @rank(%a : tensor<1x3x8xf32>) {
 
 // -----
 
-// CHECK: output_size [0, 1] is not 2 numbers of at least 1, for H, W
+// CHECK: output_size [0, 1]: expected 2 numbers of at least 1, for H, W
 func.func @output_size(%a : tensor<1x3x8x8xf32>) {
   %0 = relax.nn.adaptive_avg_pool2d %a {output_size = [0, 1]} : (tensor<1x3x8x8xf32>) -> tensor<*xf32>
   return
@@ -48,7 +48,7 @@ func.func @output_size(%a : tensor<1x3x8x8xf32>) {
 
 // -----
 
-// CHECK: element type index is none of f16, bf16, f32, f64 and integers of 1 to 64 bits
+// CHECK: element type index is not one of f16, bf16, f32, f64 and integers of 1 to 64 bits
 func.func @element(%a : tensor<1x3x8xindex>) {
   %0 = relax.nn.max_pool1d %a : (tensor<1x3x8xindex>) -> tensor<*xindex>
   return

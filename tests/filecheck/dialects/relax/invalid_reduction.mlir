@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis 2 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @axis(%x : tensor<2x3xf32>) {
   %0 = relax.sum %x {axis = [0, 2]} : (tensor<2x3xf32>) -> tensor<3xf32>
   return
@@ -16,7 +16,7 @@ func.func @axis_twice(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: axis 0 is none of a tensor of rank 0
+// CHECK: axis 0 is out of range for a tensor of rank 0
 func.func @axis_of_scalar(%x : tensor<f32>) {
   %0 = relax.max %x {axis = [0]} : (tensor<f32>) -> tensor<f32>
   return
@@ -48,7 +48,7 @@ func.func @bool(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: axis -3 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis -3 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @argmax_axis(%x : tensor<2x3xf32>) {
   %0 = relax.argmax %x {axis = -3} : (tensor<2x3xf32>) -> tensor<2xi64>
   return
@@ -64,7 +64,7 @@ func.func @argmax_result(%x : tensor<2x3xf32>) {
 
 // -----
 
-// CHECK: shape 2x0 has no element along axis -1
+// CHECK: shape 2x0 has no elements along axis -1
 func.func @argmax_of_none(%x : tensor<2x0xf32>) {
   %0 = relax.argmax %x {axis = -1} : (tensor<2x0xf32>) -> tensor<2xi64>
   return
@@ -72,7 +72,7 @@ func.func @argmax_of_none(%x : tensor<2x0xf32>) {
 
 // -----
 
-// CHECK: shape ?x0 has no element
+// CHECK: shape ?x0 has no elements
 func.func @argmin_of_none(%x : tensor<?x0xf32>) {
   %0 = relax.argmin %x : (tensor<?x0xf32>) -> tensor<i64>
   return
@@ -80,7 +80,7 @@ func.func @argmin_of_none(%x : tensor<?x0xf32>) {
 
 // -----
 
-// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis 2 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @cumsum_axis(%x : tensor<2x3xf32>) {
   %0 = relax.cumsum %x {axis = 2} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return

@@ -1,6 +1,6 @@
 // RUN: not passline-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: axis -1 is none of a tensor of rank 0
+// CHECK: axis -1 is out of range for a tensor of rank 0
 func.func @sort_scalar(%x : tensor<f32>) {
   %0 = relax.sort %x : (tensor<f32>) -> tensor<f32>
   return
@@ -8,7 +8,7 @@ func.func @sort_scalar(%x : tensor<f32>) {
 
 // -----
 
-// CHECK: axis 2 is none of a tensor of rank 2: expected -2 to 1
+// CHECK: axis 2 is out of range for a tensor of rank 2: expected -2 to 1
 func.func @argsort_axis(%x : tensor<2x3xf32>) {
   %0 = relax.argsort %x {axis = 2} : (tensor<2x3xf32>) -> tensor<2x3xi64>
   return

@@ -6,6 +6,39 @@ from xdsl.dialects.builtin import IntegerType, f16, f32, i1, i8, i32
 
 from passline.dialects.relax import activation, binary, elementwise, nn, unary
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.comparison import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from passline.dialects.relax.logical import (
+    BitwiseAndOp,
+    BitwiseNotOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+    LogicalXorOp,
+)
+from passline.dialects.relax.transcendental import (
+    AsinhOp,
+    AtanOp,
+    CosOp,
+    ErfOp,
+    Expm1Op,
+    ExpOp,
+    Log1pOp,
+    LogOp,
+    SigmoidOp,
+    SinhOp,
+    SinOp,
+    TanhOp,
+    TanOp,
+)
 
 from ..builder import NetworkBuilder
 from ..values import NotApplicable
@@ -21,9 +54,9 @@ __all__ = [
 ]
 
 SMOOTH = (
-    *(unary.AbsOp, unary.NegativeOp, unary.SquareOp, unary.ExpOp, unary.LogOp, unary.SqrtOp),
-    *(unary.RsqrtOp, unary.SinOp, unary.CosOp, unary.AtanOp, unary.TanhOp, unary.ErfOp),
-    *(unary.SigmoidOp, unary.Expm1Op, unary.Log1pOp, unary.AsinhOp, unary.SinhOp, unary.TanOp),
+    *(unary.AbsOp, unary.NegativeOp, unary.SquareOp, ExpOp, LogOp, unary.SqrtOp),
+    *(unary.RsqrtOp, SinOp, CosOp, AtanOp, TanhOp, ErfOp),
+    *(SigmoidOp, Expm1Op, Log1pOp, AsinhOp, SinhOp, TanOp),
     *(activation.ReluOp, activation.LeakyReluOp, activation.GeluOp, activation.GeluTanhOp),
     *(activation.SiluOp, activation.SoftplusOp, nn.DropoutOp),
 )
@@ -43,19 +76,19 @@ ARITHMETIC = (
 )
 ROUNDED = (binary.FloorDivideOp, binary.FloorModOp, binary.ModOp)
 COMPARISONS = (
-    *(binary.EqualOp, binary.NotEqualOp, binary.LessOp, binary.LessEqualOp),
-    *(binary.GreaterOp, binary.GreaterEqualOp),
+    *(EqualOp, NotEqualOp, LessOp, LessEqualOp),
+    *(GreaterOp, GreaterEqualOp),
 )
-LOGICAL = (binary.LogicalAndOp, binary.LogicalOrOp, binary.LogicalXorOp)
-BITWISE = (binary.BitwiseAndOp, binary.BitwiseOrOp, binary.BitwiseXorOp)
+LOGICAL = (LogicalAndOp, LogicalOrOp, LogicalXorOp)
+BITWISE = (BitwiseAndOp, BitwiseOrOp, BitwiseXorOp)
 
 
 def unary_rule(b: NetworkBuilder) -> TensorOp:
     x, known = b.pick_value()
     if known.element == i1:
-        return unary.LogicalNotOp(x)
+        return LogicalNotOp(x)
     if isinstance(known.element, IntegerType):
-        kinds = (unary.AbsOp, unary.NegativeOp, unary.SignOp, unary.SquareOp, unary.BitwiseNotOp)
+        kinds = (unary.AbsOp, unary.NegativeOp, unary.SignOp, unary.SquareOp, BitwiseNotOp)
         return b.random.choice((*kinds, activation.ReluOp))(x)
     return b.random.choice((*SMOOTH, *STEPS) if known.exact else SMOOTH)(x)
 

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1, i32
 
-from passline.dialects.relax import creation, image, indexing, manipulation, nn
+from passline.dialects.relax import creation, image, nn
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
+from passline.dialects.relax.gather import TakeOp
+from passline.dialects.relax.permutation import (
+    FlipOp,
+    LayoutTransformOp,
+    ReverseSequenceOp,
+    TransposeOp,
+)
+from passline.dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.split import SplitOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import shape_of, tensor_type
 
 from ..builder import NetworkBuilder
@@ -38,13 +50,13 @@ def concatenate_rule(b: NetworkBuilder) -> TensorOp:
         shape[axis] = b.random.choice([shape[axis], shape[axis], 1, 2, 5])
         parts.append(b.operand(shape, known.element))
     b.random.shuffle(parts)
-    return manipulation.ConcatenateOp(*parts, axis=axis)
+    return ConcatenateOp(*parts, axis=axis)
 
 
 def stack_rule(b: NetworkBuilder) -> TensorOp:
     x, known = b.pick_value(lambda k: len(k.shape) < 5)
     parts = [x, b.operand(known.shape, known.element)]
-    return manipulation.StackOp(*parts, axis=b.random.randint(0, len(known.shape)))
+    return StackOp(*parts, axis=b.random.randint(0, len(known.shape)))
 
 
 def split_rule(b: NetworkBuilder) -> TensorOp:
@@ -52,9 +64,9 @@ def split_rule(b: NetworkBuilder) -> TensorOp:
     axis = b.axis(known)
     size = known.shape[axis]
     if b.random.random() < 0.5:
-        return manipulation.SplitOp(x, sections=b.random.choice(b.random.factors(size)), axis=axis)
+        return SplitOp(x, sections=b.random.choice(b.random.factors(size)), axis=axis)
     indices = sorted(b.random.sample(range(size + 1), min(2, size)))
-    return manipulation.SplitOp(x, indices=indices, axis=axis)
+    return SplitOp(x, indices=indices, axis=axis)
 
 
 def shape_rule(b: NetworkBuilder) -> TensorOp:
@@ -64,20 +76,20 @@ def shape_rule(b: NetworkBuilder) -> TensorOp:
         case 0:
             axes = [*range(len(shape))]
             b.random.shuffle(axes)
-            return manipulation.TransposeOp(x, axes=axes)
+            return TransposeOp(x, axes=axes)
         case 1:
             new = b.random.factors(known.array.size)
             if b.random.random() < 0.6:
                 new[-1:] = b.random.factors(new[-1])
-            return manipulation.ReshapeOp(x, newshape=new, allowzero=1)
+            return ReshapeOp(x, newshape=new, allowzero=1)
         case 2:
-            return manipulation.FlattenOp(x)
+            return FlattenOp(x)
         case 3:
-            return manipulation.SqueezeOp(x)
+            return SqueezeOp(x)
         case 4 if len(shape) < 5:
-            return manipulation.ExpandDimsOp(x, axis=[b.random.randint(0, len(shape))])
+            return ExpandDimsOp(x, axis=[b.random.randint(0, len(shape))])
         case _ if len(shape) > 1:
-            return manipulation.TransposeOp(x, axes=[*range(2, len(shape)), 1, 0])
+            return TransposeOp(x, axes=[*range(2, len(shape)), 1, 0])
         case _:
             raise NotApplicable
 
@@ -87,22 +99,22 @@ def copy_rule(b: NetworkBuilder) -> TensorOp:
     axis, rank = b.axis(known), len(known.shape)
     match b.random.randrange(6):
         case 0:
-            return manipulation.FlipOp(x, axis=b.axes(known))
+            return FlipOp(x, axis=b.axes(known))
         case 1:
-            return manipulation.TileOp(x, reps=[b.random.choice([1, 1, 2, 3]) for _ in range(rank)])
+            return TileOp(x, reps=[b.random.choice([1, 1, 2, 3]) for _ in range(rank)])
         case 2:
-            return manipulation.RepeatOp(x, repeats=b.random.randint(1, 3), axis=axis)
+            return RepeatOp(x, repeats=b.random.randint(1, 3), axis=axis)
         case 3:
             lead = [b.random.randint(1, 3) for _ in range(b.random.randint(0, 1))]
             shape = [b.random.choice(SIZES) if n == 1 else n for n in known.shape]
-            return manipulation.BroadcastToOp(x, shape=[*lead, *shape])
+            return BroadcastToOp(x, shape=[*lead, *shape])
         case 4:
             lengths = b.constant(known.shape[:1], i32)
             if lengths.array.min(initial=0) < 0 or rank < 2:
                 raise NotApplicable
             if lengths.array.max(initial=0) > known.shape[1]:
                 raise NotApplicable
-            return manipulation.ReverseSequenceOp(x, b.placeholder(lengths))
+            return ReverseSequenceOp(x, b.placeholder(lengths))
         case _:
             return creation.TriluOp(x, b.placeholder(b.constant((), i32)), upper=b.random.coin())
 
@@ -121,7 +133,7 @@ def slice_rule(b: NetworkBuilder) -> TensorOp:
     begin = [b.random.randint(-known.shape[a], known.shape[a]) for a in axes]
     end = [b.random.randint(-known.shape[a], known.shape[a] + 2) for a in axes]
     strides = [b.random.choice([1, 1, 1, 2, 3, -1, -2]) for _ in axes]
-    op = indexing.StridedSliceOp(x, begin=begin, end=end, strides=strides, axes=axes)
+    op = StridedSliceOp(x, begin=begin, end=end, strides=strides, axes=axes)
     if 0 in (shape_of(tensor_type(op.result)) or ()) and b.random.random() < 0.9:
         raise NotApplicable
     return op
@@ -132,7 +144,7 @@ def take_rule(b: NetworkBuilder) -> TensorOp:
     axis = b.axis(known)
     indices = b.operand(b.random.shape(b.random.randint(0, 2)), i32)
     mode = b.random.choice(["clip", "wrap"])
-    return indexing.TakeOp(x, indices, axis=axis, mode=mode)
+    return TakeOp(x, indices, axis=axis, mode=mode)
 
 
 def image_rule(b: NetworkBuilder) -> TensorOp:
@@ -151,4 +163,4 @@ def layout_rule(b: NetworkBuilder) -> TensorOp:
     x, known = b.pick_value(lambda k: len(k.shape) == 4)
     block = b.random.choice([n for n in (1, 2, 3, 4, 8) if known.shape[1] % n == 0])
     target = b.random.choice(["NHWC", "CHWN", f"NCHW{block}c", f"NHCW{block}c"])
-    return manipulation.LayoutTransformOp(x, src_layout="NCHW", dst_layout=target)
+    return LayoutTransformOp(x, src_layout="NCHW", dst_layout=target)

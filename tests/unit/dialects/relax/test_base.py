@@ -1,4 +1,4 @@
-"""How every operation is made and written."""
+"""Construction, parsing and printing that all operations share."""
 
 from __future__ import annotations
 
@@ -157,11 +157,11 @@ def test_text_is_read_back(line: str):
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ("strides = [1.0]", r"property 'strides' is a list of integers, as \[1, 2\], not"),
+        ("strides = [1.0]", r"property 'strides' is a list of integers such as \[1, 2\], not"),
         ("strides = 1", "property 'strides' is a list of integers"),
-        ("groups = true", "property 'groups' is an integer, as 1, not"),
-        ("epsilon = 1", "property 'epsilon' is a float, as 1.0, not 1"),
-        ("epsilon = 1.0 : f32", "property 'epsilon' is a float, as 1.0, not"),
+        ("groups = true", "property 'groups' is an integer such as 1, not"),
+        ("epsilon = 1", "property 'epsilon' is a float such as 1.0, not 1"),
+        ("epsilon = 1.0 : f32", "property 'epsilon' is a float such as 1.0, not"),
         ('keepdims = "yes"', "property 'keepdims' is true or false"),
         ("stride = [1, 1]", "relax_toy.op has no property .stride., did you mean .strides."),
     ],

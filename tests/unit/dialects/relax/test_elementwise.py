@@ -1,4 +1,4 @@
-"""The types that element-wise operations infer, and how they fuse and commute."""
+"""Inferred types, fusion kinds and algebraic traits of element-wise operations."""
 
 from __future__ import annotations
 
@@ -10,17 +10,11 @@ from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from passline.dialects.relax.activation import PReluOp
-from passline.dialects.relax.binary import (
-    AddOp,
-    BitwiseAndOp,
-    EqualOp,
-    LeftShiftOp,
-    LessOp,
-    LogicalXorOp,
-    SubtractOp,
-)
+from passline.dialects.relax.binary import AddOp, SubtractOp
+from passline.dialects.relax.comparison import EqualOp, LessOp
 from passline.dialects.relax.elementwise import AstypeOp, ReinterpretOp, WhereOp
 from passline.dialects.relax.interfaces import FusionKind
+from passline.dialects.relax.logical import BitwiseAndOp, LeftShiftOp, LogicalXorOp
 from passline.dialects.relax.unary import IsNanOp
 
 

@@ -1,4 +1,4 @@
-"""How a tensor goes from one layout to another, and what becomes of its dimensions."""
+"""Layouts, relayouts, and the mapping of dimensions between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_letters_do_not_matter():
 
 @pytest.mark.parametrize("layout", ["NHW", "NHWCD", "NHC2c"])
 def test_along_other_axes(layout: str):
-    with pytest.raises(VerifyException, match="does not have its dimensions along axes as"):
+    with pytest.raises(VerifyException, match="does not split its axes in the same way as"):
         BLOCKS.along(Layout.parse(layout))
 
 

@@ -1,4 +1,4 @@
-"""What the operations of neural networks infer of types that are not known exactly."""
+"""Inferred types of neural network operations on imprecise operand types."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_static_types(case: Case):
 
 @every_case
 def test_less_precise_types(case: Case):
-    """What is inferred of less is less, or the same, but never something else."""
+    """Types inferred from less precise operands are compatible with the precise ones."""
     cls, shapes, properties, expected = case
     result = TensorType(f32, expected)
 

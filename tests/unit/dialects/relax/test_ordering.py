@@ -1,4 +1,4 @@
-"""In which order the operations of a graph are computed."""
+"""The topological order of the operations of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types that reductions, scans and operations that order elements infer."""
+"""Inferred types of reductions, scans and sorting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules on shapes and types, with numpy as the oracle where the shapes are known."""
+"""Shape and type inference rules, with numpy as the oracle for known shapes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_matmul_is_numpys(lhs: Shape, rhs: Shape):
 
 @given(shapes, shapes, st.sets(st.integers(0, 7)))
 def test_unknown_dimensions_hide_nothing_wrong(lhs: Shape, rhs: Shape, hidden: set[int]):
-    """Whatever fits with all dimensions known fits the result with some of them unknown."""
+    """Rules with unknown dimensions accept what rules with known ones accept."""
     known = our_shape(broadcast, lhs, rhs)
     if known is None:
         return

@@ -1,4 +1,4 @@
-"""What is known of the shape of an Einstein summation, with numpy as the oracle."""
+"""Inferred shapes of Einstein summations, with numpy as the oracle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ shapes = st.lists(st.sampled_from([1, 2, 3]), max_size=3).map(tuple)
 )
 @given(shapes, shapes, st.sets(st.integers(0, 5)))
 def test_shapes_are_numpys(text: str, lhs: Shape, rhs: Shape, hidden: set[int]):
-    """The same shape or an error; and with some dimensions unknown, nothing that contradicts."""
+    """Infer numpy's shape or an error, and a compatible shape with unknown dimensions."""
     try:
         expected = np.einsum(text, np.zeros(lhs), np.zeros(rhs)).shape
     except ValueError:
@@ -60,9 +60,9 @@ def test_unknown_shapes(subscripts: str, types: list[str], result: str):
         ("i..j->ij", "are not of the form"),
         ("...i...", "are not of the form"),
         ("ij->ik->i", "are not of the form"),
-        ("ij->ijk", "k of the output is in no operand"),
-        ("ij->ii", "i of the output is there twice"),
-        ("ij->...i", "the ellipsis of the output is in no operand"),
+        ("ij->ijk", "k of the output occurs in no operand"),
+        ("ij->ii", "i of the output occurs twice"),
+        ("ij->...i", "the ellipsis of the output occurs in no operand"),
         ("...i->i", "the output lacks the ellipsis"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What activation functions compute, with Python's math as the oracle."""
+"""The semantics of activation functions, with Python's math as the oracle."""
 
 from __future__ import annotations
 

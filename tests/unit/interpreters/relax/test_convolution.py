@@ -1,4 +1,4 @@
-"""What convolutions compute, with sums over all places as the oracle."""
+"""The semantics of convolutions, with sums over all positions as the oracle."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from passline.dialects.relax.convolution import (
     Conv3dTransposeOp,
     ConvolutionOp,
 )
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.relax import RelaxFunctions
 
@@ -141,7 +141,7 @@ def test_a_large_convolution_is_computed_in_parts():
 
 
 def peak_memory(x: Array, weight: Array, **properties: Any) -> int:
-    """How many bytes a convolution allocates, its result included."""
+    """Return the number of bytes that a convolution allocates, its result included."""
     types = [TensorType(f32, array.shape) for array in (x, weight)]
     op = Conv2dOp(*TestOp(result_types=types).results, **properties)
     interpreter = Interpreter(ModuleOp([]))

@@ -1,4 +1,4 @@
-"""Operations whose operands are parameters: what the static ones give, for the same values."""
+"""Operations with parameters as operands, with their static operations as the oracle."""
 
 from __future__ import annotations
 
@@ -22,43 +22,41 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import InterpretationError
 
+from passline.dialects.relax.broadcast import BroadcastToOp, TileOp
 from passline.dialects.relax.constant import FullOp, is_number
 from passline.dialects.relax.creation import OneHotOp
-from passline.dialects.relax.dynamic import (
+from passline.dialects.relax.dynamic.base import DynamicOp
+from passline.dialects.relax.dynamic.broadcast import (
     DynamicBroadcastToOp,
-    DynamicCompressOp,
-    DynamicExpandDimsOp,
     DynamicExpandOp,
-    DynamicFullOp,
-    DynamicOneHotOp,
-    DynamicOp,
-    DynamicReshapeOp,
-    DynamicSplitOp,
-    DynamicSqueezeOp,
-    DynamicStridedSliceOp,
     DynamicTileOp,
 )
-from passline.dialects.relax.dynamic_nn import DynamicPadOp, DynamicResizeOp
-from passline.dialects.relax.dynamic_reduction import (
+from passline.dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
+from passline.dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
+from passline.dialects.relax.dynamic.reduction import (
     DynamicCumprodOp,
     DynamicCumsumOp,
     DynamicReduceOp,
     DynamicTopkOp,
 )
-from passline.dialects.relax.image import Resize2dOp
-from passline.dialects.relax.indexing import StridedSliceOp
-from passline.dialects.relax.manipulation import (
-    BroadcastToOp,
-    ExpandDimsOp,
-    ReshapeOp,
-    SplitOp,
-    SqueezeOp,
-    TileOp,
+from passline.dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
 )
+from passline.dialects.relax.dynamic.slice import (
+    DynamicCompressOp,
+    DynamicSplitOp,
+    DynamicStridedSliceOp,
+)
+from passline.dialects.relax.image import Resize2dOp
 from passline.dialects.relax.nn import PadOp
 from passline.dialects.relax.reduction import MaxOp, SumOp
+from passline.dialects.relax.reshape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from passline.dialects.relax.scan import CumprodOp, CumsumOp
 from passline.dialects.relax.sorting import TopkOp
+from passline.dialects.relax.split import SplitOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import tensor_type
 from passline.interpreters.relax import RelaxFunctions
 

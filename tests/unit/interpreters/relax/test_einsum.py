@@ -1,4 +1,4 @@
-"""What Einstein summation computes, with a loop over all indices as the oracle."""
+"""The semantics of einsum, with a loop over all indices as the oracle."""
 
 from __future__ import annotations
 

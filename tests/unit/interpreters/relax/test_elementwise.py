@@ -1,4 +1,4 @@
-"""What selecting, limiting and converting compute, with Python's numbers as oracles."""
+"""The semantics of selection, clipping and conversion, with Python numbers as the oracle."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_clip_bounds():
 
 
 def convert(value: float, source: Element, target: Element) -> float | bool:
-    """What C makes of a number, where it says; the nearest integer where it does not."""
+    """Convert a number as C does, and to the nearest integer where C leaves it undefined."""
     if target in (i1, ui1):
         return value != 0
     if not isinstance(target, IntegerType):

@@ -1,4 +1,4 @@
-"""What operations on images compute, with the formulas of ONNX for one element as the oracle."""
+"""The semantics of operations on images, with ONNX's formulas as the oracle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from passline.dialects.relax.image import (
     SpaceToDepthOp,
     UpsamplingOp,
 )
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 
 

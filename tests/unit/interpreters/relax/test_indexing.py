@@ -1,4 +1,4 @@
-"""What operations compute that read and write at places, with loops as the oracle."""
+"""The semantics of indexed reads and writes, with loops as the oracle."""
 
 from __future__ import annotations
 
@@ -15,15 +15,9 @@ from support.evaluation import ALL_ELEMENTS, constant, i4, run
 from xdsl.dialects.builtin import IntegerType, Signedness, bf16, f16, f32, i1, i8, i16, i32, i64
 from xdsl.utils.exceptions import InterpretationError
 
-from passline.dialects.relax.indexing import (
-    GatherNDOp,
-    GatherOp,
-    NonzeroOp,
-    ScatterElementsOp,
-    ScatterNDOp,
-    StridedSliceOp,
-    TakeOp,
-)
+from passline.dialects.relax.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
+from passline.dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import Element
 
 UNSIGNED = [IntegerType(width, Signedness.UNSIGNED) for width in (8, 16, 32, 64)]

@@ -1,4 +1,4 @@
-"""What the operations compute, with numpy and Python's integers as oracles."""
+"""The interpreter as a whole: constants, functions, errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from passline.dialects import DIALECTS
 from passline.dialects.relax.binary import AddOp, MaximumOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.arrays import dense_of, round_bf16, widen_bf16
 
@@ -111,7 +111,7 @@ def test_special_values_print_exactly(values: list[float], element: Element, rep
 
 
 def check_text(data: bytes, element: Element):
-    """What is printed reads back as the same bytes."""
+    """Printed constants are parsed to the same bytes."""
     size = element.compile_time_size
     count = len(data) // size
     value = DenseIntOrFPElementsAttr(TensorType(element, [count]), BytesAttr(data[: count * size]))

@@ -1,4 +1,4 @@
-"""What operations compute that move elements, with numpy as the oracle."""
+"""The semantics of operations that move elements, with numpy as the oracle."""
 
 from __future__ import annotations
 
@@ -12,21 +12,11 @@ from support.evaluation import ALL_ELEMENTS, Array, constant, run, run_all
 from xdsl.dialects.builtin import f32, i1, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax.manipulation import (
-    BroadcastToOp,
-    ConcatenateOp,
-    ExpandDimsOp,
-    FlattenOp,
-    FlipOp,
-    RepeatOp,
-    ReshapeOp,
-    ReverseSequenceOp,
-    SplitOp,
-    SqueezeOp,
-    StackOp,
-    TileOp,
-    TransposeOp,
-)
+from passline.dialects.relax.broadcast import BroadcastToOp, RepeatOp, TileOp
+from passline.dialects.relax.concatenation import ConcatenateOp, StackOp
+from passline.dialects.relax.permutation import FlipOp, ReverseSequenceOp, TransposeOp
+from passline.dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
+from passline.dialects.relax.split import SplitOp
 from passline.dialects.relax.types import Element
 
 X = np.arange(24).reshape(2, 1, 3, 4)

@@ -1,4 +1,4 @@
-"""What softmax, padding and products of matrices compute, with numpy and formulas as oracles."""
+"""The semantics of softmax, padding and matrix products, with formulas as oracles."""
 
 from __future__ import annotations
 

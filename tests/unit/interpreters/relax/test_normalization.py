@@ -1,4 +1,4 @@
-"""What normalizations compute, with their formulas in f64 as the oracle."""
+"""The semantics of normalizations, with their formulas in f64 as the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pooling computes, with loops over all windows as the oracle."""
+"""The semantics of pooling, with loops over all windows as the oracle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.evaluation import Array, constant, i4, run
 from support.geometry import Geometry, geometries
 from xdsl.dialects.builtin import TensorType, bf16, f16, f32, i1, i8, i32
 
-from passline.dialects.relax.manipulation import LayoutTransformOp
+from passline.dialects.relax.permutation import LayoutTransformOp
 from passline.dialects.relax.pooling import (
     AdaptiveAvgPool1dOp,
     AdaptiveAvgPool2dOp,
@@ -55,8 +55,10 @@ def numbers(*shape: int) -> Array:
 
 
 def window_counts(g: Geometry, ceil: bool) -> list[int]:
-    """How many windows there are: all that end in the padding; with `ceil`, the next one too, and
-    none that begin in the padding after."""
+    """Return the number of windows: those that end within the padding.
+
+    With `ceil` also the next one, unless it begins in the padding after the data.
+    """
     counts: list[int] = []
     columns = zip(g.extents, g.before, g.after, g.spans, g.strides, strict=True)
     for extent, before, after, span, stride in columns:

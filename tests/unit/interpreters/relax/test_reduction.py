@@ -1,4 +1,4 @@
-"""What reductions compute, with numpy in f64 and Python's integers as oracles."""
+"""The semantics of reductions, with numpy in f64 and Python integers as oracles."""
 
 from __future__ import annotations
 
@@ -154,5 +154,5 @@ def test_arg_of_no_elements_has_no_value():
     assert run(ops.ArgmaxOp(constant(np.zeros((0, 2)), i32), axis=1)).shape == (0,)
     op = ops.ArgmaxOp(constant([[1, 2]], i32), axis=0)
     op.operands[0] = x.result
-    with pytest.raises(InterpretationError, match="relax.argmax of no elements"):
+    with pytest.raises(InterpretationError, match="relax.argmax needs at least one element"):
         run(op)

@@ -1,4 +1,4 @@
-"""What scans compute, with Python's numbers as the oracle."""
+"""The semantics of scans, with Python numbers as the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operations compute that order elements, with Python's stable sort as the oracle."""
+"""The semantics of sorting, with Python's stable sort as the oracle."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passmanager import PasslineError
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify

@@ -17,7 +17,7 @@ from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.interfaces import Conversion
 from passline.dialects.relax.layout import Relayout
-from passline.dialects.relax.types import TENSOR, of_elements, shape_of, tensor_type
+from passline.dialects.relax.types import TENSOR, make_tensor_type, shape_of, tensor_type
 from passline.passes.relax.alter_op_layout import AlterOpLayout, layout_hooks, register_layout_hook
 from passline.passmanager import DiagnosticError, PassContext, Sequential
 from passline.passmanager.ir.parser import parse_module
@@ -175,7 +175,7 @@ class PackedDenseOp(TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         data, weight = shape_of(tensor_type(self.data)), shape_of(tensor_type(self.weight))
         assert data is not None and weight is not None
-        return (of_elements(f32, (data[0], weight[0] * weight[2])),)
+        return (make_tensor_type(f32, (data[0], weight[0] * weight[2])),)
 
 
 def pack(op: Operation) -> Conversion | None:

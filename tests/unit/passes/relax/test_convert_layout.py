@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.interfaces import AlongAxes, Conversion, LayoutRule, of_first
+from passline.dialects.relax.interfaces import AlongAxes, Conversion, LayoutRule, first_relayout
 from passline.dialects.relax.layout import Relayout
 from passline.dialects.relax.types import TENSOR, tensor_type
 from passline.passes.relax.convert_layout import ConvertLayout
@@ -145,7 +145,7 @@ class RefusesOp(LayoutRule, SameOp):
     name = "test.refuses"
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
-        assert of_first(relayouts).key == ("ABCD", "ACDB")
+        assert first_relayout(relayouts).key == ("ABCD", "ACDB")
         raise VerifyException("not today")
 
 

@@ -31,8 +31,8 @@ from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, Subtrac
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.dialects.relax.convolution import Conv2dOp, Conv2dTransposeOp
 from passline.dialects.relax.interfaces import Axes, ScaleAxisRule, Scaling
-from passline.dialects.relax.manipulation import TransposeOp
 from passline.dialects.relax.nn import BiasAddOp, PadOp
+from passline.dialects.relax.permutation import TransposeOp
 from passline.dialects.relax.pooling import AvgPool2dOp, MaxPool2dOp
 from passline.dialects.relax.types import TENSOR, Float
 from passline.dialects.relax.unary import NegativeOp

@@ -18,9 +18,11 @@ from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.interfaces import Anchor, FusionKind, FusionPattern
 from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.relax.manipulation import ReshapeOp, TransposeOp
+from passline.dialects.relax.permutation import TransposeOp
 from passline.dialects.relax.reduction import SumOp
-from passline.dialects.relax.unary import ExpOp, NegativeOp, TanhOp
+from passline.dialects.relax.reshape import ReshapeOp
+from passline.dialects.relax.transcendental import ExpOp, TanhOp
+from passline.dialects.relax.unary import NegativeOp
 from passline.passes.relax.fuse_ops import FuseOps, fuse_operations
 from passline.passes.rewriting.outliner import Outliner, is_scalar_constant
 from passline.passmanager import PassContext, Recorder

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.control import LambdaOp
+from passline.dialects.relax.closures import LambdaOp
 from passline.passes.relax.lambda_lift import lift_lambdas
 from passline.passmanager import Recorder
 from passline.passmanager.ir.location import location_of, place_text

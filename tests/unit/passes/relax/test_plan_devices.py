@@ -27,7 +27,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from passline.analysis.device_analyzer import DEVICE
-from passline.dialects.relax.control import InvokeOp, LambdaOp
+from passline.dialects.relax.closures import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
 from passline.dialects.relax.device_type import DeviceType
 from passline.dialects.relax.interfaces import OnHost

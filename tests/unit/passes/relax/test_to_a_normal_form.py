@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.control import GraphOp
+from passline.dialects.relax.graph import GraphOp
 from passline.passes.relax.to_a_normal_form import inline_graphs, sink_into_branches
 from passline.passmanager import Recorder
 from passline.passmanager.ir.parser import parse_module

@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, traits_def
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
-from passline.dialects.relax.control import LambdaOp
-from passline.dialects.relax.control import YieldOp as LambdaYieldOp
+from passline.dialects.relax.closures import LambdaOp
+from passline.dialects.relax.closures import YieldOp as LambdaYieldOp
 from passline.passes.rewriting.dead_code import remove_dead_operations
 
 

@@ -12,7 +12,8 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 
-from passline.interpreters.interpret import entry_function, interpret
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot

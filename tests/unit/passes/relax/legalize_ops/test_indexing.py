@@ -13,7 +13,9 @@ from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, i1, i8, i32, i64
 from xdsl.ir import Operation
 
-from passline.dialects.relax import indexing as ops
+from passline.dialects.relax.gather import GatherNDOp, GatherOp, NonzeroOp, TakeOp
+from passline.dialects.relax.scatter import ScatterElementsOp, ScatterNDOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import Element
 from passline.interpreters.relax.indexing import INDEXING
 from passline.passes.relax.legalize_ops.legalizations import RELAX
@@ -34,28 +36,26 @@ def places(*values: object, element: Element = i64):
 END = 2**63 - 1
 
 CASES: dict[str, Operation] = {
-    "strided_slice": ops.StridedSliceOp(tensor(4, 5), begin=(1, 0), end=(3, 5), strides=(1, 2)),
-    "strided_slice, backwards": ops.StridedSliceOp(
+    "strided_slice": StridedSliceOp(tensor(4, 5), begin=(1, 0), end=(3, 5), strides=(1, 2)),
+    "strided_slice, backwards": StridedSliceOp(
         tensor(4, 5), begin=(-1, 3), end=(-END - 1, -4), strides=(-2, -1)
     ),
-    "strided_slice, cut off": ops.StridedSliceOp(tensor(4, 5), begin=(-9,), end=(END,), axes=(-1,)),
-    "strided_slice, empty": ops.StridedSliceOp(tensor(4, 5), begin=(3,), end=(1,)),
-    "take": ops.TakeOp(tensor(3, 4), places((0, 2), (1, 1)), axis=1),
-    "take, clipped": ops.TakeOp(tensor(3, 4), places(-1, 7, 2, element=i8), axis=0),
-    "take, fast": ops.TakeOp(tensor(3, 4), places(1, 2), axis=-2, mode="fast"),
-    "take, wrapped": ops.TakeOp(
-        tensor(3, 4), places(-1, 7, -8, 4, element=i32), axis=1, mode="wrap"
-    ),
-    "take, flat": ops.TakeOp(tensor(3, 4), places(5, 99)),
-    "take, one": ops.TakeOp(tensor(3, 4), constant(2, i64), axis=0),
-    "gather": ops.GatherOp(tensor(3, 4), places((0, -1), (2, 1)), axis=0),
-    "gather, last": ops.GatherOp(tensor(3, 4), places((3, -4, 0, 0, 1), (1, 1, 2, 2, -1)), axis=-1),
-    "gather_nd": ops.GatherNDOp(tensor(3, 4), places((0, -1), (2, 1))),
-    "gather_nd, rows": ops.GatherNDOp(tensor(3, 4, 2), places(((0,), (-1,)), ((2,), (1,)))),
-    "gather_nd, batch": ops.GatherNDOp(
+    "strided_slice, cut off": StridedSliceOp(tensor(4, 5), begin=(-9,), end=(END,), axes=(-1,)),
+    "strided_slice, empty": StridedSliceOp(tensor(4, 5), begin=(3,), end=(1,)),
+    "take": TakeOp(tensor(3, 4), places((0, 2), (1, 1)), axis=1),
+    "take, clipped": TakeOp(tensor(3, 4), places(-1, 7, 2, element=i8), axis=0),
+    "take, fast": TakeOp(tensor(3, 4), places(1, 2), axis=-2, mode="fast"),
+    "take, wrapped": TakeOp(tensor(3, 4), places(-1, 7, -8, 4, element=i32), axis=1, mode="wrap"),
+    "take, flat": TakeOp(tensor(3, 4), places(5, 99)),
+    "take, one": TakeOp(tensor(3, 4), constant(2, i64), axis=0),
+    "gather": GatherOp(tensor(3, 4), places((0, -1), (2, 1)), axis=0),
+    "gather, last": GatherOp(tensor(3, 4), places((3, -4, 0, 0, 1), (1, 1, 2, 2, -1)), axis=-1),
+    "gather_nd": GatherNDOp(tensor(3, 4), places((0, -1), (2, 1))),
+    "gather_nd, rows": GatherNDOp(tensor(3, 4, 2), places(((0,), (-1,)), ((2,), (1,)))),
+    "gather_nd, batch": GatherNDOp(
         tensor(2, 3, 4), places(((1,), (-1,)), ((0,), (2,))), batch_dims=1
     ),
-    "gather_nd, one": ops.GatherNDOp(tensor(3, 4), places(1, 2)),
+    "gather_nd, one": GatherNDOp(tensor(3, 4), places(1, 2)),
 }
 
 
@@ -74,17 +74,17 @@ def test_scatter(reduction: str, element: Element):
     data = constant(numbers(3, 4), element)
     updates = constant(numbers(2, 3) - 2, element)
     indices = places((2, -1, 0), (2, 2, 0))
-    check_kernel(ops.ScatterElementsOp(data, indices, updates, reduction=reduction))
-    check_kernel(ops.ScatterElementsOp(data, indices, updates, axis=-1, reduction=reduction))
+    check_kernel(ScatterElementsOp(data, indices, updates, reduction=reduction))
+    check_kernel(ScatterElementsOp(data, indices, updates, axis=-1, reduction=reduction))
     coordinates = places(((1, -1), (1, 3), (0, 0)), ((1, 3), (2, 0), (0, 0)))
-    check_kernel(ops.ScatterNDOp(data, coordinates, updates, reduction=reduction))
+    check_kernel(ScatterNDOp(data, coordinates, updates, reduction=reduction))
     rows = constant(numbers(3, 4) % 5, element)
-    check_kernel(ops.ScatterNDOp(data, places((1,), (-1,), (1,)), rows, reduction=reduction))
+    check_kernel(ScatterNDOp(data, places((1,), (-1,), (1,)), rows, reduction=reduction))
 
 
 def test_sums_of_f16_are_rounded_once():
     data, updates = constant([2048.0], f16), constant([1.0, 1.0, 1.0], f16)
-    check_kernel(ops.ScatterElementsOp(data, places(0, 0, 0), updates, reduction="add"))
+    check_kernel(ScatterElementsOp(data, places(0, 0, 0), updates, reduction="add"))
 
 
 @needs_native
@@ -94,7 +94,7 @@ def test_machine_code():
         for element in (f16, f32, i1, i8):
             data, updates = constant(numbers(3, 4), element), constant(numbers(2, 3) - 2, element)
             indices = places((2, -1, 0), (2, 2, 0))
-            cases[f"{reduction} of {element}"] = ops.ScatterElementsOp(
+            cases[f"{reduction} of {element}"] = ScatterElementsOp(
                 data, indices, updates, reduction=reduction
             )
     check_machine_code(cases)
@@ -102,4 +102,4 @@ def test_machine_code():
 
 def test_all_are_defined():
     """Only the shape of one is not known before it is computed."""
-    assert {*INDEXING} - {*RELAX} == {ops.NonzeroOp}
+    assert {*INDEXING} - {*RELAX} == {NonzeroOp}

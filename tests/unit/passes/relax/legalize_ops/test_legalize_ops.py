@@ -17,18 +17,16 @@ from xdsl.ir import Operation, SSAValue
 from passline.dialects.relax.activation import ReluOp
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.binary import AddOp, MaximumOp, ModOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.broadcast import BroadcastToOp
+from passline.dialects.relax.concatenation import ConcatenateOp
 from passline.dialects.relax.constant import FullOp
 from passline.dialects.relax.convolution import Conv2dOp, Conv3dOp
-from passline.dialects.relax.indexing import StridedSliceOp
 from passline.dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
-from passline.dialects.relax.manipulation import (
-    BroadcastToOp,
-    ConcatenateOp,
-    ReshapeOp,
-    SplitOp,
-    TransposeOp,
-)
+from passline.dialects.relax.permutation import TransposeOp
 from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
+from passline.dialects.relax.reshape import ReshapeOp
+from passline.dialects.relax.split import SplitOp
+from passline.dialects.relax.strided_slice import StridedSliceOp
 from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps, legalize_operations

@@ -26,16 +26,10 @@ from passline.dialects.relax import (
     sorting,
 )
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import (
-    BitwiseOp,
-    FloatBinaryOp,
-    FloorDivideOp,
-    FloorModOp,
-    LogicalOp,
-    ModOp,
-)
+from passline.dialects.relax.binary import FloatBinaryOp, FloorDivideOp, FloorModOp, ModOp
+from passline.dialects.relax.logical import BitwiseNotOp, BitwiseOp, LogicalNotOp, LogicalOp
 from passline.dialects.relax.types import Element
-from passline.dialects.relax.unary import BitwiseNotOp, FloatPredicateOp, FloatUnaryOp, LogicalNotOp
+from passline.dialects.relax.unary import FloatPredicateOp, FloatUnaryOp
 from passline.passes.relax.legalize_ops.binary import BINARY
 from passline.passes.relax.legalize_ops.unary import UNARY
 

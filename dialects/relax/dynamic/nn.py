@@ -1,4 +1,4 @@
-"""Padding and resizing by as much as is computed."""
+"""Padding and resizing with parameters that are operands."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import string_prop
-from .base import TensorOp
-from .constant import constant_elements, constant_integers
-from .creation import check_scalar
-from .dynamic import DynamicOp, Values, of_rank, parameter_length, rank_of
-from .image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
-from .layout import Layout
-from .manipulation import number_type
-from .nn import PadOp
-from .shapes import normalize_axes
-from .types import TENSOR, Tensor, shape_of, tensor_type, with_shape
+from ..attributes import string_prop
+from ..base import TensorOp
+from ..constant import constant_elements, constant_integers
+from ..creation import check_scalar
+from ..image import ResampleOp, Resize1dOp, Resize2dOp, Resize3dOp, ResizeOp
+from ..layout import Layout
+from ..nn import PadOp
+from ..shapes import normalize_axes
+from ..types import TENSOR, Tensor, number_type, shape_of, tensor_type, with_shape
+from .base import DynamicOp, Values, parameter_length, rank_of, unknown_shape
 
 __all__ = ["DynamicPadOp", "DynamicResizeOp"]
 
 
 @irdl_op_definition
 class DynamicPadOp(DynamicOp):
-    """`relax.nn.pad` along `axes`, with widths that are computed: all those before, then all those
-    after (ONNX Pad)."""
+    """`relax.nn.pad` along `axes` with widths that are operands (ONNX Pad).
+
+    `pad_width` has the widths before each of the axes, then the widths after each.
+    """
 
     name = "relax.dyn.pad"
     STATIC: ClassVar[type[TensorOp]] = PadOp
@@ -41,7 +42,7 @@ class DynamicPadOp(DynamicOp):
     result = result_def(TENSOR)
 
     def known_widths(self) -> Values | None:
-        """The widths and the axes; None if they are not all known."""
+        """Return the widths and the axes; None if they are not all constants."""
         widths, axes = constant_integers(self.pad_width), constant_integers(self.axes)
         return None if widths is None or axes is None else (widths, axes)
 
@@ -60,7 +61,7 @@ class DynamicPadOp(DynamicOp):
         (value,) = constant_elements(self.pad_value) or (0,)
         return PadOp(
             *inputs,
-            pad_width=widths_by_axis(widths, axes, rank),
+            pad_width=pad_width_of(widths, axes, rank),
             pad_value=float(value),
             pad_mode=self.pad_mode,
             result_types=result_types,
@@ -80,11 +81,11 @@ class DynamicPadOp(DynamicOp):
         widths, axes = lengths
         if DYNAMIC_INDEX not in lengths and widths != 2 * axes:
             raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
-        return of_rank(type, rank_of(type))
+        return unknown_shape(type, rank_of(type))
 
 
-def widths_by_axis(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
-    """The widths of `relax.nn.pad`: two for each dimension."""
+def pad_width_of(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:
+    """Return the property `pad_width` of `relax.nn.pad`: two widths for each dimension."""
     if len(widths) != 2 * len(axes):
         raise VerifyException(
             f"expected two widths for each of {len(axes)} axes, got {len(widths)}"
@@ -97,8 +98,11 @@ def widths_by_axis(widths: Sequence[int], axes: Sequence[int], rank: int) -> Seq
 
 @irdl_op_definition
 class DynamicResizeOp(ResampleOp, DynamicOp):
-    """`relax.image.resize1d`, `resize2d` or `resize3d`, to as many spatial sizes as are computed
-    (`relay.dyn.image.resize2d`); without `layout`, channels come first."""
+    """`relax.image.resize1d`, `resize2d` or `resize3d` to sizes that are an operand.
+
+    The number of sizes is the number of spatial dimensions. Without `layout`, channels come first
+    (`relay.dyn.image.resize2d`).
+    """
 
     name = "relax.dyn.resize"
     STATIC: ClassVar[type[TensorOp]] = ResizeOp
@@ -108,9 +112,9 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     layout = string_prop("")
 
     def resize_class(self, spatial: int) -> type[ResizeOp]:
-        """The class that resizes that many dimensions."""
+        """Return the operation class that resizes that number of spatial dimensions."""
         if not 1 <= spatial <= 3:
-            raise VerifyException(f"size is of {spatial} dimensions, expected 1 to 3")
+            raise VerifyException(f"size has {spatial} dimensions, expected 1 to 3")
         return self.STATIC_BY_RANK[spatial - 1]
 
     def static_op(
@@ -120,7 +124,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (size,) = values
-        properties = {**self.properties, "layout": self.layout if self.layout else None}
+        properties = {**self.properties, "layout": self.layout or None}
         return self.resize_class(len(size))(
             *inputs, size=size, result_types=result_types, location=None, **properties
         )
@@ -128,7 +132,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         (spatial,) = lengths
         if spatial == DYNAMIC_INDEX:
-            return of_rank(type, rank_of(type))
+            return unknown_shape(type, rank_of(type))
         axes = self.resize_class(spatial).SPATIAL
         self.check_sampling(spatial)
         layout = Layout.of(self.layout or "NC" + axes, "NC" + axes)

@@ -1,11 +1,10 @@
-"""Functions as values, and graphs whose operations stand in any order."""
+"""Functions as values: lambdas, closures of functions of the module, and their calls."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
-    FileLineColLoc,
     FlatSymbolRefAttrConstr,
     FunctionType,
     SymbolRefAttr,
@@ -33,8 +32,6 @@ from xdsl.traits import (
     HasParent,
     IsTerminator,
     Pure,
-    RecursivelySpeculatable,
-    RecursiveMemoryEffect,
     SingleBlockImplicitTerminator,
     SymbolTable,
     SymbolUserOpInterface,
@@ -43,44 +40,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from .base import RelaxOp
 from .interfaces import InfersType, NonComputational
-from .ordering import find_cycle
+from .region_syntax import check_terminator, parse_body, parse_results, print_body
 from .types import refine
 
-__all__ = ["GraphOp", "InvokeOp", "LambdaOp", "MakeClosureOp", "OutputOp", "YieldOp"]
+__all__ = ["InvokeOp", "LambdaOp", "MakeClosureOp", "YieldOp"]
+
 
 FUNCTION = BaseAttr(FunctionType)
-
-
-# Functions
-
-
-def parse_results(parser: Parser) -> Sequence[Attribute]:
-    """Read the result types of an operation with a region: `-> type`, `-> (types)` or nothing."""
-    if parser.parse_optional_punctuation("->") is None:
-        return ()
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    return [parser.parse_type()] if types is None else types
-
-
-def print_results(printer: Printer, types: Sequence[Attribute]) -> None:
-    if not types:
-        return
-    printer.print_string(" -> ")
-    if len(types) == 1 and not isinstance(types[0], FunctionType):
-        printer.print_attribute(types[0])
-        return
-    with printer.in_parens():
-        printer.print_list(types, printer.print_attribute)
-
-
-def check_end(end: Operation | None, types: Sequence[Attribute]) -> None:
-    """VerifyException unless a region ends with values of these types."""
-    given = () if end is None else end.operand_types
-    if list(given) != list(types):
-        raise VerifyException(
-            f"has results of types ({', '.join(map(str, types))}), "
-            f"but its region ends with ({', '.join(map(str, given))})"
-        )
 
 
 class LambdaCallable(CallableOpInterface):
@@ -104,10 +70,11 @@ class LambdaCallable(CallableOpInterface):
 
 @irdl_op_definition
 class LambdaOp(RelaxOp):
-    """A function as a value; its body may use the values that are visible where it stands.
+    """An anonymous function as a value; its body captures values from the enclosing regions.
 
-    `%f = relax.lambda(%x: type) -> type { ... relax.yield %0 : type }`. Nothing in the body runs
-    until a `relax.invoke`. It cannot name itself: what is recursive is a `func.func`.
+    `%f = relax.lambda(%x: type) -> type { ... relax.yield %0 : type }`. The body runs when
+    `relax.invoke` calls the value. A lambda cannot refer to itself: recursive functions are
+    `func.func`.
     """
 
     name = "relax.lambda"
@@ -125,16 +92,16 @@ class LambdaOp(RelaxOp):
         super().__init__(regions=[region], result_types=[type])
 
     def captured(self) -> list[SSAValue]:
-        """The values from above that the body uses, in the order of the first uses."""
+        """Return the values from above that the body uses, in the order of their first use."""
         return [*dict.fromkeys(iter_used_values_defined_above(self.body))]
 
     def verify_(self) -> None:
         type = self.result.type
         if (arguments := self.body.block.arg_types) != type.inputs.data:
             raise VerifyException(
-                f"is of type {type}, but its body takes ({', '.join(map(str, arguments))})"
+                f"has type {type}, but its body takes ({', '.join(map(str, arguments))})"
             )
-        check_end(self.body.block.last_op, type.outputs.data)
+        check_terminator(self.body.block.last_op, type.outputs.data)
 
     @classmethod
     def parse(cls, parser: Parser) -> LambdaOp:
@@ -152,32 +119,9 @@ class LambdaOp(RelaxOp):
         print_body(printer, self, self.body, self.result.type.outputs.data)
 
 
-def parse_body(
-    parser: Parser,
-    arguments: Sequence[Parser.Argument],
-    end: type[AbstractYieldOperation[Attribute]],
-) -> Region:
-    """Read a region of one block, whose terminator may be left out if it has no operands."""
-    region = parser.parse_region(arguments)
-    block = region.block
-    if block.last_op is None or not block.last_op.has_trait(
-        IsTerminator, value_if_unregistered=False
-    ):
-        block.add_op(end())
-    return region
-
-
-def print_body(printer: Printer, op: Operation, body: Region, results: Sequence[Attribute]) -> None:
-    """Write the result types, the attributes and the region of an operation."""
-    print_results(printer, results)
-    printer.print_op_attributes(op.attributes, print_keyword=True)
-    printer.print_string(" ")
-    printer.print_region(body, print_entry_block_args=False, print_block_terminators=bool(results))
-
-
 @irdl_op_definition
 class YieldOp(AbstractYieldOperation[Attribute]):
-    """What a `relax.lambda` gives."""
+    """The terminator of a `relax.lambda`, with its results."""
 
     name = "relax.yield"
 
@@ -186,10 +130,9 @@ class YieldOp(AbstractYieldOperation[Attribute]):
 
 @irdl_op_definition
 class InvokeOp(InfersType, RelaxOp):
-    """A call of a function that is a value: `relax.invoke %f(%x) : (type) -> type`, where the type
-    is that of the function.
+    """A call of a function value: `relax.invoke %f(%x) : (type) -> type`, with the type of `%f`.
 
-    As `func.call`, it may have effects.
+    Like `func.call`, it may have side effects.
     """
 
     name = "relax.invoke"
@@ -209,7 +152,8 @@ class InvokeOp(InfersType, RelaxOp):
         inputs, given = type.inputs.data, self.arguments.types
         if len(inputs) != len(given):
             raise VerifyException(
-                f"the function of type {type} takes {len(inputs)} arguments, {len(given)} are given"
+                f"the function of type {type} takes {len(inputs)} arguments, but {len(given)} are "
+                "given"
             )
         for number, (expected, found) in enumerate(zip(inputs, given, strict=True)):
             if refine(expected, found) is None:
@@ -252,33 +196,37 @@ class InvokeOp(InfersType, RelaxOp):
 
 
 class MakeClosureSymbolUse(SymbolUserOpInterface):
-    """The callee is a `func.func`, whose first parameters are what is captured, and the others
-    those of the closure."""
+    """The check that the callee is a `func.func` whose first parameters are the captured values."""
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, MakeClosureOp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
-            raise VerifyException(f"closes {op.callee}, which is no symbol of the module")
+            raise VerifyException(f"refers to {op.callee}, which is not a symbol of the module")
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"closes {op.callee}, which is a '{callee.name}', not a function")
+            raise VerifyException(
+                f"refers to {op.callee}, which is a '{callee.name}', not a function"
+            )
         captured, inputs = op.captured.types, callee.function_type.inputs.data
         if inputs[: len(captured)] != captured:
             raise VerifyException(
-                f"gives {op.callee} ({', '.join(map(str, captured))}) as its first parameters, "
-                f"which are ({', '.join(map(str, inputs[: len(captured)]))})"
+                f"captures ({', '.join(map(str, captured))}), but the first parameters of "
+                f"{op.callee} are ({', '.join(map(str, inputs[: len(captured)]))})"
             )
         closure = op.closure_type(callee.function_type)
         if refine(op.result.type, closure) is None:
-            raise VerifyException(f"is of type {op.result.type}, but {op.callee} gives {closure}")
+            raise VerifyException(
+                f"has type {op.result.type}, but a closure of {op.callee} has type {closure}"
+            )
 
 
 @irdl_op_definition
 class MakeClosureOp(NonComputational, RelaxOp):
-    """A function of the module as a value, with its first arguments (`relax.make_closure`).
+    """A closure of a function of the module over its first arguments (`relax.make_closure`).
 
-    `%f = relax.make_closure @g(%a) : (type) -> ((type) -> type)`; `relax.invoke %f(%x)` is
-    `func.call @g(%a, %x)`. It is what a `relax.lambda` becomes that is not always called at once.
+    `%f = relax.make_closure @g(%a) : (type) -> ((type) -> type)`; then `relax.invoke %f(%x)` is
+    `func.call @g(%a, %x)`. `lambda-lift` replaces lambdas by closures unless all their uses are
+    calls.
     """
 
     name = "relax.make_closure"
@@ -289,7 +237,7 @@ class MakeClosureOp(NonComputational, RelaxOp):
 
     traits = traits_def(Pure(), MakeClosureSymbolUse())
 
-    # A functional-type would leave out the parentheses around the type of the closure.
+    # `functional-type` would print the function type of the result without parentheses.
     assembly_format = (
         "$callee `(` $captured `)` attr-dict `:` `(` type($captured) `)` `->` `(` type($result) `)`"
     )
@@ -307,75 +255,7 @@ class MakeClosureOp(NonComputational, RelaxOp):
         )
 
     def closure_type(self, callee: FunctionType) -> FunctionType:
-        """The type of the closure of a function of a type."""
+        """Return the type of the closure: that of the callee without the captured parameters."""
         return FunctionType.from_lists(
             callee.inputs.data[len(self.captured) :], callee.outputs.data
         )
-
-
-# Graphs
-
-
-def place(op: Operation) -> str:
-    """Where an operation stands, for a message."""
-    if not isinstance(location := op.location, FileLineColLoc):
-        return ""
-    return f" at {location.filename.data}:{location.line.data}:{location.column.data}"
-
-
-@irdl_op_definition
-class GraphOp(RelaxOp):
-    """A dataflow graph: a region whose operations stand in any order, and are computed each after
-    those that it depends on, otherwise as written.
-
-    `%r = relax.graph -> type { ... relax.output %0 : type }`. It may use values from above.
-    """
-
-    name = "relax.graph"
-
-    body = region_def("single_block")
-    res = var_result_def()
-
-    traits = lazy_traits_def(
-        lambda: (
-            RecursiveMemoryEffect(),
-            RecursivelySpeculatable(),
-            SingleBlockImplicitTerminator(OutputOp),
-        )
-    )
-
-    def __init__(self, body: Region | Block, results: Sequence[Attribute]):
-        region = body if isinstance(body, Region) else Region(body)
-        super().__init__(regions=[region], result_types=[results])
-
-    def has_ssa_dominance(self, region_index: int) -> bool:
-        """Whether a definition has to come before its uses: never."""
-        return False
-
-    def verify_(self) -> None:
-        if self.body.block.args:
-            raise VerifyException("takes no arguments, but its region does")
-        check_end(self.body.block.last_op, self.res.types)
-        if (op := find_cycle(self.body.block)) is not None:
-            raise VerifyException(f"has a cycle: '{op.name}'{place(op)} depends on its own result")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> GraphOp:
-        results = parse_results(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls(parse_body(parser, (), OutputOp), results)
-        if attributes is not None:
-            op.attributes |= attributes.data
-        return op
-
-    def print(self, printer: Printer) -> None:
-        print_body(printer, self, self.body, self.res.types)
-
-
-@irdl_op_definition
-class OutputOp(AbstractYieldOperation[Attribute]):
-    """What a `relax.graph` gives."""
-
-    name = "relax.output"
-
-    traits = traits_def(HasParent(GraphOp), IsTerminator(), Pure())

@@ -1,4 +1,4 @@
-"""Reductions, scans and choices of which operands say along what, and how many."""
+"""Reductions, scans and topk with parameters that are operands."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import PropertyValue, bool_prop, int_prop, string_prop
-from .base import TensorOp
-from .dynamic import DynamicOp, Values, of_rank, one_of, rank_of
-from .indexing import check_choice
-from .manipulation import replaced
-from .reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
-from .scan import CumprodOp, CumsumOp
-from .shapes import normalize_axis
-from .sorting import TopkOp
-from .types import TENSOR, Tensor, shape_of, with_element, with_shape
+from ..attributes import PropertyValue, bool_prop, check_choice, int_prop, string_prop
+from ..base import TensorOp
+from ..reduction import MaxOp, MeanOp, MinOp, ProdOp, ReductionOp, SumOp
+from ..scan import CumprodOp, CumsumOp
+from ..shapes import normalize_axis, replace_dimension
+from ..sorting import TopkOp
+from ..types import TENSOR, Tensor, shape_of, with_element, with_shape
+from .base import DynamicOp, Values, rank_of, single_integer, unknown_shape
 
 __all__ = [
     "DynamicCumprodOp",
@@ -33,8 +31,11 @@ __all__ = [
 
 @irdl_op_definition
 class DynamicReduceOp(DynamicOp):
-    """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are computed; if there are none,
-    along all, or none with `noop_with_empty_axes` (ONNX ReduceSum and others)."""
+    """`relax.sum`, `mean`, `max`, `min` or `prod` along axes that are an operand.
+
+    An empty list of axes means all axes, or none with `noop_with_empty_axes` (ONNX ReduceSum and
+    others).
+    """
 
     name = "relax.dyn.reduce"
     STATIC: ClassVar[type[TensorOp]] = ReductionOp
@@ -60,10 +61,10 @@ class DynamicReduceOp(DynamicOp):
         result_types: Sequence[Attribute] | None = None,
     ) -> Operation | None:
         (axes,) = values
-        everything = not axes and not self.noop_with_empty_axes
+        all_axes = not axes and not self.noop_with_empty_axes
         return self.REDUCTIONS[self.reduction](
             *inputs,
-            axis=None if everything else axes,
+            axis=None if all_axes else axes,
             keepdims=self.keepdims,
             result_types=result_types,
         )
@@ -79,14 +80,14 @@ class DynamicReduceOp(DynamicOp):
             return (with_shape(type, ones),)
         ranks = (rank_of(type), *lengths)
         if DYNAMIC_INDEX in ranks:
-            return of_rank(type, DYNAMIC_INDEX)
+            return unknown_shape(type, DYNAMIC_INDEX)
         if lengths[0] > ranks[0]:
-            raise VerifyException(f"{type} has no {lengths[0]} dimensions")
-        return of_rank(type, ranks[0] - lengths[0])
+            raise VerifyException(f"{type} has less than {lengths[0]} dimensions")
+        return unknown_shape(type, ranks[0] - lengths[0])
 
 
 class DynamicScanOp(DynamicOp, ABC):
-    """A scan along an axis that is computed."""
+    """A scan along an axis that is an operand."""
 
     data = operand_def(TENSOR)
     axis = operand_def(TENSOR)
@@ -95,7 +96,7 @@ class DynamicScanOp(DynamicOp, ABC):
     result = result_def(TENSOR)
 
     def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        return {"axis": one_of(*values)}
+        return {"axis": single_integer(*values)}
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         return (type,)
@@ -103,7 +104,7 @@ class DynamicScanOp(DynamicOp, ABC):
 
 @irdl_op_definition
 class DynamicCumsumOp(DynamicScanOp):
-    """`relax.cumsum`, along an axis that is computed (ONNX CumSum)."""
+    """`relax.cumsum` along an axis that is an operand (ONNX CumSum)."""
 
     name = "relax.dyn.cumsum"
     STATIC: ClassVar[type[TensorOp]] = CumsumOp
@@ -111,7 +112,7 @@ class DynamicCumsumOp(DynamicScanOp):
 
 @irdl_op_definition
 class DynamicCumprodOp(DynamicScanOp):
-    """`relax.cumprod`, along an axis that is computed."""
+    """`relax.cumprod` along an axis that is an operand."""
 
     name = "relax.dyn.cumprod"
     STATIC: ClassVar[type[TensorOp]] = CumprodOp
@@ -119,7 +120,7 @@ class DynamicCumprodOp(DynamicScanOp):
 
 @irdl_op_definition
 class DynamicTopkOp(DynamicOp):
-    """`relax.topk`, as many as is computed (ONNX TopK)."""
+    """`relax.topk` with a number of elements that is an operand (ONNX TopK)."""
 
     name = "relax.dyn.topk"
     STATIC: ClassVar[type[TensorOp]] = TopkOp
@@ -133,10 +134,10 @@ class DynamicTopkOp(DynamicOp):
     indices = result_def(TENSOR)
 
     def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
-        return {"k": one_of(*values)}
+        return {"k": single_integer(*values)}
 
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         if (shape := shape_of(type)) is not None:
             axis = normalize_axis(self.axis, len(shape))
-            type = with_shape(type, replaced(shape, axis, DYNAMIC_INDEX))
+            type = with_shape(type, replace_dimension(shape, axis, DYNAMIC_INDEX))
         return (type, with_element(type, i64))

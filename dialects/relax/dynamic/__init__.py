@@ -1,0 +1,1 @@
+"""Operations whose parameters are operands and not properties (Relay's `dyn` dialect)."""

@@ -1,0 +1,137 @@
+"""Strided slices, split and compress with parameters that are operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, var_result_def
+from xdsl.utils.exceptions import VerifyException
+
+from ..attributes import PropertyValue, int_prop, opt_int_prop
+from ..base import TensorOp
+from ..constant import constant_integers
+from ..shapes import (
+    normalize_axes,
+    normalize_axis,
+    replace_dimension,
+)
+from ..split import SplitOp, check_results
+from ..strided_slice import StridedSliceOp
+from ..types import (
+    TENSOR,
+    Tensor,
+    number_type,
+    shape_of,
+    tensor_type,
+    with_shape,
+)
+from .base import DynamicOp, Values, parameter_length
+
+__all__ = ["DynamicCompressOp", "DynamicSplitOp", "DynamicStridedSliceOp"]
+
+
+@irdl_op_definition
+class DynamicStridedSliceOp(DynamicOp):
+    """`relax.strided_slice` with bounds, axes and strides that are operands."""
+
+    name = "relax.dyn.strided_slice"
+    STATIC: ClassVar[type[TensorOp]] = StridedSliceOp
+
+    data = operand_def(TENSOR)
+    begin = operand_def(TENSOR)
+    end = operand_def(TENSOR)
+    axes = operand_def(TENSOR)
+    strides = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        if len({length for length in lengths if length != DYNAMIC_INDEX}) > 1:
+            raise VerifyException("begin, end, axes and strides do not have the same length")
+        if (shape := shape_of(type)) is None:
+            return (type,)
+        axes = constant_integers(self.axes)
+        sliced = range(len(shape)) if axes is None else normalize_axes(axes, len(shape))
+        result = (DYNAMIC_INDEX if i in sliced else d for i, d in enumerate(shape))
+        return (with_shape(type, tuple(result)),)
+
+
+@irdl_op_definition
+class DynamicSplitOp(DynamicOp):
+    """The parts of a tensor along `axis`, with sizes that are an operand (ONNX Split)."""
+
+    name = "relax.dyn.split"
+    STATIC: ClassVar[type[TensorOp]] = SplitOp
+
+    data = operand_def(TENSOR)
+    sizes = operand_def(TENSOR)
+    axis = int_prop(0)
+    parts = var_result_def(TENSOR)
+
+    def arguments(self, *values: Sequence[int]) -> dict[str, PropertyValue]:
+        (sizes,) = values
+        return {"indices": [*accumulate(sizes[:-1])]}
+
+    def infer_types(self) -> Sequence[Attribute]:
+        type, number = number_type(self.data), parameter_length(self.sizes)
+        sizes, shape = constant_integers(self.sizes), shape_of(type)
+        axis = 0 if shape is None else normalize_axis(self.axis, len(shape))
+        if sizes is not None and shape is not None:
+            check_sizes(sizes, shape[axis])
+        number = len(self.results) if number == DYNAMIC_INDEX else number
+        if number == 0:
+            raise VerifyException("the number of results is unknown or 0")
+        check_results(self, number)
+        sizes = (DYNAMIC_INDEX,) * number if sizes is None else sizes
+        return [with_shape(type, shape and replace_dimension(shape, axis, size)) for size in sizes]
+
+    def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
+        return self.infer_types()
+
+    def static_op(
+        self,
+        inputs: Sequence[SSAValue],
+        values: Values,
+        result_types: Sequence[Attribute] | None = None,
+    ) -> Operation | None:
+        if shape := shape_of(tensor_type(inputs[0])):
+            check_sizes(values[0], shape[normalize_axis(self.axis, len(shape))])
+        return super().static_op(inputs, values, result_types)
+
+
+def check_sizes(sizes: Sequence[int], size: int) -> None:
+    """Raise VerifyException unless `sizes` add up to a dimension of that size."""
+    if min(sizes, default=0) < 0 or size not in (sum(sizes), DYNAMIC_INDEX):
+        raise VerifyException(f"dimension of size {size} does not split into {[*sizes]}")
+
+
+@irdl_op_definition
+class DynamicCompressOp(TensorOp):
+    """The slices along `axis` where the condition is true (`numpy.compress`, ONNX Compress).
+
+    Without `axis` the data is flattened.
+    """
+
+    name = "relax.dyn.compress"
+
+    data = operand_def(TENSOR)
+    condition = operand_def(TENSOR)
+    axis = opt_int_prop()
+    result = result_def(TENSOR)
+
+    def infer_types(self) -> Sequence[Attribute]:
+        type, condition = number_type(self.data), tensor_type(self.condition)
+        length = shape_of(condition)
+        if condition.element_type != i1 or length is not None and len(length) != 1:
+            raise VerifyException(f"condition is {condition}, expected a vector of i1")
+        mask = constant_integers(self.condition)
+        number = DYNAMIC_INDEX if mask is None else sum(map(bool, mask))
+        if self.axis is None:
+            return (with_shape(type, (number,)),)
+        if (shape := shape_of(type)) is None:
+            return (type,)
+        axis = normalize_axis(self.axis, len(shape))
+        return (with_shape(type, replace_dimension(shape, axis, number)),)

@@ -1,0 +1,142 @@
+"""The arguments of a call: by name, at random, and checked against the parameter types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloatConstr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from ..dialects.relax.types import is_number
+from ..passmanager.errors import PasslineError
+from ..passmanager.info import did_you_mean
+from .signature import Function, Value, argument_names, input_types
+
+if TYPE_CHECKING:
+    from .arrays import Array
+
+__all__ = ["check_arguments", "named_arguments", "random_arguments"]
+
+Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
+
+
+def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
+    """Return the arguments for `func` from arrays by parameter name.
+
+    `arr_0`, `arr_1`, ..., the names that `numpy.savez` gives to unnamed arrays, are positions.
+    PasslineError if a parameter has no array, or a name is not that of a parameter.
+    """
+    names = argument_names(func)
+    by_position = {f"arr_{i}": name for i, name in enumerate(names)}
+    given = {
+        name if name in names else by_position.get(name, name): a for name, a in arrays.items()
+    }
+    for name in given:
+        if name not in names:
+            has = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
+            raise PasslineError(
+                f"@{func.sym_name.data} has no parameter '{name}'"
+                f"{did_you_mean(name, names) or f': {has}'}"
+            )
+    if missing := [name for name in names if name not in given]:
+        raise PasslineError(f"no value is given for parameter {', '.join(missing)}")
+    return [given[name] for name in names]
+
+
+def random_arguments(func: Function, seed: int) -> list[Array]:
+    """Return random arguments for `func`.
+
+    Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
+    dimension becomes 1. PasslineError if a parameter is not a tensor or buffer of known rank.
+    """
+    import numpy as np
+
+    from .arrays import element_of, fit
+
+    rng = np.random.default_rng(seed)
+    arrays: list[Array] = []
+    for name, type in zip(argument_names(func), input_types(func), strict=True):
+        if not _is_shaped(type) or not is_number(type.element_type):
+            raise PasslineError(
+                f"cannot generate random values for parameter '{name}' of type {type}: pass its "
+                "value, at the shell with --inputs"
+            )
+        shape = [1 if d == DYNAMIC_INDEX else d for d in type.get_shape()]
+        integers = isinstance(type.element_type, IntegerType)
+        array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+        arrays.append(fit(np.asarray(array), element_of(type)))
+    return arrays
+
+
+def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
+    """Return the arguments in the form that the interpreter takes.
+
+    Tensors and buffers become arrays, scalars become Python numbers, other values stay as they are.
+    PasslineError if the number of arguments or the type of one does not match.
+    """
+    names, types = argument_names(func), input_types(func)
+    if len(arguments) != len(types):
+        raise PasslineError(
+            f"@{func.sym_name.data} takes {len(types)} arguments, {len(arguments)} are given"
+        )
+    return tuple(map(_check_argument, names, types, arguments))
+
+
+def _check_argument(name: str, type: Attribute, value: Value) -> object:
+    if _is_shaped(type):
+        return _check_array(name, type, value)
+    return _check_scalar(name, type, value) if _is_scalar(type) else value
+
+
+def _check_scalar(name: str, type: Attribute, value: Value) -> object:
+    import numpy as np
+
+    integer = isinstance(type, IndexType | IntegerType)
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in ("biu" if integer else "biuf"):
+        got = f"an array of {array.ndim} dimensions" if array.ndim else array.dtype
+        expected = "an integer" if integer else "a number"
+        raise PasslineError(f"parameter '{name}' is {type}: expected {expected}, got {got}")
+    number = array.item()
+    bits = type.bitwidth if isinstance(type, IntegerType) else 64
+    # Signless integers: both the signed and the unsigned range are accepted.
+    if integer and not -(1 << bits - 1) <= number < 1 << bits:
+        raise PasslineError(f"parameter '{name}' is {type}: {number} is out of range")
+    return number
+
+
+def _check_array(name: str, type: Shaped, value: Value) -> Array:
+    import numpy as np
+
+    from .arrays import dtype_of
+
+    array = np.asarray(value)
+    element, shape = type.element_type, type.get_shape()
+    dtype = dtype_of(element) if is_number(element) else array.dtype
+    fits = len(shape) == array.ndim and all(
+        d in (DYNAMIC_INDEX, n) for d, n in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype != dtype:
+        sizes = "x".join(map(str, array.shape)) or "no dimensions"
+        raise PasslineError(
+            f"parameter '{name}' is {type}: expected {dtype}, got {array.dtype} of {sizes}"
+        )
+    return array
+
+
+def _is_shaped(type: Attribute) -> TypeIs[Shaped]:
+    """Return whether `type` is the type of a ranked tensor or buffer."""
+    return isinstance(type, TensorType | MemRefType)
+
+
+def _is_scalar(type: Attribute) -> bool:
+    return isinstance(type, IndexType | IntegerType) or AnyFloatConstr.verifies(type)
