@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FixedBitwidthType,
-    FunctionType,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -24,13 +23,14 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import ConstantLike
 
 from ...dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrimFuncOp
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.types import convert_types
 from ...passmanager.ir.walking import walk
 
 __all__ = ["LowerTIR", "drop_scopes", "lower_loop", "lower_prim_func", "place_buffers"]
@@ -44,36 +44,17 @@ ALIGNMENT = IntegerAttr(64, i64)
 
 def drop_scopes(module: ModuleOp) -> None:
     """Take the storage scopes, which are strings, out of the types of all values and symbols."""
-    for op in [*walk(module)]:
-        args = (arg for region in op.regions for block in region.blocks for arg in block.args)
-        for value in (*op.results, *args):
-            if (type := _without_scope(value.type)) != value.type:
-                _set_type(value, type)
-        match op:
-            case func.FuncOp() | PrimFuncOp():
-                inputs, outputs = op.function_type.inputs, op.function_type.outputs
-                op.function_type = FunctionType.from_lists(
-                    [*map(_without_scope, inputs)], [*map(_without_scope, outputs)]
-                )
-            case memref.GlobalOp():
-                op.properties["type"] = _without_scope(op.type)
-            case memref.MemorySpaceCastOp() if op.source.type == op.dest.type:
-                op.dest.replace_all_uses_with(op.source)
-                Rewriter.erase_op(op)
-            case _:
-                pass
+    convert_types(module, _without_scope)
+    for op in [op for op in walk(module) if isinstance(op, memref.MemorySpaceCastOp)]:
+        if op.source.type == op.dest.type:
+            op.dest.replace_all_uses_with(op.source)
+            Rewriter.erase_op(op)
 
 
 def _without_scope(type: Attribute) -> Attribute:
     if not _is_buffer(type) or _scope(type) is None:
         return type
     return MemRefType(type.element_type, type.shape, type.layout)
-
-
-def _set_type(value: SSAValue, type: Attribute) -> None:
-    new = Rewriter.replace_value_with_new_type(value, type)
-    if isinstance(value, BlockArgument) and isinstance(new, BlockArgument):
-        new.location = value.location
 
 
 def _scope(type: MemRefType[Attribute]) -> str | None:
