@@ -24,7 +24,6 @@ from .numbers import (
     maximum,
     minimum,
     signless,
-    step_type,
     widen,
 )
 from .tensors import Definition, Elements, Tensor, Writer, broadcast_index
@@ -116,8 +115,7 @@ def astype(op: ops.AstypeOp, w: Writer, x: SSAValue) -> SSAValue:
         case True, False:
             return to_integer(w, widen(w, x), target)
         case False, True:
-            number = w.pure(arith.SIToFPOp, widen(w, x), target_type=step_type(target))
-            return convert(w, number, target)
+            return w.pure(arith.SIToFPOp, widen(w, x), target_type=target)
         case _ if target == i1:
             return w.pure(arith.CmpiOp, x, w.number(0, x.type), arg="ne")
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -14,10 +14,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     Signedness,
     f32,
-    f64,
     i1,
     i8,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -107,24 +105,7 @@ def convert(w: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
         return w.pure(arith.ExtFOp, value, target_type=type)
     if source.bitwidth == type.bitwidth:  # f16 and bf16
         value = w.pure(arith.ExtFOp, value, target_type=f32)
-    elif source == f64 and type != f32:  # bf16 is rounded twice, as on numpy
-        value = to_odd(w, value) if isinstance(type, Float16Type) else convert(w, value, f32)
     return w.pure(arith.TruncFOp, value, target_type=type)
-
-
-def to_odd(w: TirBuilder, x: SSAValue) -> SSAValue:
-    """The f64 as f32, odd if it is not exact: what that is, rounded to f16, is what the f64 is.
-
-    LLVM rounds f64 to f16 by a function of a library that may not be there.
-    """
-    near = convert(w, x, f32)
-    back = convert(w, near, f64)
-    bits = w.pure(arith.BitcastOp, near, target_type=i32)
-    sizes = (w.pure(math.AbsFOp, number) for number in (back, x))
-    greater = convert(w, w.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
-    odd = w.pure(arith.OrIOp, w.pure(arith.SubiOp, bits, greater), w.number(1, i32))
-    inexact = w.pure(arith.CmpfOp, back, x, arg="one")
-    return w.pure(arith.BitcastOp, w.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
 
 
 def as_index(w: TirBuilder, value: SSAValue) -> SSAValue:

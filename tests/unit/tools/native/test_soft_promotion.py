@@ -349,6 +349,26 @@ def test_arithmetic_is_correctly_rounded(processor: str, lanes: int):
     check(kernels, expected, lanes)
 
 
+def test_denormal_results_of_bf16(processor: str):
+    """All products and quotients in the range where f32 has fewer digits, and rounds first."""
+    significands = np.arange(1.0, 256)
+    x, y = np.meshgrid(significands, significands)
+    kernels: list[Kernel] = []
+    expected: list[Array] = []
+    for op, reference, scale, exponents in (
+        ("arith.mulf", np.multiply, -20, range(-131, -110)),
+        ("arith.divf", np.divide, -100, range(17, 43)),
+    ):
+        # 255 * 255 is odd: a multiple of 16 of them are 16 times as many.
+        a = np.repeat(bits_of(np.ldexp(x, scale).ravel(), "bf16"), 16)
+        for part in (exponents[:16], exponents[-16:]):
+            b = bits_of(np.ldexp(y.reshape(-1, 1), np.array(part)).ravel(), "bf16")
+            text = f"%v = {op} %a, %b : {{bf16}}"
+            kernels.append(Kernel(text, "bf16", [("bf16", a), ("bf16", b)]))
+            expected.append(rounded(reference(numbers(a, "bf16"), numbers(b, "bf16")), "bf16"))
+    check(kernels, expected, 16)
+
+
 def test_multiply_add_is_rounded_once(processor: str, lanes: int):
     kernels: list[Kernel] = []
     expected: list[Array] = []
