@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...passmanager.errors import PasslineError
+from .soft_promotion import CONVERSION
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -46,7 +47,9 @@ def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -
             function.name = function.name.replace("llvm.roundeven.", "llvm.rint.")
             continue
         function.linkage = "internal"
-        if sum(1 for _ in function.blocks) > 1:
+        if function.name.startswith(CONVERSION):
+            function.add_function_attribute("alwaysinline")
+        elif sum(1 for _ in function.blocks) > 1:
             # Inlined, a kernel would lose what is known of its buffers, and @main grow huge.
             function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=level)

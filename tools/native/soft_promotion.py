@@ -11,7 +11,7 @@ from functools import cache
 from typing import cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects import arith, math, vector
+from xdsl.dialects import arith, func, math, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -35,14 +35,18 @@ from ...passmanager.ir.walking import walk
 from .arithmetic import Arithmetic, element_of, with_element
 from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
 
-__all__ = ["soft_promote"]
+__all__ = ["CONVERSION", "soft_promote"]
+
+CONVERSION = "conversion."
+"""The names of the functions that convert begin with it."""
 
 
 def soft_promote(module: ModuleOp) -> None:
     """Replace bf16 and f16 in all types of a module by i16, and arithmetic on them by arithmetic on
     f32 whose results are rounded, to nearest, ties to even.
 
-    The result is for MLIR: xDSL 0.74 does not verify comparisons of vectors.
+    A conversion is a call of a function, whose name begins with `CONVERSION`, to be inlined. The
+    result is for MLIR: xDSL 0.74 does not verify comparisons of vectors.
     """
     for op in [*walk(module)]:
         if any(is_half(type) for type in (*op.operand_types, *op.result_types)):
@@ -51,8 +55,10 @@ def soft_promote(module: ModuleOp) -> None:
     for op in walk(module):
         hold_constant(op)
     convert_types(module, as_bits)
+    functions: dict[str, func.FuncOp] = {}
     for op, half in conversions:
-        expand_conversion(op, half)
+        call_conversion(op, half, functions)
+    module.body.block.add_ops(functions.values())
     for op in [op for op in walk(module) if isinstance(op, arith.BitcastOp)]:
         if op.input.type == op.result.type:
             Rewriter.replace_op(op, [], [op.input])
@@ -201,15 +207,32 @@ def _converted(op: Operation) -> Half | None:
     return narrow if isinstance(narrow, Half) else None
 
 
-def expand_conversion(op: Operation, half: Half) -> None:
-    """Replace a conversion from or to bf16 or f16, which is held as bits, by arithmetic."""
-    build, value, target = Arithmetic(op), op.operands[0], op.results[0].type
+def call_conversion(op: Operation, half: Half, functions: dict[str, func.FuncOp]) -> None:
+    """Replace a conversion from or to bf16 or f16, which is held as bits, by a call of a function
+    that is made if there is none yet."""
+    source, target = op.operands[0].type, op.results[0].type
+    name = CONVERSION + ".".join((op.name, half.name, str(source), str(target)))
+    if name not in functions:
+        functions[name] = conversion_function(name, op, half)
+    call = func.CallOp(name, op.operands, [target])
+    call.location = op.location
+    Rewriter.replace_op(op, call)
+
+
+def conversion_function(name: str, op: Operation, half: Half) -> func.FuncOp:
+    """Return a function that converts as `op` does, in integer arithmetic."""
+    source, target = op.operands[0].type, op.results[0].type
+    function = func.FuncOp(name, ((source,), (target,)), visibility="private")
+    value: SSAValue = function.args[0]
+    function.body.block.add_op(end := func.ReturnOp(value))
+    build = Arithmetic(end)
     if isinstance(op, arith.ExtFOp):
         value = EXTEND[type(half)](build, value)
         if element_of(target) != f32:
             value = build.convert(arith.ExtFOp, value, element_of(target))
     else:
-        if element_of(value.type) != f32:
+        if element_of(source) != f32:
             value = truncate_to_odd(build, value)
         value = TRUNCATE[type(half)](build, value)
-    Rewriter.replace_op(op, [], [value])
+    end.operands[0] = value
+    return function
