@@ -100,7 +100,7 @@ def host_machine() -> llvm.TargetMachine:
     return target_machine(binding.get_default_triple(), binding.get_host_cpu_name(), features)
 
 
-def target_machine(triple: str, cpu: str, features: str = "") -> llvm.TargetMachine:
+def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:
     """Return a machine for which LLVM calls no functions but those of C99."""
     arch = triple.partition("-")[0]
     if arch in ("x86_64", "aarch64") and "linux" in triple:
@@ -112,7 +112,7 @@ def target_machine(triple: str, cpu: str, features: str = "") -> llvm.TargetMach
         .create_target_machine(
             cpu=cpu,
             features=features,
-            opt=3,
+            opt=opt,
             reloc="pic",  # constants may be further away than 2 GB
             codemodel="small",
         )
