@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from .arithmetic import fma, plain
 from .memory import at, mixed
-from .table import Array, Semantics, buffer_dtype
+from .table import Array, Semantics, buffer_dtype, number
 
 __all__ = ["VECTOR"]
 
@@ -120,11 +120,12 @@ COMBINE: dict[str, Callable[..., object]] = {
 
 
 def reduction(op: vector.ReductionOp, value: Array, *acc: object) -> object:
-    """The lanes in order, from the accumulator on."""
+    """The lanes in order, from the accumulator on; each step is rounded."""
     kind = op.kind.data.value
     if kind not in COMBINE:
         raise InterpretationError(f"reduction {kind} has no numpy semantics")
-    return reduce(COMBINE[kind], [*acc, *value])
+    combine = COMBINE[kind]
+    return reduce(lambda a, b: number(combine(a, b), op.dest.type), [*acc, *value])
 
 
 VECTOR: Semantics = {

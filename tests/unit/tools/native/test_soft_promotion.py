@@ -16,6 +16,7 @@ from machine import needs_native
 
 from passline.passmanager.ir.reading import parse_module
 from passline.passmanager.registry import make_ir_context
+from passline.tools.interpret import entry_function, interpret
 from passline.tools.native import compile_module, function
 from passline.tools.native.jit import host_machine, load_llvm, target_machine
 from passline.tools.native.preparation import mlir_text, prepare
@@ -379,7 +380,7 @@ def test_multiply_add_is_rounded_once(processor: str, lanes: int):
         kernels.append(Kernel(f"%v = math.fma %a, %b, %c : {{{half}}}", half, operands))
         x, y, z = (map(Fraction, numbers(bits, half)) for bits in (a, b, c))
         sums = [rounded_fraction(x * y + z, half) for x, y, z in zip(x, y, z, strict=True)]
-        # The sum of zeros is 0 by the fraction; that of two negative ones is not.
+        # A fraction has no sign of zero.
         with np.errstate(all="ignore"):
             near = numbers(a, half) * numbers(b, half) + numbers(c, half)
         expected.append(bits_of(np.where(near == 0, near, sums), half))
@@ -387,18 +388,18 @@ def test_multiply_add_is_rounded_once(processor: str, lanes: int):
 
 
 def addends(half: str) -> Array:
-    """Return a, b and c with `a * b` often halfway between two numbers, and c far below it."""
-    least_normal = 1 << DIGITS[half] - 1
-    largest = int(bits_of(np.array([np.inf]), half)[0])
-    random = random_bits(3 * 4096, 16).reshape(3, -1)
-    random = random[:, (random & 0x7FFF < largest).all(axis=0)]
-    one, digits = int(bits_of(np.ones(1), half)[0]), DIGITS[half]
-    half_digits = least_normal >> digits // 2
-    odd = [1, 3, least_normal // 2 + 1, least_normal - 1, half_digits, half_digits + 1]
-    ties = [*product([one + n for n in odd], repeat=2)]
+    """Return a, b and c: random numbers, and products of small significands, many of which are
+    halfway between two numbers, with a c that is mostly far below them."""
+    digits, least_normal = DIGITS[half], 1 << DIGITS[half] - 1
+    one, infinity = (int(bits_of(np.array([x]), half)[0]) for x in (1, np.inf))
+    odd = least_normal >> digits // 2
+    significands = [1, 3, odd, odd + 1, least_normal // 2 + 1, least_normal - 1]
+    factors = [*product([one + n for n in significands], repeat=2)]
     small = [s | n for s in (0, SIGN) for n in (0, 1, least_normal, one // 2, one - least_normal)]
-    table = [(a, b, c) for (a, b), c in product(ties, small)]
-    return np.concatenate([np.array(table, np.uint16).T, random], 1)
+    table = [(a, b, c) for (a, b), c in product(factors, small)]
+    random = random_bits(3 * 4096, 16).reshape(3, -1)
+    finite = random[:, (random & 0x7FFF < infinity).all(axis=0)]
+    return np.concatenate([np.array(table, np.uint16).T, finite], 1)
 
 
 def test_comparisons(processor: str):
@@ -422,7 +423,7 @@ def test_comparisons(processor: str):
 def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_acc: bool):
     kinds = ("add", "mul", "maximumf", "minnumf")
     x = bits_of(RNG.uniform(0.5, 2, (len(kinds), 8)), half)
-    acc, end = (", %acc", "") if with_acc else ("", "")
+    acc = ", %acc" if with_acc else ""
     lines = [
         f"""%v{i} = vector.load %x[%c{i}, %c0] : memref<4x8xi16>, vector<8xi16>
             %h{i} = arith.bitcast %v{i} : vector<8xi16> to vector<8x{half}>
@@ -432,7 +433,7 @@ def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_
         for i, kind in enumerate(kinds)
     ]
     constants = [f"%c{i} = arith.constant {i} : index" for i in range(4)]
-    text = "\n".join([*constants, f"%acc = arith.constant 1.5 : {half}", *lines, end])
+    text = "\n".join([*constants, f"%acc = arith.constant 1.5 : {half}", *lines])
     module = parse_module(
         make_ir_context(),
         f"""tir.prim_func @main(%x: memref<4x8xi16>, %y: memref<4xi16>)
@@ -440,6 +441,8 @@ def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_
         "x.mlir",
     )
     (actual,) = compile_module(module)(x.view(np.int16))
+    (on_numpy,) = interpret(module, entry_function(module, "main"))(x.view(np.int16))
+    np.testing.assert_array_equal(actual, np.asarray(on_numpy))
     steps = {"add": np.add, "mul": np.multiply, "maximumf": np.maximum, "minnumf": np.fmin}
     for row, kind, result in zip(x, kinds, actual.view(np.uint16), strict=True):
         values = [*bits_of(np.full(1, 1.5), half)][: int(with_acc)] + [*row]
