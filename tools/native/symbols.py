@@ -34,7 +34,7 @@ def undefined_symbols(code: bytes) -> list[str]:
                 if name and not section:
                     start = strings + name
                     names.append(code[start : code.index(b"\0", start)].decode())
-    # By that name the linker is asked for the place of its own table.
+    # The linker defines this one itself.
     return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
 
 
