@@ -112,7 +112,7 @@ def fit(array: Array, element: Element) -> Array:
     """Return the array with each element rounded, or wrapped around, to the element type."""
     dtype = dtype_of(element)
     if isinstance(element, BFloat16Type):
-        return widen_bf16(round_bf16(array.astype(np.float32, copy=False)))
+        return widen_bf16(round_bf16(as_odd_f32(array)))
     if not isinstance(element, IntegerType):
         return array.astype(dtype, copy=False)
     if is_bool(element):
@@ -120,6 +120,23 @@ def fit(array: Array, element: Element) -> Array:
     array = array.astype(dtype, copy=False)
     spare = 8 * dtype.itemsize - element.bitwidth
     return array << spare >> spare if spare else array
+
+
+def as_odd_f32(array: Array) -> NDArray[np.float32]:
+    """Return numbers as f32; an f64 or integer that f32 does not hold as the neighbor with an odd
+    last bit, so that rounding it to bf16 is as rounding the number itself."""
+    near = array.astype(np.float32, copy=False)
+    if array.dtype.itemsize < 4 or array.dtype == np.float32:
+        return near
+    if array.dtype.itemsize == 8 and array.dtype.kind in "iu":
+        # f64 does not hold all of these: of large ones, keep whether the low 11 bits are all 0.
+        low = array & 0x7FF
+        large = (array > 1 << 53) | (array < -1 << 53)
+        array = np.where(large & (low != 0), (array ^ low) | 0x800, array)
+    exact, back = array.astype(np.float64, copy=False), near.astype(np.float64)
+    bits = near.view(np.uint32)
+    odd = (bits - (np.abs(back) > np.abs(exact))).astype(np.uint32) | 1
+    return np.where((back < exact) | (back > exact), odd, bits).view(np.float32)
 
 
 def round_bf16(array: NDArray[np.float32]) -> NDArray[np.uint16]:

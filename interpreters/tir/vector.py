@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from .arithmetic import elementwise, fma
 from .memory import check_indices, merge_dynamic
-from .table import Array, Semantics, buffer_dtype
+from .table import Array, Semantics, buffer_dtype, number
 
 __all__ = ["VECTOR"]
 
@@ -135,11 +135,12 @@ COMBINE: dict[str, Callable[..., object]] = {
 
 
 def reduction(op: vector.ReductionOp, value: Array, *acc: object) -> object:
-    """Reduce the lanes in order, starting with the accumulator if there is one."""
+    """Reduce the lanes in order, from the accumulator on if there is one; each step is rounded."""
     kind = op.kind.data.value
     if kind not in COMBINE:
         raise InterpretationError(f"reduction {kind} has no numpy semantics")
-    return reduce(COMBINE[kind], [*acc, *value])
+    combine = COMBINE[kind]
+    return reduce(lambda a, b: number(combine(a, b), op.dest.type), [*acc, *value])
 
 
 VECTOR: Semantics = {

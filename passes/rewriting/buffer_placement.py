@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from typing_extensions import TypeIs
-from xdsl.dialects import func, memref, scf
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     FixedBitwidthType,
-    FunctionType,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -18,7 +17,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.memory.buffers import Allocation
@@ -26,6 +25,7 @@ from ...analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.types import convert_types
 from ...passmanager.ir.walk import walk
 
 __all__ = ["drop_storage_scopes", "place_buffers"]
@@ -36,24 +36,11 @@ __all__ = ["drop_storage_scopes", "place_buffers"]
 
 def drop_storage_scopes(module: ModuleOp) -> None:
     """Remove storage scopes, which are strings, from the types of all values and symbols."""
-    for op in [*walk(module)]:
-        args = (arg for region in op.regions for block in region.blocks for arg in block.args)
-        for value in (*op.results, *args):
-            if (type := _without_scope(value.type)) != value.type:
-                _set_type(value, type)
-        match op:
-            case func.FuncOp() | PrimFuncOp():
-                inputs, outputs = op.function_type.inputs, op.function_type.outputs
-                op.function_type = FunctionType.from_lists(
-                    [*map(_without_scope, inputs)], [*map(_without_scope, outputs)]
-                )
-            case memref.GlobalOp():
-                op.properties["type"] = _without_scope(op.type)
-            case memref.MemorySpaceCastOp() if op.source.type == op.dest.type:
-                op.dest.replace_all_uses_with(op.source)
-                erase(op)
-            case _:
-                pass
+    convert_types(module, _without_scope)
+    for op in [op for op in walk(module) if isinstance(op, memref.MemorySpaceCastOp)]:
+        if op.source.type == op.dest.type:
+            op.dest.replace_all_uses_with(op.source)
+            erase(op)
 
 
 def _without_scope(type: Attribute) -> Attribute:
@@ -61,12 +48,6 @@ def _without_scope(type: Attribute) -> Attribute:
     if not _is_buffer(type) or _named_scope(type) is None:
         return type
     return MemRefType(type.element_type, type.shape, type.layout)
-
-
-def _set_type(value: SSAValue, type: Attribute) -> None:
-    new = Rewriter.replace_value_with_new_type(value, type)
-    if isinstance(value, BlockArgument) and isinstance(new, BlockArgument):
-        new.location = value.location
 
 
 def _named_scope(type: MemRefType[Attribute]) -> str | None:

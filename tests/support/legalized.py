@@ -21,7 +21,7 @@ from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 
-__all__ = ["check_kernel", "legalize", "legalized", "module_of"]
+__all__ = ["check_kernel", "function_of", "legalize", "legalized", "module_of"]
 
 
 def module_of(ops: Sequence[Operation]) -> ModuleOp:

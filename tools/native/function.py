@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from ...dialects.tir.ops import output_count
 from ...interpreters.arguments import check_arguments
@@ -19,32 +19,20 @@ from ...interpreters.signature import (
     is_buffer,
     result_names,
 )
-from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
-from ...passes.tir.lower_tir import LowerTIR
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from ...passmanager.sequential import Sequential
 from .calling import Buffer, Number, address, descriptor, number_type
-from .expansion import expand_math
-from .jit import Code, link, optimize
-from .preparation import (
-    check_dialects,
-    expand_copies,
-    hoist_allocas,
-    mlir_text,
-    prefix_symbols,
-    takes_pointers,
-    without_values,
-)
-from .toolchain import find_tools, to_llvm
+from .jit import Code, host_machine, is_in_process, link, optimize
+from .preparation import Prepared, mlir_text, prepare
+from .symbols import missing_text, number_ops, undefined_symbols, user_of
+from .toolchain import Tools, find_tools, to_llvm
 
 if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
     from ...interpreters.arrays import Array
 
 __all__ = ["NativeFunction", "compile_module"]
-
-PREFIX = "passline."
-C_INTERFACE = "_mlir_ciface_"
 
 
 def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
@@ -57,25 +45,32 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
     function = entry_function(module, entry)
     parameters = parameters_of(function)
     tools = find_tools()
-    lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
-    check_dialects(lowered)
-    by_pointer = takes_pointers(lowered)
-    entry_symbol = PREFIX + entry
-    if not by_pointer:
-        entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
-        entry_symbol = C_INTERFACE + entry_symbol
-    prefix_symbols(lowered, PREFIX)
-    hoist_allocas(lowered)
-    expand_copies(lowered)
-    expand_math(lowered)
-    constants = without_values(lowered)
-    ir = tools.llvm_ir(mlir_text(lowered), to_llvm(by_pointer))
-    symbols = {name: address(array) for name, array in constants.items()}
-    code = link(optimize(ir, entry_symbol), entry_symbol, symbols)
+    prepared = prepare(module, entry)
+    code = link_module(prepared, tools, host_machine())
     seconds = perf_counter() - start
+    constants = [*prepared.constants.values()]
     return NativeFunction(
-        function.clone(), parameters, code, by_pointer, [*constants.values()], seconds
+        function.clone(), parameters, code, prepared.by_pointer, constants, seconds
     )
+
+
+def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
+    """Return the machine code of a module, in memory; PasslineError for a function that it calls
+    and that this process does not have."""
+
+    def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
+        passes = to_llvm(prepared.by_pointer)
+        ir = tools.llvm_ir(mlir_text(module), passes, locations=locations)
+        return optimize(ir, prepared.entry, machine)
+
+    code = machine.emit_object(optimized(prepared.module))
+    known = {name: address(array) for name, array in prepared.constants.items()}
+    undefined = [name for name in undefined_symbols(code) if name not in known]
+    if missing := [name for name in undefined if not is_in_process(name)]:
+        with_numbers, ops = number_ops(prepared.module)
+        text = machine.emit_assembly(optimized(with_numbers, locations=True))
+        raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
+    return link(code, prepared.entry, known)
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:

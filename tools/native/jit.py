@@ -1,4 +1,4 @@
-"""LLVM in this process: from LLVM IR to a function in memory."""
+"""LLVM in this process: from LLVM IR to object code, and to a function in memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...passmanager.errors import PasslineError
+from .soft_promotion import CONVERSION
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-__all__ = ["Code", "assembly", "link", "optimize"]
+__all__ = [
+    "Code",
+    "host_machine",
+    "is_in_process",
+    "link",
+    "load_llvm",
+    "optimize",
+    "target_machine",
+]
 
 
 @dataclass(frozen=True)
@@ -23,21 +32,24 @@ class Code:
     keeps: tuple[object, ...]
 
 
-def optimize(ir: str, entry: str, level: int = 3) -> llvm.ModuleRef:
-    """The module, optimized for this machine; all of it but the entry is internal to it."""
+def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -> llvm.ModuleRef:
+    """Return the module, optimized for a machine; all of it but the entry is internal to it."""
     binding = load_llvm()
     try:
         module = binding.parse_assembly(ir)
     except RuntimeError as error:
         raise PasslineError(f"LLVM does not read what mlir-translate wrote: {error}") from error
-    machine = host_machine()
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     for function in module.functions:
         if function.is_declaration or function.name == entry:
+            # C99 has no roundeven, but rint, which does the same unless a program says otherwise.
+            function.name = function.name.replace("llvm.roundeven.", "llvm.rint.")
             continue
         function.linkage = "internal"
-        if sum(1 for _ in function.blocks) > 1:
+        if function.name.startswith(CONVERSION):
+            function.add_function_attribute("alwaysinline")
+        elif sum(1 for _ in function.blocks) > 1:
             # Inlined, a kernel would lose what is known of its buffers, and @main grow huge.
             function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=level)
@@ -47,20 +59,16 @@ def optimize(ir: str, entry: str, level: int = 3) -> llvm.ModuleRef:
     return module
 
 
-def link(module: llvm.ModuleRef, entry: str, symbols: Mapping[str, int]) -> Code:
-    """The entry in memory; `symbols` says where the module's declarations are.
+def is_in_process(symbol: str) -> bool:
+    """Return whether this process has a function or variable of that name."""
+    return hasattr(ctypes.CDLL(None), symbol)
 
-    PasslineError for a declared function that neither they nor this process have.
-    """
+
+def link(code: bytes, entry: str, symbols: Mapping[str, int]) -> Code:
+    """Return the entry of an object file in memory; `symbols` are the addresses of those of its
+    undefined symbols that this process does not have."""
     binding = load_llvm()
-    process = ctypes.CDLL(None)
-    for function in module.functions:
-        if not function.is_declaration or function.name.startswith("llvm."):
-            continue
-        if not hasattr(process, function.name):
-            raise PasslineError(f"function @{function.name} is called, but has no body")
-    machine = host_machine()
-    builder = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module))
+    builder = binding.JITLibraryBuilder().add_object_img(code)
     builder.add_current_process().export_symbol(entry)
     for name, address in symbols.items():
         builder.import_symbol(name, address)
@@ -70,11 +78,6 @@ def link(module: llvm.ModuleRef, entry: str, symbols: Mapping[str, int]) -> Code
     except RuntimeError as error:
         raise PasslineError(f"the machine code cannot be linked: {error}") from error
     return Code(library[entry], (library, jit))
-
-
-def assembly(module: llvm.ModuleRef) -> str:
-    """The machine code of an optimized module as text."""
-    return host_machine().emit_assembly(module)
 
 
 def load_llvm():  # -> the module llvmlite.binding
@@ -91,12 +94,26 @@ def load_llvm():  # -> the module llvmlite.binding
 
 
 def host_machine() -> llvm.TargetMachine:
-    """This machine, with all that its processor can do."""
+    """Return this machine, with all that its processor can do."""
     binding = load_llvm()
-    return binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="pic",  # constants may be further away than 2 GB
-        codemodel="small",
+    features = binding.get_host_cpu_features().flatten()
+    return target_machine(binding.get_default_triple(), binding.get_host_cpu_name(), features)
+
+
+def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:
+    """Return a machine for which LLVM calls no functions but those of C99."""
+    arch = triple.partition("-")[0]
+    if arch in ("x86_64", "aarch64") and "linux" in triple:
+        # Where it knows the C library, LLVM calls its extensions (`sincosf`, `bcmp`) as well.
+        triple = f"{arch}-unknown-none-elf"
+    return (
+        load_llvm()
+        .Target.from_triple(triple)
+        .create_target_machine(
+            cpu=cpu,
+            features=features,
+            opt=opt,
+            reloc="pic",  # constants may be further away than 2 GB
+            codemodel="small",
+        )
     )

@@ -1,7 +1,8 @@
-"""What is done to a lowered module before MLIR's tools get it."""
+"""Preparation of modules for MLIR's tools."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -16,36 +17,65 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...interpreters.signature import is_buffer
+from ...interpreters.signature import entry_function, is_buffer
+from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
+from ...passes.tir.lower_tir import LowerTIR
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
+from ...passmanager.sequential import Sequential
+from .expansion import expand_math
+from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = [
-    "check_dialects",
-    "expand_copies",
-    "hoist_allocas",
-    "is_plain",
-    "mlir_text",
-    "prefix_symbols",
-    "takes_pointers",
-    "without_values",
-]
+__all__ = ["Prepared", "is_plain", "mlir_text", "prepare"]
 
+PREFIX = "passline."
+C_INTERFACE = "_mlir_ciface_"
 KNOWN_DIALECTS = frozenset(
     ("affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub")
 ) | {"vector"}
 TEXT_BYTES = 1024
 """A constant of more bytes is not written as text."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A module that MLIR's tools can make LLVM IR of."""
+
+    module: ModuleOp
+    entry: str
+    """The symbol of the function to call."""
+    by_pointer: bool
+    """Whether a buffer is passed as the address of its first element, else as a descriptor."""
+    constants: dict[str, Array]
+    """The elements of large globals, which are declarations in the module."""
+
+
+def prepare(module: ModuleOp, entry: str) -> Prepared:
+    """Lower a copy of a module, as far as xDSL can, and what its entry calls with it."""
+    lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
+    check_dialects(lowered)
+    by_pointer = takes_pointers(lowered)
+    symbol = PREFIX + entry
+    if not by_pointer:
+        entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
+        symbol = C_INTERFACE + symbol
+    prefix_symbols(lowered, PREFIX)
+    hoist_allocas(lowered)
+    expand_copies(lowered)
+    soft_promote(lowered)
+    expand_math(lowered)
+    return Prepared(lowered, symbol, by_pointer, without_values(lowered))
 
 
 def check_dialects(module: ModuleOp) -> None:

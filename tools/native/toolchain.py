@@ -29,11 +29,15 @@ class Tools:
     mlir_opt: str
     mlir_translate: str
 
-    def llvm_ir(self, text: str, passes: Sequence[str]) -> str:
-        """The LLVM IR of a module, after running passes over it; PasslineError with what a tool
-        says if it fails."""
+    def llvm_ir(self, text: str, passes: Sequence[str], *, locations: bool = False) -> str:
+        """Return the LLVM IR of a module, after running passes over it, with the locations of
+        operations if asked for; PasslineError with what a tool says if it fails."""
+        options: list[str] = []
+        if locations:
+            passes = [*passes, "ensure-debug-info-scope-on-llvm-func"]
+            options = ["--mlir-print-debuginfo"]
         pipeline = f"builtin.module({','.join(passes)})"
-        lowered = run(self.mlir_opt, f"--pass-pipeline={pipeline}", stdin=text)
+        lowered = run(self.mlir_opt, f"--pass-pipeline={pipeline}", *options, stdin=text)
         return run(self.mlir_translate, "--mlir-to-llvmir", stdin=lowered)
 
 

@@ -23,7 +23,6 @@ from .scalars import (
     maximum,
     minimum,
     signless,
-    step_type,
     widen,
 )
 
@@ -116,8 +115,7 @@ def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
         case True, False:
             return to_integer(b, widen(b, x), target)
         case False, True:
-            number = b.pure(arith.SIToFPOp, widen(b, x), target_type=step_type(target))
-            return convert(b, number, target)
+            return b.pure(arith.SIToFPOp, widen(b, x), target_type=target)
         case _ if target == i1:
             return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
         case _:

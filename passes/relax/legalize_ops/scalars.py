@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -14,10 +14,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     Signedness,
     f32,
-    f64,
     i1,
     i8,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -112,27 +110,7 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
         return b.pure(arith.ExtFOp, value, target_type=type)
     if source.bitwidth == type.bitwidth:  # f16 and bf16
         value = b.pure(arith.ExtFOp, value, target_type=f32)
-    elif source == f64 and type != f32:  # bf16 is rounded twice, as in numpy
-        value = to_odd(b, value) if isinstance(type, Float16Type) else convert(b, value, f32)
     return b.pure(arith.TruncFOp, value, target_type=type)
-
-
-def to_odd(b: TirBuilder, x: SSAValue) -> SSAValue:
-    """Round an f64 to f32, to the odd neighbour if it is not exact.
-
-    A second rounding, to f16, then gives the same as one rounding of `x`.
-
-    LLVM would call a library function for f64 to f16, which may be missing.
-    Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, 2008.
-    """
-    near = convert(b, x, f32)
-    back = convert(b, near, f64)
-    bits = b.pure(arith.BitcastOp, near, target_type=i32)
-    sizes = (b.pure(math.AbsFOp, number) for number in (back, x))
-    greater = convert(b, b.pure(arith.CmpfOp, *sizes, arg="ogt"), i32)
-    odd = b.pure(arith.OrIOp, b.pure(arith.SubiOp, bits, greater), b.number(1, i32))
-    inexact = b.pure(arith.CmpfOp, back, x, arg="one")
-    return b.pure(arith.BitcastOp, b.pure(arith.SelectOp, inexact, odd, bits), target_type=f32)
 
 
 def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:

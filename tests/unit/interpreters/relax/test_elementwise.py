@@ -101,10 +101,8 @@ def convert(value: float, source: Element, target: Element) -> float | bool:
 
 
 def round_to(value: float, target: Element) -> float:
-    """By way of the bytes of a constant; to bf16 by way of f32."""
+    """By way of the bytes of a constant."""
     assert not isinstance(target, IntegerType)
-    if target == bf16:
-        value = round_to(value, f32)
     try:
         return target.unpack(target.pack([value]), 1)[0]
     except (OverflowError, struct.error):
@@ -116,6 +114,7 @@ VALUES = [
     *(7.99, 8.0, -9.0, 127.5, 255.0, 256.0, -300.0, 65520.0),
     *(2.0**31, -(2.0**31), 2.0**63, -(2.0**63), 2.0**64, 1e30, -1e30),
     *(math.inf, -math.inf, math.nan),
+    *(1 + 2**-8 + 2**-40, 3 + 2**-7 - 2**-40, 2.0**-134 * (1 + 2**-30)),  # nearly ties, of bf16
 ]
 
 
@@ -132,7 +131,8 @@ def test_astype_of_floats(source: Element, target: Element):
 @pytest.mark.parametrize("source", INTEGERS, ids=str)
 def test_astype_of_integers(source: Element, target: Element):
     low, high = limits(source)
-    values = sorted({low, low + 1, high // 3, high - 1, high})
+    nearly_a_tie = min(high, 2**25 + 2**17 + 1)  # of bf16
+    values = sorted({low, low + 1, high // 3, high - 1, high, nearly_a_tie})
     operand = constant(np.array(values, np.int64 if low else np.uint64), source)
     result = run(AstypeOp(operand, dtype=target))
     expected = [convert(v, source, target) for v in values]

@@ -42,14 +42,17 @@ def test_clip(element: Element, low: float, high: float):
 @pytest.mark.parametrize("element", [*FLOAT, *INTEGERS], ids=str)
 def test_astype(element: Element, target: Element):
     integers = [0, 1, 5, -1, -8, 127, -128, 40000, 16777217, -(2**31), 2**62 + 3]
+    integers += [2**25 + 2**17 + 1, -(2**60) - 2**52 - 1]  # nearly ties of bf16
     values = VALUES if element in FLOAT else integers
     check_kernel(ops.AstypeOp(constant(values, element), dtype=target))
 
 
-def test_f64_is_rounded_to_f16_once():
-    ties = np.array([1 + 2**-11, 1 + 3 * 2**-11, 2**-25, 65520, 3 * 2**-25])
+@pytest.mark.parametrize(("element", "digits", "least"), [(f16, 11, 2**-24), (bf16, 8, 2.0**-133)])
+def test_f64_is_rounded_once(element: Element, digits: int, least: float):
+    unit = 2.0**-digits
+    ties = np.array([1 + unit, 1 + 3 * unit, least / 2, 65536 - 32768 * unit, least * 1.5])
     near = [ties * (1 + sign * 2.0**-40) for sign in (-1, 0, 1)]
-    check_kernel(ops.AstypeOp(constant([*near, -ties], f64), dtype=f16))
+    check_kernel(ops.AstypeOp(constant([*near, -ties], f64), dtype=element))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,130 @@
+"""A builder of arithmetic on numbers, or on all lanes of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from typing_extensions import TypeIs
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+__all__ = ["Arithmetic", "element_of", "with_element"]
+
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+
+
+def element_of(type: Attribute) -> Attribute:
+    """Return the type of one lane of a vector, or `type` itself if it is not a vector."""
+    return type.element_type if _is_vector(type) else type
+
+
+def with_element(type: Attribute, element: Attribute) -> Attribute:
+    """Return `element`, or the vector of it with as many lanes as `type` has."""
+    return VectorType(element, type.shape, type.scalable_dims) if _is_vector(type) else element
+
+
+def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+    return isinstance(type, VectorType)
+
+
+class Arithmetic:
+    """A builder that inserts before an operation, and gives what it inserts that location.
+
+    A Python number stands for a constant of the type of the operand beside it.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+
+    # Floats. Sums and products may be contracted to a fused multiply-add.
+
+    def add(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
+        return self.insert(arith.AddfOp(a, self._value(b, a), CONTRACT))
+
+    def sub(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
+        return self.insert(arith.SubfOp(a, self._value(b, a), CONTRACT))
+
+    def mul(self, a: SSAValue, b: SSAValue | float) -> SSAValue:
+        return self.insert(arith.MulfOp(a, self._value(b, a), CONTRACT))
+
+    def div(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        return self.insert(arith.DivfOp(a, b))
+
+    def compare(self, a: SSAValue, predicate: str, b: SSAValue | float) -> SSAValue:
+        """Compare floats."""
+        return self._compare(arith.CmpfOp(a, self._value(b, a), predicate))
+
+    def where(
+        self, a: SSAValue, predicate: str, b: float, yes: SSAValue | float, no: SSAValue
+    ) -> SSAValue:
+        """Select `yes` where the comparison of floats holds, else `no`."""
+        return self.select(self.compare(a, predicate, b), yes, no)
+
+    # Integers
+
+    def integer(
+        self, op: Callable[[SSAValue, SSAValue], Operation], a: SSAValue, b: SSAValue | int
+    ) -> SSAValue:
+        """Insert an operation on two integers."""
+        return self.insert(op(a, self._value(b, a)))
+
+    def compare_integers(self, a: SSAValue, predicate: str, b: SSAValue | int) -> SSAValue:
+        """Compare integers."""
+        return self._compare(arith.CmpiOp(a, self._value(b, a), predicate))
+
+    # Both
+
+    def select(self, condition: SSAValue, yes: SSAValue | float, no: SSAValue) -> SSAValue:
+        return self.insert(arith.SelectOp(condition, self._value(yes, no), no))
+
+    def bits(self, x: SSAValue) -> SSAValue:
+        """Return the bits of floats as integers of their width."""
+        element = element_of(x.type)
+        assert isinstance(element, AnyFloat)
+        return self.convert(arith.BitcastOp, x, IntegerType(element.bitwidth))
+
+    def of_bits(self, bits: SSAValue, element: AnyFloat) -> SSAValue:
+        """Return the floats that have these bits."""
+        return self.convert(arith.BitcastOp, bits, element)
+
+    def convert(self, op: type[Operation], x: SSAValue, element: Attribute) -> SSAValue:
+        """Insert a conversion to numbers of another type."""
+        type = with_element(x.type, element)
+        return self.insert(op.create(operands=[x], result_types=[type]))
+
+    def insert(self, op: Operation) -> SSAValue:
+        """Insert an operation with one result."""
+        op.location = self._op.location
+        Rewriter.insert_op(op, InsertPoint.before(self._op))
+        return op.results[0]
+
+    def _compare(self, op: arith.CmpfOp | arith.CmpiOp) -> SSAValue:
+        # xDSL 0.74 makes i1 the result of a comparison of vectors.
+        Rewriter.replace_value_with_new_type(op.result, with_element(op.lhs.type, i1))
+        return self.insert(op)
+
+    def _value(self, x: SSAValue | float, like: SSAValue) -> SSAValue:
+        if isinstance(x, SSAValue):
+            return x
+        type, element = like.type, element_of(like.type)
+        if isinstance(element, IntegerType):
+            number = IntegerAttr(int(x), element.bitwidth)
+        else:
+            assert isinstance(element, AnyFloat)
+            number = FloatAttr(x, element)
+        if not _is_vector(type):
+            return self.insert(arith.ConstantOp(number))
+        return self.insert(
+            arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, [number.value.data]))  # pyright: ignore
+        )

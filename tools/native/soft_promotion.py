@@ -1,0 +1,238 @@
+"""Soft promotion of bf16 and f16: held as their bits in i16, computed in f32.
+
+What processors have for these types differs, from nothing to conversions that flush denormal
+numbers, and LLVM calls compiler-rt for what one lacks (`__truncsfbf2`). Arithmetic on integers is
+the same everywhere, and no bf16 or f16 is left of which LLVM could make such a call.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import cast
+
+from typing_extensions import TypeIs
+from xdsl.dialects import arith, func, math, vector
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+    VectorType,
+    f32,
+    f64,
+    i16,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ...passmanager.ir.types import convert_types
+from ...passmanager.ir.walk import walk
+from .arithmetic import Arithmetic, element_of, with_element
+from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
+
+__all__ = ["CONVERSION", "soft_promote"]
+
+CONVERSION = "conversion."
+"""The names of the functions that convert begin with it."""
+
+
+def soft_promote(module: ModuleOp) -> None:
+    """Replace bf16 and f16 in all types of a module by i16, and arithmetic on them by arithmetic on
+    f32 whose results are rounded, to nearest, ties to even.
+
+    A conversion is a call of a function, whose name begins with `CONVERSION`, to be inlined. The
+    result is for MLIR: xDSL 0.74 does not verify comparisons of vectors.
+    """
+    for op in [*walk(module)]:
+        if any(is_half(type) for type in (*op.operand_types, *op.result_types)):
+            promote(op)
+    conversions = [(op, half) for op in walk(module) if (half := _converted(op)) is not None]
+    for op in walk(module):
+        hold_constant(op)
+    convert_types(module, as_bits)
+    functions: dict[str, func.FuncOp] = {}
+    for op, half in conversions:
+        call_conversion(op, half, functions)
+    module.body.block.add_ops(functions.values())
+    for op in [op for op in walk(module) if isinstance(op, arith.BitcastOp)]:
+        if op.input.type == op.result.type:
+            Rewriter.replace_op(op, [], [op.input])
+
+
+def is_half(type: Attribute) -> TypeIs[Half | VectorType[Half]]:
+    """Return whether `type` is bf16 or f16, or a vector of it."""
+    return isinstance(element_of(type), Half)
+
+
+# Arithmetic
+
+
+def promote(op: Operation) -> None:
+    """Make arithmetic on bf16 or f16 one on f32 or f64, between conversions."""
+    match op:
+        case arith.ExtFOp() | arith.TruncFOp():
+            pass
+        case arith.ConstantOp() | arith.SelectOp() | arith.BitcastOp():
+            pass  # of bits, whatever they mean
+        case arith.SIToFPOp() | arith.UIToFPOp():
+            _promote_of_integer(op)
+        case math.FmaOp() | vector.FMAOp():
+            _promote_fma(op)
+        case vector.ReductionOp() if op.kind.data.value in ("add", "mul"):
+            _promote_reduction(op)
+        case vector.ReductionOp():
+            _promote(op)
+        case _ if op.name.startswith(("arith.", "math.")):
+            _promote(op)
+        case _:
+            pass
+
+
+def _promote(op: Operation) -> None:
+    """Compute in f32.
+
+    Sums, products, quotients and square roots may be rounded twice, as f32 has more than twice as
+    many digits as bf16 and f16, and two (Figueroa: When is double rounding innocuous?, 1995); for
+    denormal results of bf16, which are denormal in f32 as well, see the tests. Comparisons, minima
+    and roundings to integers are exact.
+    """
+    build = Arithmetic(op)
+    new = type(op).create(
+        operands=[_extended(build, operand, f32) for operand in op.operands],
+        result_types=[with_element(t, f32) if is_half(t) else t for t in op.result_types],
+        properties=op.properties,
+        attributes=op.attributes,
+    )
+    _replace_rounded(build, op, build.insert(new))
+
+
+def _extended(build: Arithmetic, value: SSAValue, element: Attribute) -> SSAValue:
+    """Return bf16 or f16 as floats of a wider type, and other values as they are."""
+    return build.convert(arith.ExtFOp, value, element) if is_half(value.type) else value
+
+
+def _replace_rounded(build: Arithmetic, op: Operation, value: SSAValue) -> None:
+    """Replace an operation by the value, rounded if the result is to be bf16 or f16."""
+    if is_half(old := op.results[0].type):
+        value = build.convert(arith.TruncFOp, value, element_of(old))
+    Rewriter.replace_op(op, [], [value])
+
+
+def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
+    """Convert integers to floats that hold them exactly, and round these.
+
+    An integer that f32 does not hold is infinite in f16.
+    """
+    build, x = Arithmetic(op), op.input
+    integer = element_of(x.type)
+    assert isinstance(integer, IntegerType)
+    is_f16 = isinstance(element_of(op.result.type), Float16Type)
+    wide = f32 if is_f16 or integer.bitwidth <= 24 else f64
+    if wide == f64 and integer.bitwidth > 53:
+        x = keep_odd(build, x, signed=isinstance(op, arith.SIToFPOp))
+    _replace_rounded(build, op, build.convert(type(op), x, wide))
+
+
+def _promote_fma(op: math.FmaOp | vector.FMAOp) -> None:
+    """Multiply in f64, which is exact, and round the sum once."""
+    build = Arithmetic(op)
+    a, b, c = (_extended(build, operand, f64) for operand in op.operands)
+    _replace_rounded(build, op, sum_to_odd(build, build.mul(a, b), c))
+
+
+def _promote_reduction(op: vector.ReductionOp) -> None:
+    """Add up or multiply the lanes in order; each step is rounded."""
+    build = Arithmetic(op)
+    combine = arith.AddfOp if op.kind.data.value == "add" else arith.MulfOp
+    lanes = range(cast("VectorType[Half]", op.vector.type).get_shape()[0])
+    values = [build.insert(vector.ExtractOp(op.vector, [lane], op.dest.type)) for lane in lanes]
+    total, *rest = values if op.acc is None else [op.acc, *values]
+    steps: list[Operation] = []
+    for value in rest:
+        steps.append(step := combine(total, value, op.fastmath))
+        total = build.insert(step)
+    Rewriter.replace_op(op, [], [total])
+    for step in steps:
+        promote(step)
+
+
+# Bits
+
+
+@cache
+def as_bits(type: Attribute) -> Attribute:
+    """Return the type with i16 in the place of bf16 and f16."""
+    match type:
+        case BFloat16Type() | Float16Type():
+            return i16
+        case VectorType():
+            return with_element(type, as_bits(type.element_type))
+        case TensorType():
+            return TensorType(as_bits(type.element_type), type.shape, type.encoding)
+        case MemRefType():
+            element = as_bits(type.element_type)
+            return MemRefType(element, type.shape, type.layout, type.memory_space)
+        case _:
+            return type
+
+
+def hold_constant(op: Operation) -> None:
+    """Hold a constant of bf16 or f16, or the elements of a global, as bits."""
+    for name, value in op.properties.items():
+        match value:
+            case FloatAttr(value=number, type=BFloat16Type() | Float16Type() as half):
+                bits = int.from_bytes(half.pack((number.data,)), "little")
+                op.properties[name] = IntegerAttr(bits, i16)
+            case DenseIntOrFPElementsAttr() as dense if isinstance(dense.get_element_type(), Half):
+                type = cast("TensorType[IntegerType]", as_bits(dense.type))
+                op.properties[name] = DenseIntOrFPElementsAttr(type, dense.data)
+            case _:
+                pass
+
+
+def _converted(op: Operation) -> Half | None:
+    """Return the narrow type of a conversion from or to bf16 or f16."""
+    match op:
+        case arith.ExtFOp():
+            narrow = element_of(op.input.type)
+        case arith.TruncFOp():
+            narrow = element_of(op.result.type)
+        case _:
+            return None
+    return narrow if isinstance(narrow, Half) else None
+
+
+def call_conversion(op: Operation, half: Half, functions: dict[str, func.FuncOp]) -> None:
+    """Replace a conversion from or to bf16 or f16, which is held as bits, by a call of a function
+    that is made if there is none yet."""
+    source, target = op.operands[0].type, op.results[0].type
+    name = CONVERSION + ".".join((op.name, half.name, str(source), str(target)))
+    if name not in functions:
+        functions[name] = conversion_function(name, op, half)
+    call = func.CallOp(name, op.operands, [target])
+    call.location = op.location
+    Rewriter.replace_op(op, call)
+
+
+def conversion_function(name: str, op: Operation, half: Half) -> func.FuncOp:
+    """Return a function that converts as `op` does, in integer arithmetic."""
+    source, target = op.operands[0].type, op.results[0].type
+    function = func.FuncOp(name, ((source,), (target,)), visibility="private")
+    value: SSAValue = function.args[0]
+    function.body.block.add_op(end := func.ReturnOp(value))
+    build = Arithmetic(end)
+    if isinstance(op, arith.ExtFOp):
+        value = EXTEND[type(half)](build, value)
+        if element_of(target) != f32:
+            value = build.convert(arith.ExtFOp, value, element_of(target))
+    else:
+        if element_of(source) != f32:
+            value = truncate_to_odd(build, value)
+        value = TRUNCATE[type(half)](build, value)
+    end.operands[0] = value
+    return function

@@ -1,0 +1,79 @@
+"""The undefined symbols of object code, and the operations that need them."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from ...passmanager.ir.location import place_of
+from ...passmanager.ir.walk import walk
+
+__all__ = ["missing_text", "number_ops", "undefined_symbols", "user_of"]
+
+ELF64 = b"\x7fELF\x02\x01"
+"""The first bytes of an ELF file of 64 bits, little-endian."""
+SYMBOL_TABLE = 2
+
+
+def undefined_symbols(code: bytes) -> list[str]:
+    """Return the symbols that an object file needs of others, in order; none if it is not ELF."""
+    if not code.startswith(ELF64):
+        return []
+    sections = [*_sections(code)]
+    names: list[str] = []
+    for kind, offset, size, link in sections:
+        if kind == SYMBOL_TABLE:
+            strings = sections[link][1]
+            for name, *_, section, _, _ in struct.iter_unpack(
+                "<IBBHQQ", code[offset : offset + size]
+            ):
+                if name and not section:
+                    start = strings + name
+                    names.append(code[start : code.index(b"\0", start)].decode())
+    # The linker defines this one itself.
+    return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
+
+
+def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the type, offset, size and link of each section."""
+    (start,) = struct.unpack_from("<Q", code, 0x28)
+    size, count = struct.unpack_from("<HH", code, 0x3A)
+    for header in range(start, start + size * count, size):
+        _, kind, _, _, offset, length, link = struct.unpack_from("<IIQQQQI", code, header)
+        yield kind, offset, length, link
+
+
+def number_ops(module: ModuleOp) -> tuple[ModuleOp, dict[int, Operation]]:
+    """Return a copy of a module in which the location of each operation is a line of its own, and
+    the operations by these lines."""
+    copy = module.clone()
+    for line, op in enumerate(walk(copy), 1):
+        op.location = FileLineColLoc(StringAttr("-"), IntAttr(line), IntAttr(0))
+    return copy, dict(enumerate(walk(module), 1))
+
+
+def user_of(symbol: str, assembly: str) -> int:
+    """Return the line of the first instruction that refers to a symbol: the last that a `.loc`
+    before it has, as in `.loc 1 42 0`; or else 0."""
+    line = 0
+    name = re.compile(rf"(?<![\w.$]){re.escape(symbol)}(?![\w.$])")
+    for text in assembly.splitlines():
+        words = text.split()
+        if words[:1] == [".loc"]:
+            line = int(words[2]) or line
+        elif name.search(text) and not words[0].startswith("."):
+            return line
+    return 0
+
+
+def missing_text(users: Mapping[str, Operation | None]) -> str:
+    """Return the message about symbols that neither a module nor this process defines."""
+    return "; ".join(
+        f"function @{symbol} is called, but has no body, neither in the module nor in this process"
+        + (f": '{op.name}'{place_of(op)} needs it" if op is not None else "")
+        for symbol, op in users.items()
+    )
