@@ -21,7 +21,7 @@ from .errors import (
 from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
 from .registry import find_pass, register_pass
-from .remarks import Remark, RemarkKind, Remarks  # Remarks: until every pass reports to Actions.
+from .remarks import Remark, RemarkKind
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
 from .sequential import Fixpoint, Plan, Sequential
@@ -53,7 +53,6 @@ __all__ = [
     "Recorder",
     "Remark",
     "RemarkKind",
-    "Remarks",
     "Sequential",
     "Severity",
     "apply_patterns",

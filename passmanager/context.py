@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -18,7 +17,7 @@ from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
-from .remarks import RemarkFilter, Remarks
+from .remarks import RemarkFilter
 from .run import Run
 
 __all__ = ["PassContext"]
@@ -180,20 +179,6 @@ class PassContext:
         """
         # All are asked, so that each numbers every step.
         return all([decider.should_execute(tag) for decider in self.instrumentor.deciders])
-
-    # Until every pass reports to Actions.
-
-    @property
-    def remarks(self) -> Remarks:
-        """The remarks of the pass that is running; false if none are wanted."""
-        if not self.remark_filter:
-            return Remarks()
-        frame = Run.current().frames[-1]
-        return Remarks(frame, self.remark_filter.kinds(frame.info.name))
-
-    def gate(self, tag: str) -> Callable[[], bool] | None:
-        """Return a function that calls `should_execute(tag)`, or None if no instrument decides."""
-        return partial(self.should_execute, tag) if self.instrumentor.deciders else None
 
     def get_config(self, key: str) -> ConfigValue | None:
         """Return the value of `key`, for a pass a dict of its fields, with defaults for what is not

@@ -19,7 +19,6 @@ __all__ = [
     "Remark",
     "RemarkFilter",
     "RemarkKind",
-    "Remarks",
     "make_remark",
     "yaml_text",
 ]
@@ -82,52 +81,6 @@ def _kinds_called(name: str) -> frozenset[RemarkKind]:
         hint = did_you_mean(name, known) or f"; choose from {', '.join(known)}"
         raise ValueError(f"remark_filter: there is no kind of remarks '{name}'{hint}")
     return known[name]
-
-
-# Until every pass reports to Actions.
-class Remarks:
-    """The remarks of the pass of `frame` of the wanted kinds; false if no kind is wanted."""
-
-    def __init__(
-        self, frame: Frame | None = None, kinds: frozenset[RemarkKind] = frozenset()
-    ) -> None:
-        self._frame = frame
-        self._kinds = kinds
-
-    def __bool__(self) -> bool:
-        return bool(self._kinds)
-
-    def passed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Report a change that was made."""
-        self.emit(RemarkKind.PASSED, where, name, message, arguments)
-
-    def missed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Report a change that was not made, and why."""
-        self.emit(RemarkKind.MISSED, where, name, message, arguments)
-
-    def failed(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Report a change that was tried without success, and why."""
-        self.emit(RemarkKind.FAILED, where, name, message, arguments)
-
-    def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
-        """Report a fact that was found."""
-        self.emit(RemarkKind.ANALYSIS, where, name, message, arguments)
-
-    def emit(
-        self,
-        kind: RemarkKind,
-        where: Where,
-        name: str,
-        message: str,
-        arguments: Mapping[str, Argument],
-        scope: Operation | None = None,
-    ) -> None:
-        """Make a remark if its kind is wanted; `scope` is the op that held `where`, if that is
-        erased.
-        """
-        frame = self._frame
-        if frame is not None and kind in self._kinds:
-            frame.diagnostics.add(make_remark(frame, kind, where, name, message, arguments, scope))
 
 
 def make_remark(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import settings
 
 MAX_LENGTH = 200
 """Longer lines are cut."""
@@ -22,6 +23,9 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # No test is timed: on a busy machine an example may take any time.
+    settings.register_profile("passline", deadline=None)
+    settings.load_profile("passline")
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
