@@ -30,7 +30,7 @@ class NotEvaluated(NamedTuple):
     reason: str = ""
     failed: bool = False
     """Whether the evaluation was tried."""
-    arguments: dict[str, str | int] = {}
+    arguments: dict[str, str | int] = {}  # noqa: RUF012  a NamedTuple, whose default is not changed
 
 
 Values: TypeAlias = "Sequence[Attribute] | NotEvaluated"

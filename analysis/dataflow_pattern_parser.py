@@ -43,7 +43,7 @@ class _PatternParser:
     def take(self, token: str | None = None) -> bool:
         """Consume the next token if it is `token`, or any with None; return whether it did."""
         match = self._TOKEN.match(self.text, self.position)
-        if match is None or token is not None and match[1] != token:
+        if match is None or (token is not None and match[1] != token):
             return False
         self.position = match.end()
         return True

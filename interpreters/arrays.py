@@ -47,8 +47,8 @@ __all__ = [
     "round_bf16",
     "scalar_of",
     "stored_dtype",
-    "widen_bf16",
     "widen",
+    "widen_bf16",
 ]
 
 Array: TypeAlias = NDArray[Any]

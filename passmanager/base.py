@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cache, cached_property
-from inspect import isabstract
+from inspect import get_annotations, isabstract
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_origin
 
 from typing_extensions import TypeVar
@@ -58,7 +58,7 @@ def check_options(cls: type[Pass]) -> None:
 
 def _fields_of(cls: type) -> set[str]:
     """Return the names annotated in the body of `cls`, without class variables."""
-    annotations: dict[str, object] = cls.__dict__.get("__annotations__", {})
+    annotations: dict[str, object] = get_annotations(cls)
     return {name for name, type_ in annotations.items() if "ClassVar" not in str(type_)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 from xdsl.context import Context
@@ -57,10 +57,9 @@ class Frame:
 
     def fail(self, error: BaseException, renderer: Renderer) -> None:
         """Render the diagnostics reported so far, and note on `error` which pass raised it."""
-        try:
+        # `error` came first; the user sees the diagnostics all the same.
+        with suppress(DiagnosticError):
             self.flush(renderer)
-        except DiagnosticError:
-            pass  # `error` came first; the user sees the diagnostics all the same.
         strip_ir_notes(error)
         op = self.function
         if isinstance(error, InvalidIRError) and not self.info.composite:

@@ -95,9 +95,9 @@ class PasslineOptMain(xDSLOptMain):
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
         sys.setrecursionlimit(200_000)
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-            sys.stderr = open(os.devnull, "w")  # else what is printed on it would go to stdout
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            sys.stdin = open(os.devnull)
+            sys.stdin = open(os.devnull)  # noqa: SIM115
         try:
             cls(args=args).run()
         except (Exception, KeyboardInterrupt) as error:

@@ -26,9 +26,9 @@ __all__ = [
     "FlatLayout",
     "flat_type",
     "layout_of_view",
+    "one_group",
     "row_major_strides",
     "static_strides",
-    "one_group",
 ]
 
 

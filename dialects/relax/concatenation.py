@@ -115,7 +115,7 @@ class StackOp(LayoutRule, Injective, TensorOp):
         if shape is None:
             return (with_shape(type, None),)
         axis = normalize_axis(self.axis, len(shape) + 1)
-        return (with_shape(type, shape[:axis] + (len(self.tensors),) + shape[axis:]),)
+        return (with_shape(type, (*shape[:axis], len(self.tensors), *shape[axis:])),)
 
     def convert_layouts(self, relayouts: Sequence[Relayout | None]) -> Conversion:
         relayout = most_common_relayout(relayouts)

@@ -52,7 +52,7 @@ class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
     def _scales(self, axes: Axes) -> bool:
         """Return whether a scale along `axes` is one number, or runs along columns of matrices."""
         shapes = [shape_of(tensor_type(operand)) for operand in self.operands]
-        return not axes or axes == (-1,) and all(shape and len(shape) > 1 for shape in shapes)
+        return not axes or (axes == (-1,) and all(shape and len(shape) > 1 for shape in shapes))
 
 
 @irdl_op_definition

@@ -88,5 +88,5 @@ class TopkOp(AlongAxes, TensorOp):
                     f"k is {k}, but axis {axis} of {shape_text(shape)} has size {shape[axis]}"
                 )
             size = shape[axis] if k < 1 else k
-            type = with_shape(type, shape[:axis] + (size,) + shape[axis + 1 :])
+            type = with_shape(type, (*shape[:axis], size, *shape[axis + 1 :]))
         return (type, with_element(type, i64))

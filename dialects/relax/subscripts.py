@@ -100,7 +100,7 @@ class Subscripts:
 def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
     """Yield each letter of a term with the dimensions that it stands for."""
     spare = len(shape) - len(term)
-    if spare < -1 or spare and _ELLIPSIS not in term:
+    if spare < -1 or (spare and _ELLIPSIS not in term):
         text = term.replace(_ELLIPSIS, "...")
         raise VerifyException(f'subscripts "{text}" do not fit shape {shape_text(shape)}')
     start = 0

@@ -44,8 +44,8 @@ __all__ = [
     "is_number",
     "is_ranked",
     "is_tensor",
-    "number_type",
     "make_tensor_type",
+    "number_type",
     "product_element",
     "refine",
     "shape_of",
@@ -135,7 +135,7 @@ def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
 
 def is_number(element: Attribute) -> TypeIs[Element]:
     """Return whether the operations are defined for this element type."""
-    return isinstance(element, Float) or is_integer(element) and 1 <= element.bitwidth <= 64
+    return isinstance(element, Float) or (is_integer(element) and 1 <= element.bitwidth <= 64)
 
 
 def is_integer(element: Attribute) -> TypeIs[IntegerType]:

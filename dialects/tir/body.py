@@ -26,7 +26,7 @@ def print_body(printer: Printer, body: Region) -> None:
     block = body.blocks[0]
     end = block.last_op
     # `{}` without block arguments is parsed as a region without blocks.
-    prints_end = end is None or bool(end.attributes) or not block.args and block.first_op is end
+    prints_end = end is None or bool(end.attributes) or (not block.args and block.first_op is end)
     printer.print_region(
         body,
         print_entry_block_args=False,

@@ -244,10 +244,7 @@ def gemm(node: Node) -> Sequence[SSAValue]:
     alpha, beta = node.float("alpha"), node.float("beta")
     if node.bool("transA"):
         a = node.op("transpose", a)
-    if node.bool("transB"):
-        y = node.op("nn.dense", a, b)
-    else:
-        y = node.op("matmul", a, b)
+    y = node.op("nn.dense", a, b) if node.bool("transB") else node.op("matmul", a, b)
     if alpha != 1:
         y = node.op("multiply", y, node.like(alpha, y))
     if not node.has(2):
@@ -295,10 +292,7 @@ def dropout(node: Node) -> Sequence[SSAValue | None]:
             training = node.number_of(2)
             if training is None or training:
                 raise Unsupported("training_mode is not false: dropout in training is random")
-    if rate == 0 or rate is None:
-        y = x
-    else:
-        y = node.op("nn.dropout", x, rate=rate)
+    y = x if rate == 0 or rate is None else node.op("nn.dropout", x, rate=rate)
     if not node.wants(1):
         return [y]
     mask_element: Element = i1 if node.opset >= 10 else node.element(x)

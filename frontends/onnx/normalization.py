@@ -20,7 +20,7 @@ def batch_normalization(node: Node) -> Sequence[SSAValue | None]:
     x, scale, bias, mean, variance = (node.input(i) for i in range(5))
     if node.opset < 9 and node.int("spatial", 1) == 0:
         raise Unsupported("attribute spatial = 0")
-    if node.opset < 7 and not node.bool("is_test") or node.bool("training_mode"):
+    if (node.opset < 7 and not node.bool("is_test")) or node.bool("training_mode"):
         return batch_normalization_in_training(node)
     element = node.element(x)
     scale, bias, mean, variance = (node.cast(v, element) for v in (scale, bias, mean, variance))
@@ -83,7 +83,11 @@ def layer_normalization(node: Node) -> Sequence[SSAValue]:
     """Convert LayerNormalization; if mean or deviation are used, by inlining ONNX's definition."""
     x, scale = node.input(0), node.input(1)
     axes = normalized_axes(node, x)
-    if node.wants(1) or node.wants(2) or node.element(x) != f32 and node.int("stash_type", 1) == 1:
+    if (
+        node.wants(1)
+        or node.wants(2)
+        or (node.element(x) != f32 and node.int("stash_type", 1) == 1)
+    ):
         raise Unsupported("its mean and deviation are not supported")
     if not is_whole(node, x, scale, axes):
         raise Unsupported("the scale has not the shape of what is normalized")

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from ...dialects.relax.windows import Window
 from ..arrays import Array
 
-__all__ = ["pad_to_windows", "window_counts", "sliding_windows", "tap"]
+__all__ = ["pad_to_windows", "sliding_windows", "tap", "window_counts"]
 
 
 def window_counts(array: Array, windows: Sequence[Window]) -> tuple[int, ...]:

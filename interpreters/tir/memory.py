@@ -109,7 +109,7 @@ def subview(op: memref.SubviewOp, buffer: Array, *numbers: int) -> Array:
     for offset, size, stride, extent in zip(
         *subview_parameters(op, numbers), buffer.shape, strict=True
     ):
-        if size and not (0 <= offset and offset + (size - 1) * stride < extent):
+        if size and not (offset >= 0 and offset + (size - 1) * stride < extent):
             raise InterpretationError(
                 f"a view of {size} elements from {offset} exceeds a dimension of {extent}"
             )
@@ -145,7 +145,7 @@ def reinterpret(op: memref.ReinterpretCastOp, buffer: Array, *numbers: int) -> A
     assert isinstance(type, MemRefType)
     flat = buffer.reshape(-1) if isinstance(type.layout, NoneAttr) else allocation_of(buffer)
     last = offset + sum((n - 1) * stride for n, stride in zip(sizes, strides, strict=True))
-    if all(sizes) and not (0 <= offset and last < flat.size):
+    if all(sizes) and not (offset >= 0 and last < flat.size):
         raise InterpretationError(
             f"a view up to element {last} exceeds a buffer of {flat.size} elements"
         )

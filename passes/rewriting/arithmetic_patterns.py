@@ -167,9 +167,8 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     if prod(np.broadcast_shapes(*(array.shape for array in few))) > max(f.size for f in few):
         return None
     values = evaluate(op, *(array for array in arrays if array is not None))
-    if (
-        values is None
-        or isinstance(element, Float)
+    if values is None or (
+        isinstance(element, Float)
         and _loses_precision(values, few if isinstance(op, MultiplyOp) else ())
     ):
         return None

@@ -49,7 +49,7 @@ class MergeReshapes(RewritePattern):
 def _is_determined_by_size(shape: Shape) -> bool:
     """Return whether the number of elements determines the unknown sizes of `shape`."""
     unknown = shape.count(DYNAMIC_INDEX)
-    return unknown == 0 or unknown == 1 and 0 not in shape
+    return unknown == 0 or (unknown == 1 and 0 not in shape)
 
 
 class MergeTransposes(RewritePattern):

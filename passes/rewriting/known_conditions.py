@@ -62,9 +62,11 @@ def _erase(value: OpResult, truth: bool) -> None:
         op = pending.pop()
         owners = {operand.owner for operand in op.operands}
         erase(op)
-        for owner in owners:
-            if isinstance(owner, Operation) and owner.parent is block and _is_dead(owner):
-                pending.append(owner)
+        pending += [
+            owner
+            for owner in owners
+            if isinstance(owner, Operation) and owner.parent is block and _is_dead(owner)
+        ]
 
 
 def _is_dead(op: Operation) -> bool:

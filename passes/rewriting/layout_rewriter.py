@@ -225,7 +225,7 @@ class LayoutRewriter:
 def with_unit_dimensions(shape: Shape, dimensions: Sequence[int]) -> Shape:
     """Return `shape` with size 1 inserted at `dimensions`, ascending positions in the result."""
     for i in dimensions:
-        shape = shape[:i] + (1,) + shape[i:]
+        shape = (*shape[:i], 1, *shape[i:])
     return shape
 
 

@@ -116,7 +116,7 @@ class ScaleFolder(ABC):
     def move(self) -> None:
         """Move each scale whose requirements hold."""
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027  not every direction has something to clean up
         """Clean up after the multiplications are erased."""
 
     def erase_moved(self) -> None:

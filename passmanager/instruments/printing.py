@@ -95,7 +95,7 @@ class IRPrinter(NumberingInstrument):
         self._forget()
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        if self._prints_after(info) or self.after_failure and not info.composite:
+        if self._prints_after(info) or (self.after_failure and not info.composite):
             self._print(f"After {title_of(info)} Failed", module, trusted=False)
         self._forget()
 

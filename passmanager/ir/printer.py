@@ -111,7 +111,9 @@ class ExactPrinter(Printer):
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
         """Return the name of the resource that is printed for a constant, or None."""
         elided = _exceeds(len(dense), self.style.elide_elements)
-        if not elided and not _exceeds(len(dense), self.style.resource_elements) or is_splat(dense):
+        if (not elided and not _exceeds(len(dense), self.style.resource_elements)) or is_splat(
+            dense
+        ):
             return None
         if elided:
             return ELIDED

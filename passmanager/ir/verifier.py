@@ -107,9 +107,8 @@ def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
         while holder is not None and holder not in depths:
             path.append(holder)
             holder = holder.parent_op()
-        depth = -1 if holder is None else depths[holder]
-        for depth, inner in enumerate(reversed(path), depth + 1):
-            depths[inner] = depth
+        outer = -1 if holder is None else depths[holder]
+        depths.update({inner: outer + n for n, inner in enumerate(reversed(path), 1)})
     return depths
 
 

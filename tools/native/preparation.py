@@ -94,7 +94,8 @@ def prefix_symbols(module: ModuleOp, prefix: str) -> None:
     defined = [
         op
         for op in module.ops
-        if isinstance(op, memref.GlobalOp) or isinstance(op, func.FuncOp) and not op.is_declaration
+        if isinstance(op, memref.GlobalOp)
+        or (isinstance(op, func.FuncOp) and not op.is_declaration)
     ]
     names = {op.sym_name.data for op in defined}
     for op in defined:

@@ -155,7 +155,8 @@ class PasslineReduceMain(PasslineOptMain):
 
         try:
             for _ in range(2):  # first, as fewer take less time; again, as less IR may need fewer
-                for passes in smaller_lists(passes, fail_on_best):
+                for shorter in smaller_lists(passes, fail_on_best):
+                    passes = shorter  # `fails` runs these from here on
                     self.say(f"{len(passes)} passes left")
                 self.reduce_module(self.best, fails, verified)
         finally:

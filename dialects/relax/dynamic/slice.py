@@ -125,7 +125,7 @@ class DynamicCompressOp(TensorOp):
     def infer_types(self) -> Sequence[Attribute]:
         type, condition = number_type(self.data), tensor_type(self.condition)
         length = shape_of(condition)
-        if condition.element_type != i1 or length is not None and len(length) != 1:
+        if condition.element_type != i1 or (length is not None and len(length) != 1):
             raise VerifyException(f"condition is {condition}, expected a vector of i1")
         mask = constant_integers(self.condition)
         number = DYNAMIC_INDEX if mask is None else sum(map(bool, mask))

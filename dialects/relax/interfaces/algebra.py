@@ -14,9 +14,9 @@ from xdsl.ir import Operation, SSAValue
 
 __all__ = [
     "AssociativeCommutative",
+    "CompositeOp",
     "Decomposes",
     "HasIdentityElement",
-    "CompositeOp",
     "SimplifiesInference",
 ]
 

@@ -114,7 +114,7 @@ def _broadcast_in(
     """
     ones = [c for c in split if sizes[c] == 1 != extents[c]]
     for c in split:
-        if sizes[c] == DYNAMIC_INDEX or sizes[c] != extents[c] and c not in ones:
+        if sizes[c] == DYNAMIC_INDEX or (sizes[c] != extents[c] and c not in ones):
             raise VerifyException(
                 f"axis {c} is split, but has size {sizes[c]} in an operand, {extents[c]} in another"
             )

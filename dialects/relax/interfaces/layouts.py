@@ -25,8 +25,8 @@ __all__ = [
     "ConvertsLayout",
     "InLayout",
     "LayoutRule",
-    "convert_axes",
     "choose_layouts",
+    "convert_axes",
     "first_relayout",
 ]
 

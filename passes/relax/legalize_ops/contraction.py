@@ -17,7 +17,7 @@ from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder, Tensor
 from .scalars import convert, signless, wide_type
 
-__all__ = ["Coordinates", "Contraction", "total_type"]
+__all__ = ["Contraction", "Coordinates", "total_type"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 

@@ -132,7 +132,12 @@ def test_unify():
 def test_layout():
     assert Layout.parse("NCHW4c").axes == "NCHWc"
     assert Layout.parse("NCHW").transform((1, 8, 5, 6), Layout.parse("NHWC")) == (1, 5, 6, 8)
-    assert Layout.parse("OIHW16i4o").extents((2, 3, 1, 1, 16, 4)) == dict(O=8, I=48, H=1, W=1)
+    assert Layout.parse("OIHW16i4o").extents((2, 3, 1, 1, 16, 4)) == {
+        "O": 8,
+        "I": 48,
+        "H": 1,
+        "W": 1,
+    }
 
 
 @pytest.mark.parametrize(

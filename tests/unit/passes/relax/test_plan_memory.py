@@ -75,7 +75,7 @@ def random_block(rng: Random, values: list[str], depth: int, lines: list[str]) -
 def random_module(seed: int) -> str:
     rng, lines = Random(seed), list[str]()
     results = [random_block(rng, ["%x"], 0, lines)]
-    results += rng.choices([name for name in ("%x", results[0])], k=rng.randint(0, 2))
+    results += rng.choices(["%x", results[0]], k=rng.randint(0, 2))
     types = ", ".join([T] * len(results))
     return "\n".join(
         [

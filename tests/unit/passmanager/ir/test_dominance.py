@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -203,7 +204,7 @@ def test_random_graph_against_the_definition(seed: int):
 
 def test_long_chain_of_early_exits_is_not_quadratic():
     blocks = [Block() for _ in range(20_000)]
-    for block, following in zip(blocks, blocks[1:]):
+    for block, following in itertools.pairwise(blocks):
         block.add_op(test.TestTermOp(successors=[following, blocks[-1]]))
     module = ModuleOp([test.TestOp(regions=[Region(blocks)])])
     verify_dominance(module)

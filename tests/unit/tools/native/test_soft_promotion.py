@@ -25,8 +25,15 @@ from passline.tools.native.preparation import mlir_text, prepare
 pytestmark = needs_native
 
 WIDTHS = {
-    **{"bf16": 16, "f16": 16, "f32": 32, "f64": 64},
-    **{"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64},
+    "bf16": 16,
+    "f16": 16,
+    "f32": 32,
+    "f64": 64,
+    "i1": 8,
+    "i8": 8,
+    "i16": 16,
+    "i32": 32,
+    "i64": 64,
 }
 """The bits of an element in memory."""
 DTYPES: dict[str, type[np.generic]] = {
@@ -405,8 +412,12 @@ def addends(half: str) -> Array:
 
 def test_comparisons(processor: str):
     references: dict[str, Callable[[Array, Array], Array]] = {
-        **{"oeq": np.equal, "ogt": np.greater, "oge": np.greater_equal},
-        **{"olt": np.less, "ole": np.less_equal, "une": np.not_equal},
+        "oeq": np.equal,
+        "ogt": np.greater,
+        "oge": np.greater_equal,
+        "olt": np.less,
+        "ole": np.less_equal,
+        "une": np.not_equal,
     }
     kernels: list[Kernel] = []
     expected: list[Array] = []
@@ -446,7 +457,7 @@ def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_
     np.testing.assert_array_equal(actual, np.asarray(on_numpy))
     steps = {"add": np.add, "mul": np.multiply, "maximumf": np.maximum, "minnumf": np.fmin}
     for row, kind, result in zip(x, kinds, actual.view(np.uint16), strict=True):
-        values = [*bits_of(np.full(1, 1.5), half)][: int(with_acc)] + [*row]
+        values = [*[*bits_of(np.full(1, 1.5), half)][: int(with_acc)], *row]
         total = values[0]
         for value in values[1:]:
             pair = numbers(np.array([total, value], np.uint16), half)

@@ -57,8 +57,20 @@ def test_f64_is_rounded_once(element: Element, digits: int, least: float):
 
 @pytest.mark.parametrize(
     ("element", "target"),
-    [(f16, i16), (i16, f16), (bf16, i16), (i16, bf16), (f16, bf16), (bf16, f16), (f32, i32)]
-    + [(i32, f32), (f64, i64), (i64, f64), (f32, f32), (i8, i8)],
+    [
+        (f16, i16),
+        (i16, f16),
+        (bf16, i16),
+        (i16, bf16),
+        (f16, bf16),
+        (bf16, f16),
+        (f32, i32),
+        (i32, f32),
+        (f64, i64),
+        (i64, f64),
+        (f32, f32),
+        (i8, i8),
+    ],
     ids=str,
 )
 def test_reinterpret(element: Element, target: Element):
