@@ -31,6 +31,7 @@ from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import CallOp, PrimFuncOp, YieldOp
 from passline.passes.relax.legalize_ops.kernel import kernel_of
 from passline.passes.relax.legalize_ops.legalizations import RELAX
+from passline.passes.relax.legalize_ops.no_kernel import NoKernel
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.parser import parse_module
@@ -88,7 +89,7 @@ def kernel_or_none(op: Operation, name: str) -> PrimFuncOp | None:
     """Return the kernel of an operation, None if there is none for its element types."""
     try:
         return kernel_of(function_of(op, name))
-    except NotImplementedError:
+    except NoKernel:
         return None
 
 
