@@ -30,8 +30,8 @@ class Functions(Arithmetic):
         return self.add(result, coefficients[-1])
 
     def saturated(self, x: SSAValue, bound: float, y: SSAValue) -> SSAValue:
-        """Return y if -bound < x < bound, else exactly 1 or -1. An approximate 1 would not do
-        where `1 + y` is nearly 0 and multiplied by a large number."""
+        """Return y if -bound < x < bound, else exactly 1 or -1. An approximate 1 is not enough:
+        users multiply `1 + y`, which is nearly 0, by large numbers."""
         y = self.where(x, "oge", bound, 1.0, y)
         return self.where(x, "ole", -bound, -1.0, y)
 
@@ -124,10 +124,9 @@ EXPANSIONS: dict[type[Operation], Callable[[SSAValue, Functions], SSAValue]] = {
 
 def expand_math(module: ModuleOp) -> None:
     """Replace `math.exp`, `log`, `tanh` and `erf` on f32 and vectors of f32 by arithmetic, and
-    `math.fpowi` by `math.powf`, as LLVM would call `__powisf2`, which is not in the C library.
+    `math.fpowi` by `math.powf`: LLVM would call `__powisf2`, which is not in the C library.
 
-    The result need not pass xDSL's verifier, only MLIR's: xDSL 0.74 cannot verify comparisons of
-    vectors.
+    The result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
     for op in [*walk(module)]:
         if isinstance(op, math.FPowIOp):

@@ -44,11 +44,10 @@ CONVERSION = "conversion."
 
 def soft_promote(module: ModuleOp) -> None:
     """Replace bf16 and f16 in all types of a module by i16, and arithmetic on them by arithmetic on
-    f32, the results of which are rounded to nearest, ties to even.
+    f32 whose results are rounded to nearest, ties to even.
 
-    A conversion becomes a call of a function, to be inlined, the name of which begins with
-    `CONVERSION`. The result need not pass xDSL's verifier, only MLIR's: xDSL 0.74 cannot verify
-    comparisons of vectors.
+    A conversion becomes a call of a function to be inlined; its name begins with `CONVERSION`. The
+    result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
     for op in [*walk(module)]:
         if any(is_half(type) for type in (*op.operand_types, *op.result_types)):
@@ -128,10 +127,10 @@ def _replace_rounded(build: Arithmetic, op: Operation, value: SSAValue) -> None:
 
 
 def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
-    """Convert integers to a wider float without a rounding that matters, and round once from there.
+    """Convert integers to f32 or f64, and round the result to bf16 or f16.
 
-    f32 suffices for f16: integers that f32 does not hold exactly overflow to infinity in f16.
-    Integers of more than 53 bits are rounded to odd first.
+    Only one rounding has an effect: integers that f32 does not hold exactly overflow to infinity in
+    f16, and integers of more than 53 bits are rounded to odd before they become f64.
     """
     build, x = Arithmetic(op), op.input
     integer = element_of(x.type)

@@ -21,7 +21,7 @@ SYMBOL_TABLE = 2
 
 def undefined_symbols(code: bytes) -> list[str]:
     """Return the undefined symbols of an object file, in the order of its symbol table; none if
-    the file is not ELF of 64 bits."""
+    the file is not little-endian ELF of 64 bits."""
     if not code.startswith(ELF64):
         return []
     sections = [*_sections(code)]
