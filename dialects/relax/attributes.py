@@ -240,7 +240,8 @@ def _attribute_of(
             return _integers(tuple(cast(Sequence[int], value)))
 
 
-# Attributes are immutable, and xDSL verifies each new one: half the time of creating an operation.
+# Shared, as attributes are immutable: xDSL verifies each new one, which took half of the time to
+# create an operation.
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 

@@ -41,7 +41,8 @@ class TirBuilder(IndexBuilder):
         return self.insert(op).results[0]
 
     def view(self, buffer: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """Return `buffer`, which is contiguous, in another shape with as many elements."""
+        """Return a view of `buffer`, which is contiguous, with another shape and the same number
+        of elements."""
         type = buffer.type
         assert isa(type, MemRefType) and isinstance(type.layout, NoneAttr)
         if type.get_shape() == tuple(shape):
@@ -141,7 +142,8 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def when(self, conditions: Sequence[SSAValue]) -> Generator[None]:
-        """Build a branch that is taken if all `conditions` hold; none without conditions."""
+        """Build a branch that is taken if all `conditions` hold; without conditions, build no
+        branch."""
         if not conditions:
             yield
             return

@@ -75,7 +75,8 @@ class ScaleAxisRule(Operation, ABC):
 
     @abstractmethod
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        """Return what to scale when operand `index` is no longer scaled along `axes`.
+        """Return the scaling that compensates for removing the scale of operand `index` along
+        `axes`.
 
         Either weights absorb the scale, or the result has to be multiplied by it. None if neither
         is possible. Used by the forward pass.
