@@ -35,7 +35,7 @@ class Along(NamedTuple):
 
     axes: Axes
     view: Shape | None = None
-    """The shape in which `axes` are dimensions of the weight; None for its own shape."""
+    """The shape to view the weight in, whose dimensions `axes` are; None for its own shape."""
 
 
 class Scaling(NamedTuple):
