@@ -123,13 +123,16 @@ def fit(array: Array, element: Element) -> Array:
 
 
 def as_odd_f32(array: Array) -> NDArray[np.float32]:
-    """Return numbers as f32; an f64 or integer that f32 does not hold as the neighbor with an odd
-    last bit, so that rounding it to bf16 is as rounding the number itself."""
+    """Return numbers as f32, rounded to odd: a number that f32 does not hold exactly becomes the
+    neighbor whose last bit is 1.
+
+    Rounding that to bf16 gives the same result as rounding the number itself.
+    """
     near = array.astype(np.float32, copy=False)
     if array.dtype.itemsize < 4 or array.dtype == np.float32:
         return near
     if array.dtype.itemsize == 8 and array.dtype.kind in "iu":
-        # f64 does not hold all of these: of large ones, keep whether the low 11 bits are all 0.
+        # f64 cannot hold all of these: round those beyond 53 bits to odd multiples of 2^11.
         low = array & 0x7FF
         large = (array > 1 << 53) | (array < -1 << 53)
         array = np.where(large & (low != 0), (array ^ low) | 0x800, array)
@@ -159,8 +162,8 @@ def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
 
 
 def widen(array: Array) -> Array:
-    """Return the array in the type in which its elements are accumulated: f32 for f16, i64 for
-    integers."""
+    """Return the array in the type in which its elements are accumulated: floats in at least
+    f32, integers in at least i64 (numpy makes f64 of ui64)."""
     kind = np.float32 if array.dtype.kind == "f" else np.int64
     return array.astype(np.promote_types(array.dtype, kind), copy=False)
 

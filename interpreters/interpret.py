@@ -32,8 +32,8 @@ def interpret(
 ) -> ArrayFunction:
     """Return a Python function on arrays that runs `func`.
 
-    Arrays and numbers are checked against the parameter types; tuples and functions are not.
-    `ctx` registers further xDSL interpreter functions, `listeners` are told of each operation.
+    Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
+    is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
     The function raises PasslineError, naming the operation, if one cannot be computed.
     """
     interpreter = _interpreter(module, Context() if ctx is None else ctx)
@@ -108,7 +108,7 @@ def _as_value(result: object) -> Value:
 
 
 class _Position(Interpreter.Listener):
-    """The operation that is being computed, for error messages."""
+    """A listener that records the current operation, for error messages."""
 
     op: Operation | None = None
 

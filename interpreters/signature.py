@@ -97,5 +97,5 @@ def _name(value: SSAValue) -> str | None:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Append the position to each name that an earlier one already has."""
+    """Append its position to each name that also occurs earlier in `names`."""
     return [name if names.index(name) == i else f"{name}_{i}" for i, name in enumerate(names)]

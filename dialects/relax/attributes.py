@@ -66,7 +66,7 @@ _KINDS = [(irdl_to_attr_constraint(kind), kind) for kind in (Int, Ints, Bool, Fl
 
 @cache
 def kinds_of(cls: type[IRDLOperation]) -> dict[str, object]:
-    """Return name -> attribute kind of the properties of `cls` that have short text."""
+    """Return name -> attribute kind of the properties of `cls` that are printed without a type."""
     known = cls.get_irdl_definition().properties
     return {
         name: kind
@@ -123,8 +123,8 @@ def _type(attribute: TypeAttribute) -> TypeAttribute:
 _TYPE = BaseAttr[TypeAttribute](TypeAttribute)
 
 
-# The functions below return a descriptor and are typed as the value that it gives: the type of the
-# class attribute is then the type of `op.axis`, for a type checker and an editor.
+# The functions below return a descriptor, but are annotated with the type of its value: a type
+# checker then infers the type of `op.axis` from the class attribute.
 
 
 def int_prop(default: int | None = None) -> int:
@@ -240,7 +240,8 @@ def _attribute_of(
             return _integers(tuple(cast(Sequence[int], value)))
 
 
-# Attributes are immutable, and xDSL verifies each new one: half the time of creating an operation.
+# Shared, as attributes are immutable: xDSL verifies each new one, which took half of the time to
+# create an operation.
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 

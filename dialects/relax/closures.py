@@ -50,7 +50,7 @@ FUNCTION = BaseAttr(FunctionType)
 
 
 class LambdaCallable(CallableOpInterface):
-    """The body of a lambda is a function that runs when it is invoked."""
+    """The callable interface of a lambda: its body is a function that runs when it is invoked."""
 
     @classmethod
     def get_callable_region(cls, op: Operation) -> Region:

@@ -133,11 +133,12 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         return None if along is None else Scaling(weights={1: along})
 
     def _along(self, channels: str) -> Along | None:
-        """Return the weight dimensions of the channels, O or I, of all groups; None if unknown.
+        """Return the weight dimensions along which all channels (`channels` is O or I) run; None if
+        they are unknown.
 
-        The channels of one group only need a view: a weight OIHW of a grouped convolution has the
-        input channels of all groups in the view (groups, O / groups, I, H, W), along dimensions 0
-        and 2.
+        Only one of O and I has the channels of all groups in its dimensions. For the other, a scale
+        needs a view of the weight: OIHW becomes (groups, O / groups, I, H, W), where the input
+        channels of all groups run along dimensions 0 and 2.
         """
         layout = self.layouts()[1]
         axes, groups = layout.dimensions(channels), self.groups
@@ -152,7 +153,7 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
             return None
         at = len(shape) + outer
         view = (*shape[:at], groups, shape[at] // groups, *shape[at + 1 :])
-        # Counted from the last one, dimensions before the new one move by one.
+        # The view has one dimension more: negative indices of dimensions before it move by one.
         return Along((outer - 1, *(a - (a < outer) for a in axes)), view)
 
     @abstractmethod

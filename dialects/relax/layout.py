@@ -30,8 +30,8 @@ _AXIS = re.compile(r"([A-Z])|([1-9][0-9]*)([a-z])")
 class Layout:
     """A sequence of dimensions, each running along an axis (TVM Layout).
 
-    A capital letter is an axis. If it is split into blocks, a number and the small letter after it,
-    at any position, are the inner part: the size of a block.
+    A capital letter is an axis. An axis that is split into blocks has a second, inner dimension:
+    its small letter, after the size of a block, at any position (`4c`).
     """
 
     text: str
@@ -254,7 +254,8 @@ class Relayout:
         return None if src.text == dst.text else Relayout(src, dst)
 
     def with_ones(self, ones: Collection[str]) -> Relayout:
-        """Return the relayout of a tensor of size 1 along the axes `ones`: with blocks of 1."""
+        """Return the relayout of a tensor that has size 1 along the axes `ones`: their blocks
+        have size 1."""
         if not (split := [c for c in ones if c.lower() in self.dst.factors]):
             return self
         factors = self.dst.factors | {c.lower(): 1 for c in split}
@@ -263,8 +264,9 @@ class Relayout:
     def with_new(self, dimensions: Sequence[int]) -> tuple[Relayout, list[int]]:
         """Return the relayout of a tensor with new dimensions, and their positions in `dst`.
 
-        `dimensions` are their positions in the new `src`, ascending. In `dst` a new dimension
-        precedes the dimension that it precedes in `src`; at the end, it precedes the inner parts.
+        `dimensions` are their positions in the new `src`, ascending. A new dimension precedes the
+        same dimension in `dst` as in `src`; at the end of `src`, it comes after the dimensions of
+        `dst` but before inner parts at the end.
         """
         self.axes(range(self.rank))
         src, dst, added = self.src.axes, self.dst.axes, ""

@@ -90,7 +90,8 @@ class TransposeOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return Scaling(result=tuple(order.index(axis) - len(order) for axis in axes))
 
     def _order(self) -> list[int] | None:
-        """Return the data dimension of each result dimension, counted from the last, -1."""
+        """Return the dimension of the data for each dimension of the result, counted from the
+        last (-1); None if the rank is unknown."""
         if (shape := shape_of(tensor_type(self.data))) is None:
             return None
         rank = len(shape)

@@ -111,7 +111,7 @@ def check_newshape(newshape: Sequence[int], allowzero: bool) -> None:
     if newshape.count(-1) > 1:
         raise VerifyException(f"newshape {[*newshape]} has more than one -1")
     if allowzero and -1 in newshape and 0 in newshape:
-        # 0 elements for any value of the -1.
+        # There are 0 elements whatever the -1 stands for, so it cannot be inferred.
         raise VerifyException(f"newshape {[*newshape]} has both -1 and a dimension of size 0")
 
 

@@ -24,7 +24,7 @@ __all__ = ["ArgsortOp", "SortOp", "SortingOp", "TopkOp"]
 
 
 class SortingOp(AlongAxes, TensorOp, ABC):
-    """A function of the order of the elements along `axis`, ascending unless `descending`."""
+    """An operation that sorts the elements along `axis`, in ascending order unless `descending`."""
 
     AXES: ClassVar = ("axis",)
 

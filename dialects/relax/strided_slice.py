@@ -22,9 +22,6 @@ from .types import TENSOR, number_type, shape_of, with_shape
 __all__ = ["StridedSliceOp"]
 
 
-_MAX_BOUND = 2**63 - 1
-
-
 @irdl_op_definition
 class StridedSliceOp(LayoutRule, Injective, TensorOp):
     """A slice of a tensor, with a stride, along some axes (`relax.strided_slice`, ONNX Slice).
@@ -107,8 +104,6 @@ def slice_size(size: int, part: slice) -> int:
     """Return the size of a slice of a dimension; DYNAMIC_INDEX if it is unknown."""
     if size != DYNAMIC_INDEX:
         return len(range(*part.indices(size)))
-    # Of an unknown size: the whole dimension, forwards or backwards, stays unknown; only bounds of
-    # one sign tell that a slice is empty.
-    whole = (part.start, part.stop, part.step) in ((0, _MAX_BOUND, 1), (-1, -_MAX_BOUND - 1, -1))
+    # Even if the size is unknown, 0 <= stop <= start shows that the slice is empty.
     empty = part.step > 0 and 0 <= part.stop <= part.start
-    return size if whole or not empty else 0
+    return 0 if empty else DYNAMIC_INDEX

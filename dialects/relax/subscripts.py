@@ -113,7 +113,7 @@ def _parts(term: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
 def _note(
     sizes: dict[str, int], letter: str, size: int, rule: Callable[[int, int], int | None]
 ) -> None:
-    """Record the size of an index, combined by `rule` with its size so far.
+    """Record the size of an index; `rule` combines it with the size recorded before.
 
     VerifyException if the rule returns None: the sizes are incompatible.
     """

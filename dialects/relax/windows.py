@@ -31,7 +31,7 @@ class Window:
     after: int
     """The number of padding elements after the last element."""
     ceil: bool = False
-    """True if the last window may reach beyond the padding, if it begins in the tensor."""
+    """True if the last window may extend past the padding at the end; it must start before it."""
 
     @property
     def span(self) -> int:
@@ -57,7 +57,8 @@ class Window:
         return min(-(-room // self.stride) + 1, first_beyond)
 
     def covered(self, count: int) -> int:
-        """Return the number of positions that `count` windows cover, from the first padding on."""
+        """Return the number of positions that `count` windows cover, counted from the first
+        padding element."""
         return (count - 1) * self.stride + self.span
 
 

@@ -41,7 +41,8 @@ class TirBuilder(IndexBuilder):
         return self.insert(op).results[0]
 
     def view(self, buffer: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """Return `buffer`, which is contiguous, in another shape with as many elements."""
+        """Return a view of `buffer`, which is contiguous, with another shape and the same number
+        of elements."""
         type = buffer.type
         assert isa(type, MemRefType) and isinstance(type.layout, NoneAttr)
         if type.get_shape() == tuple(shape):
@@ -71,7 +72,7 @@ class TirBuilder(IndexBuilder):
         name: str | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Generator[Index]:
-        """Build the body of a loop over `min`, ..., `min + extent - 1`; yields its variable.
+        """Build the body of a loop over `min`, ..., `min + extent - 1`, and yield its variable.
 
         For an extent of 1 only the body is built, and `min` is yielded.
         """
@@ -90,13 +91,13 @@ class TirBuilder(IndexBuilder):
     def loops(
         self, extents: Sequence[int], kind: ForKind = ForKind.SERIAL
     ) -> Generator[list[Index]]:
-        """Build the body of a nest of loops of one kind, outermost first; yields the variables."""
+        """Build the body of a nest of loops of one kind, outermost first; yield the variables."""
         with self.nest(extents, [kind] * len(extents)) as index:
             yield index
 
     @contextmanager
     def nest(self, extents: Sequence[int], kinds: Sequence[ForKind]) -> Generator[list[Index]]:
-        """Build the body of a nest of loops, each of its own kind; yields the variables."""
+        """Build the body of a nest of loops, each of its own kind, and yield the variables."""
         if not extents:
             yield []
             return
@@ -107,8 +108,8 @@ class TirBuilder(IndexBuilder):
     def elements(self, extents: Sequence[int], lanes: int = 1) -> Generator[list[Index]]:
         """Build the body of loops over all elements of a tensor of shape `extents`.
 
-        The last dimension is done `lanes` elements at a time in a vectorized loop; a condition
-        keeps the last of these within the extent.
+        The last dimension is computed `lanes` elements at a time, in a vectorized loop; a condition
+        excludes the lanes beyond its extent.
         """
         if not extents or lanes == 1:
             with self.loops(extents) as index:
@@ -141,7 +142,8 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def when(self, conditions: Sequence[SSAValue]) -> Generator[None]:
-        """Build a branch that is taken if all `conditions` hold; none without conditions."""
+        """Build a branch that is taken if all `conditions` hold; without conditions, build no
+        branch."""
         if not conditions:
             yield
             return

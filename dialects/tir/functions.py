@@ -117,7 +117,7 @@ class PrimFuncOp(IRDLOperation):
 
     @property
     def is_declaration(self) -> bool:
-        """True for a function without a body."""
+        """Return whether the function has no body."""
         return not self.body.blocks
 
     def verify_(self) -> None:

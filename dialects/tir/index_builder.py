@@ -124,7 +124,8 @@ class IndexBuilder:
         return self.number(value, IndexType()) if isinstance(value, int) else value
 
     def known(self, value: Index) -> Index:
-        """Return the number that `value` is if it is a constant of this builder, else `value`."""
+        """Return the int that `value` stands for if this builder made it as a constant;
+        otherwise `value`."""
         return value if isinstance(value, int) else self._known.get(value, value)
 
     # Index arithmetic
@@ -160,7 +161,7 @@ class IndexBuilder:
 
     def floordiv(self, lhs: Index, rhs: int) -> Index:
         """Return the quotient of `lhs`, which must not be negative, by a positive number."""
-        # Unsigned division: LLVM makes shifts of it for powers of 2, without a test of the sign.
+        # LLVM turns unsigned division by a power of 2 into one shift; signed division needs more.
         lhs = self.known(lhs)
         if isinstance(lhs, int):
             return lhs // rhs

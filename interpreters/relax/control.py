@@ -37,7 +37,7 @@ Closure: TypeAlias = Callable[..., PythonValues]
 
 @register_impls
 class ControlFunctions(InterpreterFunctions):
-    """The functions of tuples, closures, graphs and kernel calls.
+    """The semantics of tuples, closures, graphs and kernel calls.
 
     Casts and annotations return their operand.
     """

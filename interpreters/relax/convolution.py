@@ -70,7 +70,7 @@ def convolve(
 def _tiles(batch: int, rows: int, row: int) -> Iterator[tuple[slice, slice]]:
     """Yield ranges of images and of rows that cover a batch, in tiles of up to `_TILE` elements.
 
-    `rows` is the number of rows of an image, `row` the number of elements of a row.
+    `rows` is the number of rows of an image, `row` the number of window elements for a row.
     """
     per_tile = max(1, _TILE // max(1, rows * row))
     for image in range(0, batch, per_tile):
@@ -107,7 +107,7 @@ def convolve_transposed(
     kernel = weight.reshape(groups, inputs // groups, terms).swapaxes(1, 2)
     columns = matrix_product(kernel, x.reshape(batch, groups, inputs // groups, prod(sizes)))
     columns = columns.reshape(batch, outputs, *weight.shape[2:], *sizes)
-    # The full result, from which the padding is cut off at the end.
+    # The sizes of the result before the padding is cut off.
     ends = (w.before + n for w, n in zip(windows, out, strict=True))
     full = (max(w.covered(n), e) for w, n, e in zip(windows, sizes, ends, strict=True))
     result = np.zeros((batch, outputs, *full), columns.dtype)

@@ -79,10 +79,11 @@ def resample(
 def coordinates(
     mode: str, extent: int, size: int, scale: float | None, start: float, end: float
 ) -> Coordinates:
-    """Return the coordinates, in a dimension of size `extent`, of the elements of one of `size`.
+    """Map each index of a dimension of size `size` to its coordinate in one of size `extent`.
 
-    `mode` is the coordinate transformation, `start` and `end` the region of interest. With a scale,
-    the new size counts as scale * extent, of which `size` is the integral part (ONNX).
+    `mode` is the coordinate transformation, `start` and `end` the region of interest. With a
+    `scale`, the new size in the formulas is scale * extent, of which `size` is the integral part
+    (ONNX).
     """
     x = np.arange(size, dtype=np.float64)
     length = size if scale is None else scale * extent

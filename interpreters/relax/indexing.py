@@ -17,7 +17,8 @@ __all__ = ["INDEXING"]
 
 
 def places(indices: Array) -> Array:
-    """Return the indices as int64, which numpy indexes with; indices out of range stay so."""
+    """Return the indices as int64, as numpy requires; larger ones become the largest int64,
+    which is out of range as well."""
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(2**63 - 1))
     return indices.astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-"""Arrays in another layout."""
+"""Conversion of arrays between layouts."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def tile(op: TileOp, data: Array) -> Array:
 
 
 def layout_transform(op: LayoutTransformOp, array: Array) -> Array:
-    """The array in another layout."""
+    """Return the array in the layout `dst_layout`."""
     return relayout(array, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
 
 

@@ -93,7 +93,7 @@ def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _affine(
     op: ops.AffineNormOp, data: Array, gamma: Array, beta: Array, axes: Sequence[int]
 ) -> Array:
-    """Return data * gamma + beta, as far as the properties `scale` and `center` say."""
+    """Multiply by `gamma` if `scale`, then add `beta` if `center`."""
     if op.scale:
         data = data * _along(gamma, data, axes)
     if op.center:

@@ -16,7 +16,7 @@ __all__ = ["REDUCTION"]
 
 
 def accumulate(function: np.ufunc) -> Compute:
-    """Return the reduction by a function of two numbers that has an identity."""
+    """Return the semantics of a reduction by `function`, which has an identity element."""
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
         x = at_least_f32(x)
@@ -26,9 +26,10 @@ def accumulate(function: np.ufunc) -> Compute:
 
 
 def extremum(function: np.ufunc, identity: int) -> Compute:
-    """Return the reduction by maximum or minimum.
+    """Return the semantics of a reduction by maximum or minimum.
 
-    `identity` is 0 if its identity is the least value of the element type, 1 if the greatest.
+    `identity` is the index in `bounds` of the identity element: 0, the least value, for a maximum;
+    1, the greatest, for a minimum.
     """
 
     def compute(op: ops.ReductionOp, x: Array) -> Array:
@@ -48,7 +49,8 @@ def mean(op: ops.MeanOp, x: Array) -> Array:
 
 
 def index(function: Callable[..., Array]) -> Compute:
-    """Return the reduction to the index of an extremum; `function` is `np.argmax` or `np.argmin`.
+    """Return the semantics of a reduction to the index of an extremum; `function` is `np.argmax` or
+    `np.argmin`.
 
     numpy returns the first of equal elements: for the last one, the array is flipped.
     """

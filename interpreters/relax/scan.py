@@ -12,7 +12,7 @@ __all__ = ["SCAN"]
 
 
 def scan(function: np.ufunc) -> Compute:
-    """Return the scan by a function of two numbers that has an identity."""
+    """Return the semantics of a scan by `function`, which has an identity element."""
 
     def compute(op: ops.ScanOp, x: Array) -> Array:
         x = at_least_f32(x) if op.axis is not None else at_least_f32(x).reshape(-1)

@@ -48,9 +48,7 @@ def sliding_windows(array: Array, windows: Sequence[Window]) -> Array:
 
 
 def tap(window: Window, index: int, count: int) -> slice:
-    """Return the positions of element `index` of each window along a padded dimension.
-
-    A tap, as in a filter: `count` is the number of windows.
-    """
+    """Return the positions of element `index` of each of `count` windows along a padded
+    dimension (a tap, as in a filter)."""
     first = index * window.dilation
     return slice(first, first + (count - 1) * window.stride + 1, window.stride)

@@ -99,7 +99,7 @@ def compare_integers(op: arith.CmpiOp, lhs: Array, rhs: Array) -> object:
         lhs, rhs = as_unsigned(lhs, width), as_unsigned(rhs, width)
         predicate -= 4
     elif element_type(op.lhs.type) is not None and np.asarray(lhs).dtype == np.bool_:
-        # The signed number with the single bit 1 is -1.
+        # As a signed number of one bit, true is -1.
         lhs, rhs = -np.asarray(lhs).astype(np.int8), -np.asarray(rhs).astype(np.int8)
     return COMPARE[predicate](lhs, rhs)
 
@@ -209,7 +209,8 @@ def error_function(value: Array) -> object:
 
 
 def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
-    """Return `lhs * rhs + acc`, computed in f64 and rounded once."""
+    """Return `lhs * rhs + acc`, computed in f64, in which a product of f32 or narrower types is
+    exact."""
     return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
 
 

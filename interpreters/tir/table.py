@@ -46,7 +46,7 @@ def _method(cls: type[Operation], compute: Compute) -> object:
 
 
 def number(value: object, type: Attribute) -> object:
-    """Return `value` as one of `type`: a scalar is rounded or wrapped, a buffer is unchanged."""
+    """Convert `value` to `type`: round or wrap a scalar or vector, leave a buffer unchanged."""
     match type:
         case MemRefType():
             return value

@@ -1,4 +1,5 @@
-"""Machine code: functions on buffers as functions of numpy arrays, by mlir-opt and LLVM."""
+"""Compilation of functions on buffers to machine code, by mlir-opt and LLVM; the compiled
+functions are called with numpy arrays."""
 
 from __future__ import annotations
 

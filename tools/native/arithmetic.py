@@ -1,4 +1,4 @@
-"""A builder of arithmetic on numbers, or on all lanes of vectors."""
+"""A builder of arithmetic on scalars and on vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def element_of(type: Attribute) -> Attribute:
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
-    """Return `element`, or the vector of it with as many lanes as `type` has."""
+    """Return `element`, or if `type` is a vector, a vector of `element` with the same shape."""
     return VectorType(element, type.shape, type.scalable_dims) if _is_vector(type) else element
 
 
@@ -39,9 +39,9 @@ def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
 
 
 class Arithmetic:
-    """A builder that inserts before an operation, and gives what it inserts that location.
+    """A builder that inserts operations before `op`, with the location of `op`.
 
-    A Python number stands for a constant of the type of the operand beside it.
+    A Python number stands for a constant of the type of the other operand.
     """
 
     def __init__(self, op: Operation) -> None:
@@ -68,7 +68,7 @@ class Arithmetic:
     def where(
         self, a: SSAValue, predicate: str, b: float, yes: SSAValue | float, no: SSAValue
     ) -> SSAValue:
-        """Select `yes` where the comparison of floats holds, else `no`."""
+        """Return `yes` where the floats compare as `a predicate b`, else `no`."""
         return self.select(self.compare(a, predicate, b), yes, no)
 
     # Integers
@@ -76,7 +76,7 @@ class Arithmetic:
     def integer(
         self, op: Callable[[SSAValue, SSAValue], Operation], a: SSAValue, b: SSAValue | int
     ) -> SSAValue:
-        """Insert an operation on two integers."""
+        """Insert an operation `op` on two integers."""
         return self.insert(op(a, self._value(b, a)))
 
     def compare_integers(self, a: SSAValue, predicate: str, b: SSAValue | int) -> SSAValue:
@@ -89,28 +89,28 @@ class Arithmetic:
         return self.insert(arith.SelectOp(condition, self._value(yes, no), no))
 
     def bits(self, x: SSAValue) -> SSAValue:
-        """Return the bits of floats as integers of their width."""
+        """Reinterpret floats as integers of the same width."""
         element = element_of(x.type)
         assert isinstance(element, AnyFloat)
         return self.convert(arith.BitcastOp, x, IntegerType(element.bitwidth))
 
     def of_bits(self, bits: SSAValue, element: AnyFloat) -> SSAValue:
-        """Return the floats that have these bits."""
+        """Reinterpret integers as floats of type `element`."""
         return self.convert(arith.BitcastOp, bits, element)
 
     def convert(self, op: type[Operation], x: SSAValue, element: Attribute) -> SSAValue:
-        """Insert a conversion to numbers of another type."""
+        """Insert a conversion `op` of a scalar, or of each lane, to `element`."""
         type = with_element(x.type, element)
         return self.insert(op.create(operands=[x], result_types=[type]))
 
     def insert(self, op: Operation) -> SSAValue:
-        """Insert an operation with one result."""
+        """Insert `op`, which has one result, and return the result."""
         op.location = self._op.location
         Rewriter.insert_op(op, InsertPoint.before(self._op))
         return op.results[0]
 
     def _compare(self, op: arith.CmpfOp | arith.CmpiOp) -> SSAValue:
-        # xDSL 0.74 makes i1 the result of a comparison of vectors.
+        # xDSL 0.74 gives a comparison of vectors the result type i1.
         Rewriter.replace_value_with_new_type(op.result, with_element(op.lhs.type, i1))
         return self.insert(op)
 

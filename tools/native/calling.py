@@ -1,4 +1,4 @@
-"""How arrays and numbers become the arguments of machine code."""
+"""Conversion of arrays and numbers to arguments of machine code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Buffer", "Number", "address", "descriptor", "number_type"]
 
 Number: TypeAlias = "type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]"  # pyright: ignore[reportPrivateUsage]
-"""A type of C."""
+"""A number type of C, as ctypes has it."""
 
 INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[reportPrivateUsage]
     1: ctypes.c_uint8,
@@ -39,7 +39,7 @@ ALIGNMENT = 64
 
 
 def number_type(name: str, type: Attribute) -> Number:
-    """How a number is passed; PasslineError if there is no way."""
+    """Return the C type of a parameter of type `type`; PasslineError if it is not a number of C."""
     match type:
         case IndexType():
             return ctypes.c_int64
@@ -54,8 +54,11 @@ def number_type(name: str, type: Attribute) -> Number:
 
 
 class Buffer:
-    """A parameter that is a buffer, and the arrays that it may be; PasslineError if there are none,
-    or if it is to be allocated and its size is not known."""
+    """A parameter of memref type: it checks, copies and allocates its arrays.
+
+    PasslineError for integers whose width is not in `INTEGERS`, for a layout, and for an output
+    whose shape is not static.
+    """
 
     def __init__(self, name: str, type: MemRefType[Attribute], *, is_output: bool) -> None:
         import numpy as np
@@ -70,15 +73,15 @@ class Buffer:
             raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
         self.shape = type.get_shape()
         if is_output and DYNAMIC_INDEX in self.shape:
-            raise PasslineError(f"result '{name}' is {type}, whose size is not known")
+            raise PasslineError(f"result '{name}' is {type}: expected a static shape")
         self.dtype = buffer_dtype(type)
-        """Of the arrays of a caller."""
+        """The dtype of the arrays of a caller."""
         self.is_bf16 = isinstance(element, BFloat16Type)
         self.stored = np.dtype(np.uint16) if self.is_bf16 else self.dtype
-        """Of what is in memory."""
+        """The dtype of the elements in memory, as machine code reads and writes them."""
 
     def new(self) -> Array:
-        """Memory for it."""
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes."""
         import numpy as np
 
         size = prod(self.shape) * self.stored.itemsize
@@ -87,7 +90,8 @@ class Buffer:
         return memory[start : start + size].view(self.stored).reshape(self.shape)
 
     def is_in_memory(self, value: object) -> bool:
-        """Whether a value is an array that can be passed as it is, which is soon found out."""
+        """Return whether `value` is an array that can be passed without a copy. A quick test:
+        False also for some arrays that `in_memory` would return as they are."""
         import numpy as np
 
         if not isinstance(value, np.ndarray):
@@ -97,8 +101,8 @@ class Buffer:
         return fits and array.flags.carray
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
-        """The elements one after the other, as machine code has them: the array itself if it
-        does."""
+        """Return the elements contiguous in row-major order, in the type that machine code uses;
+        `array` itself if it already is so."""
         import numpy as np
 
         from ...interpreters.arrays import round_bf16
@@ -108,20 +112,21 @@ class Buffer:
         return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
 
     def from_memory(self, memory: Array) -> Array:
-        """The elements as an array for the caller."""
+        """Return `memory` as an array for the caller: bf16, which is stored as bits, becomes
+        f32."""
         from ...interpreters.arrays import widen_bf16
 
         return widen_bf16(memory) if self.is_bf16 else memory
 
 
 def address(array: Array) -> int:
-    """Where the elements are."""
+    """Return the address of the first element."""
     return array.__array_interface__["data"][0]
 
 
 def descriptor(memory: Array) -> ctypes.Array[ctypes.c_int64]:
-    """What MLIR passes for a buffer: where it was allocated, where it is, an offset, its sizes and
-    strides."""
+    """Return MLIR's memref descriptor: the allocated and the aligned pointer, the offset, the
+    sizes and the strides."""
     strides = [stride // memory.itemsize for stride in memory.strides]
     values = (address(memory), address(memory), 0, *memory.shape, *strides)
     return (ctypes.c_int64 * len(values))(*values)

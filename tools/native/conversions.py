@@ -1,7 +1,8 @@
-"""Conversions between bf16 or f16, held as their bits in i16, and f32, in integer arithmetic.
+"""Conversions between f32 and bf16 or f16, which are stored as their bits in i16, by integer
+arithmetic.
 
-They round to nearest, ties to even. A NaN keeps its sign and the high bits of its payload; where it
-is rounded, it becomes quiet.
+They round to nearest, ties to even. A NaN keeps its sign and the high bits of its payload; a
+narrowing conversion makes it quiet.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ Conversion: TypeAlias = Callable[[Arithmetic, SSAValue], SSAValue]
 
 
 def extend_bf16(build: Arithmetic, half: SSAValue) -> SSAValue:
-    """Append 16 zeros: bf16 is the upper half of f32."""
+    """Extend bf16 to f32 by appending 16 zero bits: bf16 is the upper half of f32."""
     bits = build.integer(arith.ShLIOp, build.convert(arith.ExtUIOp, half, i32), 16)
     return build.of_bits(bits, f32)
 
 
 def truncate_bf16(build: Arithmetic, x: SSAValue) -> SSAValue:
-    """Add half a unit in the last place, or just less than that if the last bit is 0, and cut off
-    16 bits; a carry into the exponent is right, also from the greatest number to infinity."""
+    """Round f32 to bf16: add half a unit of the last place (just less than half if the last bit is
+    0), and drop the low 16 bits.
+
+    A carry into the exponent gives the right result, also from the greatest number to infinity.
+    """
     bits = build.bits(x)
     upper = build.integer(arith.ShRUIOp, bits, 16)
     half = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0x7FFF)
@@ -41,14 +45,14 @@ def truncate_bf16(build: Arithmetic, x: SSAValue) -> SSAValue:
 
 
 def extend_f16(build: Arithmetic, half: SSAValue) -> SSAValue:
-    """Change the bias of the exponent from 15 to 127."""
+    """Extend f16 to f32 by changing the bias of the exponent from 15 to 127."""
     half = build.convert(arith.ExtUIOp, half, i32)
     size = build.integer(arith.AndIOp, half, 0x7FFF)
     sign = build.integer(arith.ShLIOp, build.integer(arith.XOrIOp, half, size), 16)
     shifted = build.integer(arith.ShLIOp, size, 13)
     normal = build.integer(arith.AddiOp, shifted, 127 - 15 << 23)
     special = build.integer(arith.AddiOp, shifted, 255 - 31 << 23)
-    # A denormal number has no leading 1: with one it is normal, and the difference exact.
+    # A denormal number has no implicit 1: set it, and subtract its value, which is exact.
     with_one = build.of_bits(build.integer(arith.AddiOp, shifted, 127 - 14 << 23), f32)
     denormal = build.bits(build.sub(with_one, 2.0**-14))
     result = build.select(build.compare_integers(size, "slt", 0x400), denormal, normal)
@@ -57,16 +61,17 @@ def extend_f16(build: Arithmetic, half: SSAValue) -> SSAValue:
 
 
 def truncate_f16(build: Arithmetic, x: SSAValue) -> SSAValue:
-    """Round as `truncate_bf16` does, and change the bias of the exponent from 127 to 15."""
+    """Round f32 to f16, as `truncate_bf16` does, and change the bias of the exponent from 127 to
+    15."""
     bits = build.bits(x)
     size = build.integer(arith.AndIOp, bits, 0x7FFFFFFF)
     sign = build.integer(arith.ShRUIOp, build.integer(arith.XOrIOp, bits, size), 16)
     upper = build.integer(arith.ShRUIOp, size, 13)
     half = build.integer(arith.AddiOp, build.integer(arith.AndIOp, upper, 1), 0xFFF)
-    bounded = build.integer(arith.MinSIOp, size, 127 + 16 << 23)  # 2^16, which becomes infinity
+    bounded = build.integer(arith.MinSIOp, size, 127 + 16 << 23)  # 2^16 rounds to infinity
     shifted = build.integer(arith.SubiOp, bounded, 127 - 15 << 23)
     normal = build.integer(arith.ShRUIOp, build.integer(arith.AddiOp, shifted, half), 13)
-    # The last bit of 0.5 and of denormal numbers is 2^-24: the sum is rounded as these are.
+    # 0.5 in f32 has the unit in the last place of denormal f16, 2^-24: adding it rounds to that.
     sum = build.bits(build.add(build.of_bits(size, f32), 0.5))
     denormal = build.integer(arith.SubiOp, sum, 127 - 1 << 23)
     payload = build.integer(arith.AndIOp, upper, 0x3FF)
@@ -83,13 +88,13 @@ TRUNCATE: Mapping[type[Half], Conversion] = {
 }
 
 
-# Rounding to odd: toward zero, and if that is not exact, to the neighbor with an odd last bit.
-# Rounded again, to a type with at least two digits less, the result is that of the exact number
-# (Boldo, Melquiond: Emulation of a FMA and correctly rounded sums, 2008).
+# Rounding to odd: an exact number stays; of the two neighbors of another, take the one whose last
+# bit is 1. Rounding that to a type with at least two digits less gives the same as rounding the
+# exact number once (Boldo, Melquiond: Emulation of a FMA and correctly rounded sums, 2008).
 
 
 def truncate_to_odd(build: Arithmetic, x: SSAValue) -> SSAValue:
-    """Return f64 as f32, rounded to odd."""
+    """Convert f64 to f32, rounded to odd."""
     near = build.convert(arith.TruncFOp, x, f32)
     back = build.convert(arith.ExtFOp, near, f64)
     size, exact = (build.insert(math.AbsFOp(number)) for number in (back, x))
@@ -98,9 +103,9 @@ def truncate_to_odd(build: Arithmetic, x: SSAValue) -> SSAValue:
 
 
 def sum_to_odd(build: Arithmetic, a: SSAValue, b: SSAValue) -> SSAValue:
-    """Return a sum of f64, rounded to odd."""
+    """Add two f64, rounded to odd."""
     near = build.add(a, b)
-    # The error of the sum is a f64 itself: Knuth's TwoSum.
+    # Knuth's TwoSum: the error of the sum is exactly representable in f64.
     rest = build.sub(near, a)
     error = build.add(build.sub(a, build.sub(near, rest)), build.sub(b, rest))
     signs = build.integer(arith.XOrIOp, build.bits(near), build.bits(error))
@@ -115,7 +120,8 @@ def _to_odd(
     inexact: SSAValue,
     element: AnyFloat,
 ) -> SSAValue:
-    """Return, for a number rounded to nearest, what rounding to odd gives."""
+    """Return the number rounded to odd, given the number rounded to nearest (`near`), and
+    whether that is too large in magnitude or inexact."""
     bits = build.bits(near)
     toward_zero = build.select(too_large, build.integer(arith.SubiOp, bits, 1), bits)
     odd = build.select(inexact, build.integer(arith.OrIOp, toward_zero, 1), bits)
@@ -123,13 +129,13 @@ def _to_odd(
 
 
 def keep_odd(build: Arithmetic, x: SSAValue, signed: bool) -> SSAValue:
-    """Return integers of 64 bits as ones that f64 holds exactly: those that it does not are rounded
-    to an odd multiple of 2^11."""
+    """Round 64-bit integers to odd, to integers that f64 holds exactly: beyond 2^53 to a
+    multiple of 2^11, which is odd if inexact; smaller ones stay as they are."""
     low = build.integer(arith.AndIOp, x, 0x7FF)
     high = build.integer(arith.XOrIOp, x, low)
     exact = build.compare_integers(low, "eq", 0)
     odd = build.select(exact, high, build.integer(arith.OrIOp, high, 0x800))
-    # x is large if it is not in [-2^53, 2^53], or [0, 2^53]: one unsigned comparison.
+    # One unsigned comparison tests whether x is outside [-2^53, 2^53], or [0, 2^53] if unsigned.
     offset, limit = (1 << 53, 1 << 54) if signed else (0, 1 << 53)
     large = build.compare_integers(build.integer(arith.AddiOp, x, offset), "ugt", limit)
     return build.select(large, odd, x)

@@ -1,6 +1,6 @@
-"""Exponentials of f32 as arithmetic, which is vectorized as sums and products are.
+"""Expansion of exponentials and related functions of f32 to arithmetic, which LLVM can vectorize.
 
-A call of the C library takes one number at a time, and thirty times as long.
+A call of the C library computes one number at a time, and takes thirty times as long.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ __all__ = ["expand_math"]
 
 
 class Functions(Arithmetic):
-    """A builder of functions of f32."""
+    """A builder with helpers for approximations of f32 functions."""
 
     def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
-        """Evaluate a polynomial of x with two or more coefficients, the highest power first."""
+        """Evaluate a polynomial of x by Horner's rule; `coefficients` are two or more, that of
+        the highest power first."""
         result = self.mul(x, coefficients[0])
         for coefficient in coefficients[1:-1]:
             result = self.mul(self.add(result, coefficient), x)
         return self.add(result, coefficients[-1])
 
     def saturated(self, x: SSAValue, bound: float, y: SSAValue) -> SSAValue:
-        """Return y for x within bounds, else exactly 1 or -1: near to them is not enough where
-        `1 + y` is multiplied by a large number."""
+        """Return y if -bound < x < bound, else exactly 1 or -1. An approximate 1 is not enough:
+        users multiply `1 + y`, which is nearly 0, by large numbers."""
         y = self.where(x, "oge", bound, 1.0, y)
         return self.where(x, "ole", -bound, -1.0, y)
 
     def clamp(self, x: SSAValue, low: float, high: float) -> SSAValue:
-        """Return x within bounds; NaN stays."""
+        """Clamp x to [low, high]; NaN stays NaN."""
         x = self.where(x, "olt", low, low, x)
         return self.where(x, "ogt", high, high, x)
 
 
-# Functions; polynomials and bounds: Cephes (exp, log), Eigen (tanh, erf).
+# Functions. Polynomials and bounds are from Cephes (exp, log) and Eigen (tanh, erf).
 
 
 def exp(x: SSAValue, build: Functions) -> SSAValue:
-    """`2^n * e^r` with r as near to 0 as it can be; correct to 1 ulp, denormal numbers too."""
+    """Compute `2^n * e^r`, where r is as close to 0 as possible. The error is at most 1 ulp, for
+    denormal results too."""
     x = build.clamp(x, -104.0, 89.0)
-    # In a float so large the last bit is a one: the sum is rounded, and ends with the bits of n.
+    # Adding 1.5 * 2^23 rounds to an integer n, which is then in the low bits of the sum.
     large = 12582912.0
     shifted = build.add(build.mul(x, 1.44269504088896341), large)
     n = build.sub(shifted, large)
@@ -54,7 +56,7 @@ def exp(x: SSAValue, build: Functions) -> SSAValue:
     coefficients = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2)
     p = build.polynomial(r, (*coefficients, 1.6666665459e-1, 5.0000001201e-1))
     y = build.add(build.add(build.mul(p, build.mul(r, r)), r), 1.0)
-    # 2^n may be too large or small for a float where the product is not: two factors.
+    # 2^n alone may overflow or underflow where the product does not: multiply by two factors.
     power = build.integer(arith.SubiOp, build.bits(shifted), 0x4B400000)
     half = build.integer(arith.ShRSIOp, power, 1)
     for part in (half, build.integer(arith.SubiOp, power, half)):
@@ -64,7 +66,7 @@ def exp(x: SSAValue, build: Functions) -> SSAValue:
 
 
 def tanh(x: SSAValue, build: Functions) -> SSAValue:
-    """A quotient of polynomials; correct to 4 ulp."""
+    """Compute a quotient of polynomials. The error is at most 4 ulp."""
     bounded = build.clamp(x, -7.90531110763549805, 7.90531110763549805)
     square = build.mul(bounded, bounded)
     odd = (-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11)
@@ -77,7 +79,8 @@ def tanh(x: SSAValue, build: Functions) -> SSAValue:
 
 
 def erf(x: SSAValue, build: Functions) -> SSAValue:
-    """A quotient of polynomials; correct to 6 ulp, but of denormal numbers."""
+    """Compute a quotient of polynomials. The error is at most 6 ulp, except for denormal
+    numbers."""
     x = build.clamp(x, -4.0, 4.0)
     square = build.mul(x, x)
     odd = (-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06)
@@ -89,10 +92,11 @@ def erf(x: SSAValue, build: Functions) -> SSAValue:
 
 
 def log(x: SSAValue, build: Functions) -> SSAValue:
-    """`log(m) + n * log(2)` with m near to 1; correct to 1 ulp, of denormal numbers too."""
+    """Compute `log(m) + n * log(2)`, where m is close to 1. The error is at most 1 ulp, for
+    denormal arguments too."""
     least = 1.17549435e-38
     normal = build.where(x, "olt", least, build.mul(x, 8388608.0), x)
-    bits = build.integer(arith.SubiOp, build.bits(normal), 0x3F3504F3)  # of the root of 1/2
+    bits = build.integer(arith.SubiOp, build.bits(normal), 0x3F3504F3)  # the bits of sqrt(1/2)
     n = build.convert(arith.SIToFPOp, build.integer(arith.ShRSIOp, bits, 23), f32)
     n = build.where(x, "olt", least, build.sub(n, 23.0), n)
     fraction = build.integer(arith.AndIOp, bits, 0x7FFFFF)
@@ -119,10 +123,10 @@ EXPANSIONS: dict[type[Operation], Callable[[SSAValue, Functions], SSAValue]] = {
 
 
 def expand_math(module: ModuleOp) -> None:
-    """Replace `math.exp`, `log`, `tanh` and `erf` of f32 and of vectors of it by arithmetic, and
+    """Replace `math.exp`, `log`, `tanh` and `erf` on f32 and vectors of f32 by arithmetic, and
     `math.fpowi` by `math.powf`: LLVM would call `__powisf2`, which is not in the C library.
 
-    The result is for MLIR: xDSL 0.74 does not verify comparisons of vectors.
+    The result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
     for op in [*walk(module)]:
         if isinstance(op, math.FPowIOp):

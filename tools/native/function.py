@@ -1,4 +1,4 @@
-"""A function of a module as machine code."""
+"""Compilation of a function to machine code that can be called with arrays."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ __all__ = ["NativeFunction", "compile_module"]
 
 
 def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
-    """Compile a function on buffers, and what it calls, for this machine.
+    """Compile a function on buffers and the functions that it calls, for this machine.
 
-    The module is one of `tir`, or lowered from it, and is left as it is. PasslineError for what
-    cannot be compiled, and for tools that are missing; it says what to install.
+    The module is one of `tir`, or lowered from `tir`; it is not changed. PasslineError if it cannot
+    be compiled, or if a tool is missing; the message explains what to install.
     """
     start = perf_counter()
     function = entry_function(module, entry)
@@ -55,8 +55,8 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
 
 
 def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
-    """Return the machine code of a module, in memory; PasslineError for a function that it calls
-    and that this process does not have."""
+    """Compile a prepared module into memory; PasslineError if it calls a function that neither
+    the module nor this process defines."""
 
     def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
         passes = to_llvm(prepared.by_pointer)
@@ -74,9 +74,8 @@ def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:
-    """How the parameters of a function are passed; PasslineError if it cannot be called with arrays
-    in memory.
-    """
+    """Return, for each parameter, how it is passed; PasslineError if the function does not take
+    buffers and numbers only, or returns values."""
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
@@ -96,11 +95,11 @@ def parameters_of(function: Function) -> list[Buffer | Number]:
 
 
 class NativeFunction:
-    """A compiled function; called with arrays, it gives its results, which are new arrays.
+    """A compiled function, which is called with arrays and returns its results as new arrays.
 
-    A function that has not said with `tir.outputs` which of its buffers are results gives none: it
-    changes the arrays of the caller. Buffers must not overlap. PasslineError for arguments that do
-    not fit its type. It may be called by several threads at once.
+    The attribute `tir.outputs` tells which buffers are results; a function without it returns
+    nothing and writes to the arrays of the caller. The arrays must not overlap. PasslineError for
+    arguments that do not match the type of the function. Several threads may call it at once.
     """
 
     def __init__(
@@ -113,7 +112,7 @@ class NativeFunction:
         compile_seconds: float,
     ) -> None:
         self.compile_seconds = compile_seconds
-        """How long it took to compile."""
+        """The time of the compilation, in seconds."""
         self._function = function
         self._keeps = code, constants
         self._passed: Callable[[Array], object] = address if by_pointer else descriptor
@@ -143,7 +142,7 @@ class NativeFunction:
         return results
 
     def _run(self, inputs: Sequence[object]) -> tuple[Array, ...]:
-        """Call the code with what is in memory, and with numbers."""
+        """Call the code with the arrays and numbers as it stores them, and allocate the results."""
         outputs = [p.new() for p in self._outputs]
         passed = [
             self._passed(cast("Array", value)) if isinstance(p, Buffer) else value

@@ -1,4 +1,4 @@
-"""LLVM in this process: from LLVM IR to object code, and to a function in memory."""
+"""LLVM in this process: optimization of LLVM IR, and linking of object code in memory."""
 
 from __future__ import annotations
 
@@ -26,31 +26,33 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Code:
-    """A function in memory, where it stays as long as this lives."""
+    """A function in memory, which is freed together with this object."""
 
     address: int
     keeps: tuple[object, ...]
+    """The objects that own the memory."""
 
 
 def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -> llvm.ModuleRef:
-    """Return the module, optimized for a machine; all of it but the entry is internal to it."""
+    """Parse LLVM IR and return the module, optimized for `machine`. All its functions except
+    `entry` become internal."""
     binding = load_llvm()
     try:
         module = binding.parse_assembly(ir)
     except RuntimeError as error:
-        raise PasslineError(f"LLVM does not read what mlir-translate wrote: {error}") from error
+        raise PasslineError(f"LLVM cannot parse the output of mlir-translate: {error}") from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     for function in module.functions:
         if function.is_declaration or function.name == entry:
-            # C99 has no roundeven, but rint, which does the same unless a program says otherwise.
+            # C99 has rint but not roundeven; they agree in the default rounding mode.
             function.name = function.name.replace("llvm.roundeven.", "llvm.rint.")
             continue
         function.linkage = "internal"
         if function.name.startswith(CONVERSION):
             function.add_function_attribute("alwaysinline")
         elif sum(1 for _ in function.blocks) > 1:
-            # Inlined, a kernel would lose what is known of its buffers, and @main grow huge.
+            # Inlining a kernel would lose the noalias of its buffers, and make @main huge.
             function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
@@ -60,13 +62,13 @@ def optimize(ir: str, entry: str, machine: llvm.TargetMachine, level: int = 3) -
 
 
 def is_in_process(symbol: str) -> bool:
-    """Return whether this process has a function or variable of that name."""
+    """Return whether this process defines a function or variable named `symbol`."""
     return hasattr(ctypes.CDLL(None), symbol)
 
 
 def link(code: bytes, entry: str, symbols: Mapping[str, int]) -> Code:
-    """Return the entry of an object file in memory; `symbols` are the addresses of those of its
-    undefined symbols that this process does not have."""
+    """Load an object file into memory and return its function `entry`. `symbols` gives the
+    addresses of undefined symbols that this process does not define."""
     binding = load_llvm()
     builder = binding.JITLibraryBuilder().add_object_img(code)
     builder.add_current_process().export_symbol(entry)
@@ -81,7 +83,8 @@ def link(code: bytes, entry: str, symbols: Mapping[str, int]) -> Code:
 
 
 def load_llvm():  # -> the module llvmlite.binding
-    """llvmlite, ready for this machine; PasslineError if it is not installed."""
+    """Return llvmlite's binding, initialized for this machine; PasslineError if llvmlite is not
+    installed."""
     try:
         import llvmlite.binding as binding
     except ImportError:
@@ -94,17 +97,17 @@ def load_llvm():  # -> the module llvmlite.binding
 
 
 def host_machine() -> llvm.TargetMachine:
-    """Return this machine, with all that its processor can do."""
+    """Return a target machine for this computer, with all features of its processor."""
     binding = load_llvm()
     features = binding.get_host_cpu_features().flatten()
     return target_machine(binding.get_default_triple(), binding.get_host_cpu_name(), features)
 
 
 def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:
-    """Return a machine for which LLVM calls no functions but those of C99."""
+    """Return a target machine for which LLVM calls only functions of C99."""
     arch = triple.partition("-")[0]
     if arch in ("x86_64", "aarch64") and "linux" in triple:
-        # Where it knows the C library, LLVM calls its extensions (`sincosf`, `bcmp`) as well.
+        # For a known C library, LLVM also calls its extensions (`sincosf`, `bcmp`).
         triple = f"{arch}-unknown-none-elf"
     return (
         load_llvm()
@@ -113,7 +116,7 @@ def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> l
             cpu=cpu,
             features=features,
             opt=opt,
-            reloc="pic",  # constants may be further away than 2 GB
+            reloc="pic",  # constants may be more than 2 GB away from the code
             codemodel="small",
         )
     )

@@ -45,24 +45,24 @@ KNOWN_DIALECTS = frozenset(
     ("affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub")
 ) | {"vector"}
 TEXT_BYTES = 1024
-"""A constant of more bytes is not written as text."""
+"""Larger constants are not printed as text: LLVM gets the address of their elements."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A module that MLIR's tools can make LLVM IR of."""
+    """A module that MLIR's tools can translate to LLVM IR."""
 
     module: ModuleOp
     entry: str
     """The symbol of the function to call."""
     by_pointer: bool
-    """Whether a buffer is passed as the address of its first element, else as a descriptor."""
+    """Whether buffers are passed as the address of their first element, or as descriptors."""
     constants: dict[str, Array]
-    """The elements of large globals, which are declarations in the module."""
+    """The elements of the large globals, which are only declared in the module, by name."""
 
 
 def prepare(module: ModuleOp, entry: str) -> Prepared:
-    """Lower a copy of a module, as far as xDSL can, and what its entry calls with it."""
+    """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
     lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
@@ -79,18 +79,18 @@ def prepare(module: ModuleOp, entry: str) -> Prepared:
 
 
 def check_dialects(module: ModuleOp) -> None:
-    """PasslineError for the first operation that MLIR's conversions to LLVM do not know."""
+    """Raise PasslineError for the first operation of a dialect that is not converted to LLVM."""
     for op in walk(module):
         if op.name.partition(".")[0] not in KNOWN_DIALECTS:
             raise PasslineError(
-                f"'{op.name}'{place_of(op)} does not become machine code: expected loops over "
-                "buffers, as `-p lower-to-mlir` makes them"
+                f"'{op.name}'{place_of(op)} cannot be compiled to machine code: expected loops "
+                "over buffers, as `-p lower-to-mlir` makes them"
             )
 
 
 def prefix_symbols(module: ModuleOp, prefix: str) -> None:
-    """Put a prefix before the names of functions with a body and of globals, so that none is taken
-    for a function of the C library."""
+    """Add `prefix` to the names of globals and of functions with a body, which could otherwise
+    collide with functions of the C library."""
     defined = [
         op
         for op in module.ops
@@ -108,8 +108,8 @@ def prefix_symbols(module: ModuleOp, prefix: str) -> None:
 
 
 def hoist_allocas(module: ModuleOp) -> None:
-    """Move allocations of known size on the stack to the start of their function: parallel loops
-    run on one thread here, and the stack would grow with each iteration."""
+    """Move stack allocations of static size to the entry block of their function. Parallel loops
+    run on one thread here, and an allocation in a loop would take stack space in each iteration."""
     for function in module.ops:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
@@ -121,7 +121,7 @@ def hoist_allocas(module: ModuleOp) -> None:
 
 
 def expand_copies(module: ModuleOp) -> None:
-    """Make loops of the copies between views, for which MLIR calls a library."""
+    """Replace copies from or to strided views by loops: MLIR would call its runtime library."""
     for op in [op for op in walk(module) if isinstance(op, memref.CopyOp)]:
         source, target = op.source.type, op.destination.type
         if is_buffer(source) and is_buffer(target) and not (is_plain(source) and is_plain(target)):
@@ -156,8 +156,8 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
 
 
 def takes_pointers(module: ModuleOp) -> bool:
-    """Whether all buffers that functions get are of known shape, one element after the other, and
-    no stride is 0, as in memref<2x0xf32>: MLIR does not pass these by pointer."""
+    """Return whether all buffers that are parameters can be passed as bare pointers: they have
+    static shapes and no layout, and no stride is 0, as in memref<2x0xf32>."""
     types = [t for op in module.ops if isinstance(op, func.FuncOp) for t in op.function_type.inputs]
     return all(
         is_plain(type) and DYNAMIC_INDEX not in type.get_shape() and 0 not in type.get_shape()[1:]
@@ -167,7 +167,8 @@ def takes_pointers(module: ModuleOp) -> bool:
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:
-    """Whether the elements stand one after the other."""
+    """Return whether a memref type has no layout: its elements are contiguous, in row-major
+    order."""
     return isinstance(type.layout, NoneAttr)
 
 
@@ -175,9 +176,9 @@ def is_plain(type: MemRefType[Attribute]) -> bool:
 
 
 def without_values(module: ModuleOp) -> dict[str, Array]:
-    """Make declarations of the globals with many elements: their names and elements.
+    """Turn globals of more than `TEXT_BYTES` into declarations, and return their elements by name.
 
-    The array of a constant one is a view of its bytes.
+    The array of a constant global is a view of the bytes of its attribute.
     """
     arrays: dict[str, Array] = {}
     for op in module.ops:
@@ -192,19 +193,20 @@ def without_values(module: ModuleOp) -> dict[str, Array]:
 
 
 def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
-    """The elements as they are in memory."""
+    """Return the elements as LLVM stores them."""
     import numpy as np
 
     from ...interpreters.arrays import array_of
 
     if value.get_element_type() == i1:
-        return array_of(value)  # xDSL has -1 for true, LLVM 1
+        return array_of(value)  # xDSL stores -1 for true, LLVM 1
     data: Array = np.frombuffer(value.data.data, np.uint8)
     return data.copy() if writable else data
 
 
 def mlir_text(module: ModuleOp) -> str:
-    """The module in the form that all versions of MLIR read, with places for messages."""
+    """Return the module as text in the generic form, which all versions of MLIR parse, with
+    locations for error messages."""
     printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
     printer.print_op(module)
     return stream.getvalue()

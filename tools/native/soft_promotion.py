@@ -1,8 +1,9 @@
-"""Soft promotion of bf16 and f16: held as their bits in i16, computed in f32.
+"""Soft promotion of bf16 and f16 (LLVM's term): stored as their bits in i16, computed in f32.
 
-What processors have for these types differs, from nothing to conversions that flush denormal
-numbers, and LLVM calls compiler-rt for what one lacks (`__truncsfbf2`). Arithmetic on integers is
-the same everywhere, and no bf16 or f16 is left of which LLVM could make such a call.
+Processors differ in their support for these types: some have none, some have conversions that flush
+denormal numbers to zero. Where an instruction is missing, LLVM calls compiler-rt (`__truncsfbf2`).
+Integer arithmetic is the same everywhere, and as no bf16 or f16 remains in the module, LLVM makes
+no such call.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_
 __all__ = ["CONVERSION", "soft_promote"]
 
 CONVERSION = "conversion."
-"""The names of the functions that convert begin with it."""
+"""The prefix of the names of conversion functions."""
 
 
 def soft_promote(module: ModuleOp) -> None:
     """Replace bf16 and f16 in all types of a module by i16, and arithmetic on them by arithmetic on
-    f32 whose results are rounded, to nearest, ties to even.
+    f32 whose results are rounded to nearest, ties to even.
 
-    A conversion is a call of a function, whose name begins with `CONVERSION`, to be inlined. The
-    result is for MLIR: xDSL 0.74 does not verify comparisons of vectors.
+    A conversion becomes a call of a function to be inlined; its name begins with `CONVERSION`. The
+    result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
     for op in [*walk(module)]:
         if any(is_half(type) for type in (*op.operand_types, *op.result_types)):
@@ -65,7 +66,7 @@ def soft_promote(module: ModuleOp) -> None:
 
 
 def is_half(type: Attribute) -> TypeIs[Half | VectorType[Half]]:
-    """Return whether `type` is bf16 or f16, or a vector of it."""
+    """Return whether `type` is bf16 or f16, or a vector of either."""
     return isinstance(element_of(type), Half)
 
 
@@ -73,12 +74,13 @@ def is_half(type: Attribute) -> TypeIs[Half | VectorType[Half]]:
 
 
 def promote(op: Operation) -> None:
-    """Make arithmetic on bf16 or f16 one on f32 or f64, between conversions."""
+    """Replace arithmetic on bf16 or f16 by arithmetic on f32 or f64, with conversions of the
+    operands and the result."""
     match op:
         case arith.ExtFOp() | arith.TruncFOp():
             pass
         case arith.ConstantOp() | arith.SelectOp() | arith.BitcastOp():
-            pass  # of bits, whatever they mean
+            pass  # these move bits, whatever their type
         case arith.SIToFPOp() | arith.UIToFPOp():
             _promote_of_integer(op)
         case math.FmaOp() | vector.FMAOp():
@@ -94,12 +96,13 @@ def promote(op: Operation) -> None:
 
 
 def _promote(op: Operation) -> None:
-    """Compute in f32.
+    """Compute in f32 and round the result.
 
-    Sums, products, quotients and square roots may be rounded twice, as f32 has more than twice as
-    many digits as bf16 and f16, and two (Figueroa: When is double rounding innocuous?, 1995); for
-    denormal results of bf16, which are denormal in f32 as well, see the tests. Comparisons, minima
-    and roundings to integers are exact.
+    Sums, products, quotients and square roots are rounded twice. This gives the same result as
+    rounding once, because the 24 digits of f32 are at least 2p + 2 for the p = 8 digits of bf16 and
+    the 11 of f16 (Figueroa: When is double rounding innocuous?, 1995). The theorem does not cover
+    results of bf16 that are denormal in f32 too; `test_denormal_results_of_bf16` tests these.
+    Comparisons, minima, maxima and roundings to integers are exact.
     """
     build = Arithmetic(op)
     new = type(op).create(
@@ -112,21 +115,22 @@ def _promote(op: Operation) -> None:
 
 
 def _extended(build: Arithmetic, value: SSAValue, element: Attribute) -> SSAValue:
-    """Return bf16 or f16 as floats of a wider type, and other values as they are."""
+    """Return `value` extended to `element` if it is bf16 or f16, else unchanged."""
     return build.convert(arith.ExtFOp, value, element) if is_half(value.type) else value
 
 
 def _replace_rounded(build: Arithmetic, op: Operation, value: SSAValue) -> None:
-    """Replace an operation by the value, rounded if the result is to be bf16 or f16."""
+    """Replace `op` by `value`, rounded if the result of `op` is bf16 or f16."""
     if is_half(old := op.results[0].type):
         value = build.convert(arith.TruncFOp, value, element_of(old))
     Rewriter.replace_op(op, [], [value])
 
 
 def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
-    """Convert integers to floats that hold them exactly, and round these.
+    """Convert integers to f32 or f64, and round the result to bf16 or f16.
 
-    An integer that f32 does not hold is infinite in f16.
+    Only one rounding has an effect: integers that f32 does not hold exactly overflow to infinity in
+    f16, and integers of more than 53 bits are rounded to odd before they become f64.
     """
     build, x = Arithmetic(op), op.input
     integer = element_of(x.type)
@@ -139,14 +143,15 @@ def _promote_of_integer(op: arith.SIToFPOp | arith.UIToFPOp) -> None:
 
 
 def _promote_fma(op: math.FmaOp | vector.FMAOp) -> None:
-    """Multiply in f64, which is exact, and round the sum once."""
+    """Multiply in f64, which is exact, add and round to odd, and then round the sum to bf16 or
+    f16."""
     build = Arithmetic(op)
     a, b, c = (_extended(build, operand, f64) for operand in op.operands)
     _replace_rounded(build, op, sum_to_odd(build, build.mul(a, b), c))
 
 
 def _promote_reduction(op: vector.ReductionOp) -> None:
-    """Add up or multiply the lanes in order; each step is rounded."""
+    """Add or multiply the lanes in order, and round after each step."""
     build = Arithmetic(op)
     combine = arith.AddfOp if op.kind.data.value == "add" else arith.MulfOp
     lanes = range(cast("VectorType[Half]", op.vector.type).get_shape()[0])
@@ -166,7 +171,7 @@ def _promote_reduction(op: vector.ReductionOp) -> None:
 
 @cache
 def as_bits(type: Attribute) -> Attribute:
-    """Return the type with i16 in the place of bf16 and f16."""
+    """Return `type` with i16 in place of bf16 and f16."""
     match type:
         case BFloat16Type() | Float16Type():
             return i16
@@ -182,7 +187,7 @@ def as_bits(type: Attribute) -> Attribute:
 
 
 def hold_constant(op: Operation) -> None:
-    """Hold a constant of bf16 or f16, or the elements of a global, as bits."""
+    """Store the numbers of a constant or global of bf16 or f16 as their bits."""
     for name, value in op.properties.items():
         match value:
             case FloatAttr(value=number, type=BFloat16Type() | Float16Type() as half):
@@ -196,7 +201,7 @@ def hold_constant(op: Operation) -> None:
 
 
 def _converted(op: Operation) -> Half | None:
-    """Return the narrow type of a conversion from or to bf16 or f16."""
+    """Return bf16 or f16 if `op` is a conversion from or to that type, else None."""
     match op:
         case arith.ExtFOp():
             narrow = element_of(op.input.type)
@@ -208,8 +213,8 @@ def _converted(op: Operation) -> Half | None:
 
 
 def call_conversion(op: Operation, half: Half, functions: dict[str, func.FuncOp]) -> None:
-    """Replace a conversion from or to bf16 or f16, which is held as bits, by a call of a function
-    that is made if there is none yet."""
+    """Replace a conversion from or to bf16 or f16 by a call of a function on the bits, which is
+    added to `functions` if it is not there yet."""
     source, target = op.operands[0].type, op.results[0].type
     name = CONVERSION + ".".join((op.name, half.name, str(source), str(target)))
     if name not in functions:
@@ -220,7 +225,7 @@ def call_conversion(op: Operation, half: Half, functions: dict[str, func.FuncOp]
 
 
 def conversion_function(name: str, op: Operation, half: Half) -> func.FuncOp:
-    """Return a function that converts as `op` does, in integer arithmetic."""
+    """Return a function that does the conversion `op` by integer arithmetic."""
     source, target = op.operands[0].type, op.results[0].type
     function = func.FuncOp(name, ((source,), (target,)), visibility="private")
     value: SSAValue = function.args[0]

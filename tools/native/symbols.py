@@ -1,4 +1,4 @@
-"""The undefined symbols of object code, and the operations that need them."""
+"""The undefined symbols of object code, and the operations that refer to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ SYMBOL_TABLE = 2
 
 
 def undefined_symbols(code: bytes) -> list[str]:
-    """Return the symbols that an object file needs of others, in order; none if it is not ELF."""
+    """Return the undefined symbols of an object file, in the order of its symbol table; none if
+    the file is not little-endian ELF of 64 bits."""
     if not code.startswith(ELF64):
         return []
     sections = [*_sections(code)]
@@ -34,7 +35,7 @@ def undefined_symbols(code: bytes) -> list[str]:
                 if name and not section:
                     start = strings + name
                     names.append(code[start : code.index(b"\0", start)].decode())
-    # The linker defines this one itself.
+    # The linker defines this symbol itself.
     return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
 
 
@@ -48,8 +49,8 @@ def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def number_ops(module: ModuleOp) -> tuple[ModuleOp, dict[int, Operation]]:
-    """Return a copy of a module in which the location of each operation is a line of its own, and
-    the operations by these lines."""
+    """Return a copy of `module` in which the location of each operation is a line number of its
+    own, and the operations of `module` by these numbers."""
     copy = module.clone()
     for line, op in enumerate(walk(copy), 1):
         op.location = FileLineColLoc(StringAttr("-"), IntAttr(line), IntAttr(0))
@@ -57,8 +58,10 @@ def number_ops(module: ModuleOp) -> tuple[ModuleOp, dict[int, Operation]]:
 
 
 def user_of(symbol: str, assembly: str) -> int:
-    """Return the line of the first instruction that refers to a symbol: the last that a `.loc`
-    before it has, as in `.loc 1 42 0`; or else 0."""
+    """Return the line of the first instruction in `assembly` that refers to `symbol`, or 0.
+
+    It is the last line other than 0 that a `.loc` before it gives: `.loc 1 42 0` gives 42.
+    """
     line = 0
     name = re.compile(rf"(?<![\w.$]){re.escape(symbol)}(?![\w.$])")
     for text in assembly.splitlines():
@@ -71,7 +74,8 @@ def user_of(symbol: str, assembly: str) -> int:
 
 
 def missing_text(users: Mapping[str, Operation | None]) -> str:
-    """Return the message about symbols that neither a module nor this process defines."""
+    """Return an error message about symbols that neither the module nor this process defines;
+    `users` gives an operation that needs each, if one is known."""
     return "; ".join(
         f"function @{symbol} is called, but has no body, neither in the module nor in this process"
         + (f": '{op.name}'{place_of(op)} needs it" if op is not None else "")

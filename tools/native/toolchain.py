@@ -1,4 +1,4 @@
-"""MLIR's own tools: where they are, and how they make LLVM IR."""
+"""MLIR's command-line tools: finding them, and running them to translate MLIR to LLVM IR."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ INSTALL = (
 
 @dataclass(frozen=True)
 class Tools:
-    """The executables."""
+    """The paths of the executables."""
 
     mlir_opt: str
     mlir_translate: str
 
     def llvm_ir(self, text: str, passes: Sequence[str], *, locations: bool = False) -> str:
-        """Return the LLVM IR of a module, after running passes over it, with the locations of
-        operations if asked for; PasslineError with what a tool says if it fails."""
+        """Run `passes` over the module in `text` and return its LLVM IR, with the locations of
+        operations if asked for. PasslineError with the output of the tool that fails."""
         options: list[str] = []
         if locations:
             passes = [*passes, "ensure-debug-info-scope-on-llvm-func"]
@@ -42,32 +42,36 @@ class Tools:
 
 
 def run(tool: str, *arguments: str, stdin: str) -> str:
-    """What a tool prints; PasslineError if it fails."""
+    """Run a tool and return its output; PasslineError if it fails."""
     try:
         done = subprocess.run([tool, *arguments], input=stdin, capture_output=True, text=True)
     except OSError as error:
         raise PasslineError(f"'{tool}' cannot be run: {error.strerror}; {INSTALL}") from error
     if done.returncode != 0:
-        said = done.stderr.strip() or "it says nothing"
-        raise PasslineError(f"{tool} failed with status {done.returncode}:\n{said}{_too_old(tool)}")
+        message = done.stderr.strip() or "no error message"
+        raise PasslineError(
+            f"{tool} failed with status {done.returncode}:\n{message}{_too_old(tool)}"
+        )
     if not done.stdout:
-        raise PasslineError(f"'{tool}' prints nothing, so it is none of MLIR's tools; {INSTALL}")
+        raise PasslineError(
+            f"'{tool}' printed nothing, so it is not one of MLIR's tools; {INSTALL}"
+        )
     return done.stdout
 
 
 def _too_old(tool: str) -> str:
-    """What to add to a message of a tool that is older than all that are known to work."""
+    """Return a note for the error message if `tool` is older than LLVM `OLDEST`, else ""."""
     done = subprocess.run([tool, "--version"], capture_output=True, text=True)
     version = re.search(r"LLVM version (\d+)", done.stdout)
     if version is None or int(version[1]) >= OLDEST:
         return ""
-    return f"\nit is of LLVM {version[1]}, expected {OLDEST} or newer: {INSTALL}"
+    return f"\nit belongs to LLVM {version[1]}, expected {OLDEST} or newer: {INSTALL}"
 
 
 def find_tools() -> Tools:
-    """What the environment names (`PASSLINE_MLIR_OPT`, `PASSLINE_MLIR_TRANSLATE`), else the newest
-    on the PATH; PasslineError, which says what to install, if there are none.
-    """
+    """Find the tools that the environment names (`PASSLINE_MLIR_OPT`,
+    `PASSLINE_MLIR_TRANSLATE`), or else the newest on the PATH. If there are none, raise a
+    PasslineError that explains what to install."""
     named = os.environ.get("PASSLINE_MLIR_OPT")
     found = [path for name in ([named] if named else NAMES) if (path := shutil.which(name))]
     if not found:
@@ -84,9 +88,10 @@ def find_tools() -> Tools:
 
 
 def to_llvm(by_pointer: bool) -> list[str]:
-    """The passes from a lowered module to the dialect llvm. `by_pointer`: a buffer is passed as the
-    address of its first element, which LLVM may be told not to overlap others, and not as a
-    descriptor.
+    """Return the passes that convert a lowered module to the dialect llvm.
+
+    With `by_pointer`, a buffer is passed as the address of its first element, and LLVM can use
+    `noalias`; otherwise as a descriptor.
     """
     return [
         "canonicalize",
@@ -95,9 +100,9 @@ def to_llvm(by_pointer: bool) -> list[str]:
         "convert-vector-to-scf{full-unroll=true}",
         "convert-scf-to-cf",
         "expand-strided-metadata",
-        "lower-affine",  # of the line before
+        "lower-affine",  # expand-strided-metadata creates affine.apply
         "convert-math-to-llvm",
-        "convert-math-to-libm",  # what LLVM has no intrinsic for, vectors one element at a time
+        "convert-math-to-libm",  # functions without LLVM intrinsic; vectors lane by lane
         "convert-vector-to-llvm",
         "finalize-memref-to-llvm",
         f"convert-func-to-llvm{{use-bare-ptr-memref-call-conv={str(by_pointer).lower()}}}",

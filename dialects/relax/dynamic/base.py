@@ -86,8 +86,8 @@ class DynamicOp(OnHost, TensorOp, ABC):
         types = [number_type(value) for value in self.operands[: self.INPUTS]]
         lengths = [parameter_length(value) for value in self.operands[self.INPUTS :]]
         if (values := self.known_values()) is not None:
-            # On arguments of a temporary block: on the operands of this operation it would stay
-            # among their users.
+            # Create it on arguments of a temporary block: otherwise it would remain among the
+            # users of this operation's operands.
             static = self.static_op(Block(arg_types=types).args, values)
             if static is not None:
                 return static.result_types

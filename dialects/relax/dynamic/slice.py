@@ -103,7 +103,7 @@ class DynamicSplitOp(DynamicOp):
 
 
 def check_sizes(sizes: Sequence[int], size: int) -> None:
-    """Raise VerifyException unless `sizes` add up to a dimension of that size."""
+    """Raise VerifyException if one of `sizes` is negative, or if they do not add up to `size`."""
     if min(sizes, default=0) < 0 or size not in (sum(sizes), DYNAMIC_INDEX):
         raise VerifyException(f"dimension of size {size} does not split into {[*sizes]}")
 

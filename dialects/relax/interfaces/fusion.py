@@ -1,6 +1,6 @@
 """Interfaces for operator fusion: how result elements depend on operand elements.
 
-`fuse-ops` asks for them; other passes treat the kinds alike, such as all `View`s.
+`fuse-ops` asks for all of them, other passes for single ones, such as `View`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FusionKind(IntEnum):
     TUPLE = 7
     """The operation only packs or unpacks a tuple; it needs no kernel."""
     OPAQUE = 8
-    """Unknown. The kind of every operation that is no FusionPattern."""
+    """Unknown. The kind of every operation that is not a FusionPattern."""
 
 
 class FusionPattern(Operation, ABC):

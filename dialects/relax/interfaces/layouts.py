@@ -49,7 +49,7 @@ class Conversion:
     """Operand index -> the positions at which dimensions of size 1 are inserted, before its
     relayout."""
     op: type[IRDLOperation] | None = None
-    """The class of the operation that replaces this one, with `properties` only, or None."""
+    """The class of the replacement, which gets `properties` only; None to keep the class."""
     forwards: bool = False
     """True if the result equals the first operand in its new layout: the operation is erased."""
 
@@ -67,7 +67,7 @@ class LayoutRule(Operation, ABC):
 
         `relayouts` has the relayout of each operand, None for one in its original layout. The types
         and properties of this operation are still the original ones. VerifyException if it cannot
-        be computed in these layouts: the operation then stays in its own.
+        be computed in these layouts: the operation then stays in its original ones.
         """
 
 

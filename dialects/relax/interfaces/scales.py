@@ -35,7 +35,7 @@ class Along(NamedTuple):
 
     axes: Axes
     view: Shape | None = None
-    """The shape in which `axes` are dimensions of the weight; None for its own shape."""
+    """The shape to view the weight in, whose dimensions `axes` are; None for its own shape."""
 
 
 class Scaling(NamedTuple):
@@ -75,7 +75,8 @@ class ScaleAxisRule(Operation, ABC):
 
     @abstractmethod
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        """Return what to scale when operand `index` is no longer scaled along `axes`.
+        """Return the scaling that compensates for removing the scale of operand `index` along
+        `axes`.
 
         Either weights absorb the scale, or the result has to be multiplied by it. None if neither
         is possible. Used by the forward pass.

@@ -1,4 +1,4 @@
-"""Machine code: what it computes, with which arguments, and what a user's mistakes say."""
+"""Compiled functions: their results and arguments, and the errors for wrong input."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def rows(size: str = "3", attributes: str = OUTPUTS) -> ModuleOp:
 
 
 def elementwise(op: str, element: str, size: int, vector: int = 1) -> ModuleOp:
-    """A module that applies one operation to each element of a buffer."""
+    """Return a module that applies one operation to each element of a buffer."""
     buffer, value = f"memref<{size}x{element}>", element
     load, store, types = "memref.load", "memref.store", buffer
     if vector > 1:
@@ -85,7 +85,7 @@ def elementwise(op: str, element: str, size: int, vector: int = 1) -> ModuleOp:
       }}""")
 
 
-# What is computed
+# Results
 
 
 def test_results_are_new_arrays():
@@ -262,7 +262,8 @@ def test_names_of_the_c_library_are_free():
 
 
 def constant_module(element: str, shape: str, value: str, constant: str) -> ModuleOp:
-    """`main` adds 1 to the global and gives what it was."""
+    """Return a module whose `main` returns the elements of a global, and adds 1 to them
+    afterwards unless the global is constant."""
     return parse(f"""
       tir.prim_func @main(%y: memref<{shape}x{element}>) {OUTPUTS} {{
         %c0 = arith.constant 0 : index
@@ -333,7 +334,7 @@ def test_threads():
     assert not wrong
 
 
-# Mistakes
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -351,7 +352,7 @@ def test_threads():
         ("tir.prim_func @mian() { }", "no function @main, did you mean 'mian'?"),
         (
             f"tir.prim_func @main(%x: memref<4xf32>, %y: memref<?xf32>) {OUTPUTS} {{ }}",
-            "result 'y' is memref<?xf32>, whose size is not known",
+            "result 'y' is memref<?xf32>: expected a static shape",
         ),
         (
             "tir.prim_func @main(%x: memref<4xf32, strided<[2]>>) { }",
@@ -374,7 +375,7 @@ def test_threads():
             "tir.prim_func @main(%x: memref<4xf32>) {\n"
             "%t = relax.full 1.0 : tensor<4xf32>\n"
             '"test.use"(%t) : (tensor<4xf32>) -> () }',
-            "'relax.full' at x.mlir:2:6 does not become machine code",
+            "'relax.full' at x.mlir:2:6 cannot be compiled to machine code",
         ),
         (
             "tir.prim_func @main(%x: memref<4xf32>) {\n"
@@ -395,7 +396,7 @@ def test_what_mlir_refuses_is_said_with_its_place():
     text = """tir.prim_func @main(%x: memref<4xf32>) {
       %f = arith.constant dense<1.0> : vector<4xf32>
       %v = arith.cmpf olt, %f, %f : vector<4xf32>
-    }"""  # of a vector xDSL has the result i1
+    }"""  # xDSL gives the comparison of vectors the type i1
     with pytest.raises(
         PasslineError, match="mlir-opt.* failed with status 1:\nx.mlir:3:12: error: 'arith.cmpf'"
     ):
@@ -426,7 +427,7 @@ tir.prim_func private @nothing(%x: memref<2x0x3xf32>) {}
 
 
 def test_buffers_without_elements():
-    """MLIR passes those with a stride of 0 by descriptor only."""
+    """MLIR passes a buffer with a stride of 0 as a descriptor only."""
     function = compile_module(parse(EMPTY.replace("ATTRIBUTES", OUTPUTS)))
     (out,) = function(np.zeros((2, 0, 3), np.float32), np.zeros((0, 2), np.float32))
     assert out[1] == 2
@@ -434,7 +435,7 @@ def test_buffers_without_elements():
 
 @pytest.mark.parametrize("count", [101, 2000])
 def test_constants_of_bools(count: int):
-    """Of which MLIR's hexadecimal digits would be the bits."""
+    """In MLIR's hexadecimal form of a constant, i1 elements are packed, 8 to a byte."""
     module = parse(
         f"""
 tir.prim_func @main(%y: memref<{count}xi1>) {OUTPUTS} {{

@@ -1,4 +1,4 @@
-"""Arithmetic on bf16 and f16 is exact to the last bit, on this processor and on a baseline one."""
+"""Arithmetic on bf16 and f16 is exact to the last bit, on this processor and on a generic one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDTHS = {
     "i32": 32,
     "i64": 64,
 }
-"""The bits of an element in memory."""
+"""The width of an element in memory, in bits."""
 DTYPES: dict[str, type[np.generic]] = {
     "bf16": ml_dtypes.bfloat16,
     "f16": np.float16,
@@ -43,21 +43,22 @@ DTYPES: dict[str, type[np.generic]] = {
     "f64": np.float64,
 }
 QUIET = {"bf16": 0x7FC0, "f16": 0x7E00, "f32": 0x1FF << 22, "f64": 0xFFF << 51}
-"""The bits that a quiet NaN has."""
+"""The bits that are set in a quiet NaN."""
 DIGITS = {"bf16": 8, "f16": 11}
 LEAST = {"bf16": -133, "f16": -24}
-"""The exponents of the least positive numbers."""
+"""The exponents of the smallest positive numbers."""
 HALVES = ("bf16", "f16")
 WIDE = [*product(HALVES, ("f32", "f64"))]
 ALL = np.arange(1 << 16, dtype=np.uint16)
-"""The bits of all numbers of 16 bits."""
+"""All numbers of 16 bits, as bits."""
 SIGN = 1 << 15
 RNG = np.random.default_rng(0)
 
 
 @pytest.fixture(params=["host", "generic"])
 def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The processor that code is made for; the generic one has what all of the family have."""
+    """Compile for this processor, or for a generic one, which has only the features common to
+    its family."""
     triple = load_llvm().get_default_triple()
     machine = target_machine(triple, "generic") if request.param == "generic" else host_machine()
     monkeypatch.setattr(function, "host_machine", lambda: machine)
@@ -66,18 +67,18 @@ def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture(params=[1, 16])
 def lanes(request: pytest.FixtureRequest) -> int:
-    """The lanes of the vectors that kernels compute with, or 1 for numbers."""
+    """Return the lanes of the vectors in the kernels; 1 for scalars."""
     return request.param
 
 
-# Kernels, whose buffers hold the bits of numbers as integers
+# Kernels: their buffers hold the bits of numbers, as integers
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Operations that compute `%v` of elements `%a`, `%b`, `%c` that have these bits.
+    """Operations that compute `%v` from the elements `%a`, `%b`, `%c` of `operands`, given as bits.
 
-    In the text `{f32}` is the type, or the vector of it.
+    In `text`, `{f32}` stands for f32, or for a vector of f32.
     """
 
     text: str
@@ -90,7 +91,7 @@ class Kernel:
 
 
 def evaluate(kernels: Sequence[Kernel], lanes: int) -> list[Array]:
-    """Return the bits of what the kernels compute."""
+    """Return the results of the kernels, as bits."""
     arrays = [bits for kernel in kernels for _, bits in kernel.operands]
     results = compile_module(parse_module(make_ir_context(), module_text(kernels, lanes), "x"))(
         *(bits.view(f"i{bits.itemsize}") for bits in arrays)
@@ -142,7 +143,8 @@ def loop_text(kernel: Kernel, k: int, lanes: int) -> Iterator[str]:
 
 
 def check(kernels: Sequence[Kernel], expected: Sequence[Array], lanes: int) -> None:
-    """Compare bits; of a NaN, whose sign arithmetic does not define, that it is a quiet one."""
+    """Compare the results of the kernels with the expected bits. A NaN need only be quiet, as
+    its sign is not defined."""
     for kernel, actual, other in zip(kernels, evaluate(kernels, lanes), expected, strict=True):
         if kernel.result in DTYPES:
             quiet = QUIET[kernel.result]
@@ -169,7 +171,7 @@ def rounded_fraction(x: Fraction, element: str) -> float:
 
 
 def rounded(x: Array, element: str) -> Array:
-    """Return the bits of f64 rounded once, by scaling with powers of 2, which is exact."""
+    """Return the bits of f64 numbers rounded once: scaling by powers of 2 is exact."""
     with np.errstate(all="ignore"):
         exponent = np.maximum(np.frexp(x)[1] - DIGITS[element], LEAST[element])
         result = np.ldexp(np.rint(np.ldexp(x, -exponent)), exponent)
@@ -178,13 +180,13 @@ def rounded(x: Array, element: str) -> Array:
 
 
 def bits_of(x: Array, element: str) -> Array:
-    """Return the bits of numbers that an element can be, or of what overflows."""
+    """Return the bits of numbers that `element` represents exactly, or that overflow."""
     with np.errstate(all="ignore"):
         return x.astype(np.float32).astype(DTYPES[element]).view(np.uint16)
 
 
 def numbers(bits: Array, element: str) -> Array:
-    """Return as f64 the numbers that have these bits."""
+    """Return the numbers with these bits as f64."""
     with np.errstate(all="ignore"):
         return bits.view(DTYPES[element]).astype(np.float64)
 
@@ -194,8 +196,8 @@ def random_bits(count: int, width: int) -> Array:
 
 
 def boundaries(half: str, wide: str) -> Array:
-    """Return the bits of the numbers halfway between two of 16 bits, of their neighbors and of as
-    many random ones."""
+    """Return the bits of the numbers of type `wide` halfway between two neighbors of type
+    `half`, of the next larger and smaller numbers, and of as many random numbers."""
     dtype = DTYPES[wide]
     all = numbers(ALL, half)
     finite = all[np.isfinite(all)]
@@ -228,7 +230,7 @@ def test_extension_is_exact(processor: str, lanes: int):
 
 
 def test_all_patterns_come_back(processor: str, lanes: int):
-    """A NaN with its payload, and quiet."""
+    """Extension and truncation restore all bits, except that a NaN becomes quiet."""
     kernels = [
         Kernel(
             f"%w = arith.extf %a : {{{half}}} to {{{wide}}}\n"
@@ -252,14 +254,14 @@ def test_truncation_rounds_once(processor: str, lanes: int):
     expected = [rounded(numbers(bits, wide), half) for half, wide, bits in sources]
     with np.errstate(all="ignore"):
         for (half, wide, bits), other in zip(sources, expected, strict=True):
-            if (half, wide) != ("bf16", "f64"):  # which ml_dtypes rounds twice
+            if (half, wide) != ("bf16", "f64"):  # ml_dtypes rounds this twice
                 peer = bits.view(DTYPES[wide]).astype(DTYPES[half]).view(np.uint16)
                 number = ~np.isnan(other.view(DTYPES[half]))
                 np.testing.assert_array_equal(peer[number], other[number])
     check(kernels, expected, lanes)
 
 
-def test_integers_are_rounded_once(processor: str):  # xDSL has no conversions of vectors of them
+def test_integers_are_rounded_once(processor: str):  # xDSL cannot convert vectors of integers
     kernels: list[Kernel] = []
     expected: list[Array] = []
     for half, (type, width), sign in product(
@@ -279,7 +281,8 @@ def test_integers_are_rounded_once(processor: str):  # xDSL has no conversions o
 
 
 def integers(width: int, digits: int) -> Array:
-    """Return integers near to powers of 2 and to what is halfway between two of so many digits."""
+    """Return integers at and beside powers of 2, and at and beside the midpoints between two
+    numbers of `digits` binary digits."""
     mask = (1 << width) - 1
     powers = [1 << n for n in range(width)]
     ties = [p | p >> digits for p in powers] + [p | p >> digits | p >> digits - 1 for p in powers]
@@ -328,7 +331,8 @@ UNARY = {
 
 
 def pairs(half: str) -> tuple[Array, Array]:
-    """Return random pairs, many of denormal and small numbers, and those of some numbers."""
+    """Return pairs of numbers: all pairs of some special values, small and denormal numbers,
+    random bits."""
     least_normal = 1 << DIGITS[half] - 1
     near = [0, 1, 2, 3, least_normal - 1, least_normal, least_normal + 1]
     one = int(bits_of(np.ones(1), half)[0])
@@ -336,7 +340,7 @@ def pairs(half: str) -> tuple[Array, Array]:
     some = [*near, one - 1, one, one + 1, infinity - 1, infinity, infinity + 1]
     table = [*product([s | b for s in (0, SIGN) for b in some], repeat=2)]
     small = RNG.integers(0, 4 * least_normal, (2, 1 << 16), np.uint16)
-    small[1, ::2] += one - 2 * least_normal  # products and quotients that are small
+    small[1, ::2] += one - 2 * least_normal  # gives small products and quotients
     lhs, rhs = np.concatenate(
         [np.array(table).T, small, random_bits(1 << 18, 16).reshape(2, -1)], 1
     )
@@ -360,7 +364,8 @@ def test_arithmetic_is_correctly_rounded(processor: str, lanes: int):
 
 
 def test_denormal_results_of_bf16(processor: str):
-    """All products and quotients in the range where f32 has fewer digits, and rounds first."""
+    """Test all significands with the exponents for which the f32 result is denormal too, and so
+    rounded to fewer digits before it is rounded to bf16."""
     significands = np.arange(1.0, 256)
     x, y = np.meshgrid(significands, significands)
     kernels: list[Kernel] = []
@@ -369,7 +374,7 @@ def test_denormal_results_of_bf16(processor: str):
         ("arith.mulf", np.multiply, -20, range(-131, -110)),
         ("arith.divf", np.divide, -100, range(17, 43)),
     ):
-        # 255 * 255 is odd: a multiple of 16 of them are 16 times as many.
+        # Each of the 255 * 255 pairs with 16 exponents: the size is a multiple of 16 lanes.
         a = np.repeat(bits_of(np.ldexp(x, scale).ravel(), "bf16"), 16)
         for part in (exponents[:16], exponents[-16:]):
             b = bits_of(np.ldexp(y.reshape(-1, 1), np.array(part)).ravel(), "bf16")
@@ -388,7 +393,7 @@ def test_multiply_add_is_rounded_once(processor: str, lanes: int):
         kernels.append(Kernel(f"%v = math.fma %a, %b, %c : {{{half}}}", half, operands))
         x, y, z = (map(Fraction, numbers(bits, half)) for bits in (a, b, c))
         sums = [rounded_fraction(x * y + z, half) for x, y, z in zip(x, y, z, strict=True)]
-        # A fraction has no sign of zero.
+        # A Fraction does not distinguish -0 from 0: take zeros from the sum in f64.
         with np.errstate(all="ignore"):
             near = numbers(a, half) * numbers(b, half) + numbers(c, half)
         expected.append(bits_of(np.where(near == 0, near, sums), half))
@@ -396,8 +401,8 @@ def test_multiply_add_is_rounded_once(processor: str, lanes: int):
 
 
 def addends(half: str) -> Array:
-    """Return a, b and c: random numbers, and products of small significands, many of which are
-    halfway between two numbers, with a c that is mostly far below them."""
+    """Return a, b and c for a * b + c: random numbers, and products of small significands, many
+    halfway between two numbers, with a c that is mostly much smaller."""
     digits, least_normal = DIGITS[half], 1 << DIGITS[half] - 1
     one, infinity = (int(bits_of(np.array([x]), half)[0]) for x in (1, np.inf))
     odd = least_normal >> digits // 2
@@ -465,7 +470,7 @@ def test_reductions_are_rounded_after_each_step(processor: str, half: str, with_
         assert result == total, kind
 
 
-# Values that are moved
+# Loads, stores, selects and constants
 
 
 MOVES = """

@@ -1,4 +1,5 @@
-"""Object code needs nothing but libm of C99 and a few functions on memory, for any processor."""
+"""Object code for any processor needs only functions of libm that are in C99, and a few
+functions on memory."""
 
 from __future__ import annotations
 
@@ -56,16 +57,16 @@ PROCESSORS = [
     *(("x86_64-unknown-linux-gnu", f"x86-64{level}", 0) for level in ("", "-v2", "-v3", "-v4")),
     ("aarch64-unknown-linux-gnu", "generic", 1),
 ]
-"""Triple, processor and level of code generation: with 0 most is as with 3, and fast; for aarch64
-LLVM then selects instructions in another way."""
+"""Triple, processor and level of code generation. Level 0 is fast and needs nearly the same symbols
+as level 3, except for aarch64, where LLVM then uses another instruction selector (GlobalISel)."""
 
 
 def symbols_not_allowed(module: ModuleOp, level: int = 0) -> dict[str, str]:
-    """Return the undefined symbols of the machine code of a module that are not allowed, each with
-    a processor for which it is needed.
+    """Return the undefined symbols of a compiled module that are not in `ALLOWED`, each with a
+    processor whose code needs it.
 
-    LLVM makes nearly all calls when it selects instructions, at all levels of optimization; a few
-    more if `level` is at least 1, of loops and of other calls.
+    LLVM introduces nearly all calls during instruction selection, at every optimization level; with
+    `level` of at least 1 a few more, in place of loops and of other calls.
     """
     prepared = prepare(module, "main")
     ir = find_tools().llvm_ir(mlir_text(prepared.module), to_llvm(prepared.by_pointer))
@@ -86,7 +87,7 @@ def symbols_not_allowed(module: ModuleOp, level: int = 0) -> dict[str, str]:
 
 
 def kernel_or_none(op: Operation, name: str) -> PrimFuncOp | None:
-    """Return the kernel of an operation, None if there is none for its element types."""
+    """Return the kernel of `op`, or None if its element types are not supported."""
     try:
         return kernel_of(function_of(op, name))
     except NoKernel:
@@ -94,7 +95,8 @@ def kernel_or_none(op: Operation, name: str) -> PrimFuncOp | None:
 
 
 def calling(kernels: Sequence[PrimFuncOp]) -> ModuleOp:
-    """Return a module whose function `@main` calls the kernels, each on buffers of its own."""
+    """Return a module with the kernels and a function `@main` that calls each on its own
+    buffers."""
     main = PrimFuncOp("main", [type for k in kernels for type in k.function_type.inputs])
     buffers = iter(main.args)
     calls = [CallOp(k.sym_name.data, [next(buffers) for _ in k.args]) for k in kernels]
@@ -103,7 +105,7 @@ def calling(kernels: Sequence[PrimFuncOp]) -> ModuleOp:
 
 
 def test_each_operation_has_an_instance():
-    """Without one, its kernels would not be tested below."""
+    """An operation without an instance would not be tested by `test_kernels`."""
     missing = set(RELAX)
     for element in ELEMENTS:
         for op in instances(element):
@@ -125,7 +127,7 @@ def test_kernels(element: Element):
 # Operations of MLIR's own dialects
 
 NOT_TESTED = {arith.ConstantOp, arith.IndexCastOp, math.IPowIOp}
-"""Operations without a computation, and what MLIR has no conversion to LLVM for."""
+"""Operations that compute nothing, and operations that MLIR does not convert to LLVM."""
 ARITHMETIC = [
     cls
     for cls in cast("list[type[IRDLOperation]]", [*arith.Arith.operations, *math.Math.operations])
@@ -135,13 +137,13 @@ CONVERSIONS: dict[type[Operation], Callable[[Element, Element], bool]] = {
     arith.ExtFOp: lambda old, new: old.bitwidth < new.bitwidth,
     arith.TruncFOp: lambda old, new: old.bitwidth > new.bitwidth,
 }
-"""Between which floats there are conversions, which xDSL does not verify."""
+"""The types between which floats are converted, which xDSL does not verify."""
 LANES = 4
 
 
 def arithmetic(types: Sequence[Attribute]) -> Iterator[Operation]:
-    """Yield the operations of arith and math on numbers or vectors of these types, with all valid
-    types of operands and results."""
+    """Yield the operations of arith and math, with all valid combinations of these types as
+    operands and results."""
     bits, integers = (with_element(types[0], element) for element in (i1, i32))
     for cls in ARITHMETIC:
         definition = cls.get_irdl_definition()
@@ -176,8 +178,8 @@ def is_valid(op: Operation) -> bool:
 
 
 def computing(ops: Sequence[Operation]) -> ModuleOp:
-    """Return a module with a function for each operation, on buffers that hold the operands and the
-    results, and a function `@main` that calls them."""
+    """Return a module with one function for each operation, which loads the operands from
+    buffers and stores the results, and a function `@main` that calls all of them."""
     functions = [function_on_buffers(op, f"f{i}") for i, op in enumerate(ops)]
     main = func.FuncOp("main", ([t for f in functions for t in f.function_type.inputs], []))
     buffers = iter(main.args)

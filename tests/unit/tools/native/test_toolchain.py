@@ -1,4 +1,4 @@
-"""Where MLIR's tools are looked for, and what is said if they are not there."""
+"""Finding MLIR's tools, and the errors if one is missing, fails or is too old."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passline.tools.native.toolchain import Tools, find_tools
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one directory on the PATH."""
+    """Return a temporary directory, the only one on the PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("PASSLINE_MLIR_OPT", raising=False)
     monkeypatch.delenv("PASSLINE_MLIR_TRANSLATE", raising=False)
@@ -80,9 +80,11 @@ def test_a_tool_that_fails(path: Path):
 
 def test_a_tool_that_says_nothing(path: Path):
     fails, works = tool(path, "a", "exit 1"), tool(path, "b")
-    with pytest.raises(PasslineError, match=f"{fails} failed with status 1:\nit says nothing$"):
+    with pytest.raises(PasslineError, match=f"{fails} failed with status 1:\nno error message$"):
         Tools(fails, works).llvm_ir("", [])
-    with pytest.raises(PasslineError, match=f"'{works}' prints nothing, so it is none of MLIR's"):
+    with pytest.raises(
+        PasslineError, match=f"'{works}' printed nothing, so it is not one of MLIR's"
+    ):
         Tools(works, works).llvm_ir("", [])
 
 
@@ -91,7 +93,9 @@ def test_a_tool_that_is_too_old(path: Path):
         'test "$1" = --version && echo "  Debian LLVM version {}.0.6" || {{ echo no >&2; exit 1; }}'
     )
     old, new = tool(path, "a", text.format(14)), tool(path, "b", text.format(19))
-    with pytest.raises(PasslineError, match="no\nit is of LLVM 14, expected 19 or newer: install"):
+    with pytest.raises(
+        PasslineError, match="no\nit belongs to LLVM 14, expected 19 or newer: install"
+    ):
         Tools(old, new).llvm_ir("", [])
     with pytest.raises(PasslineError, match="failed with status 1:\nno$"):
         Tools(new, old).llvm_ir("", [])
