@@ -87,17 +87,20 @@ class TypedProperty(property):
     """
 
     def __init__(self, define: Callable[[str], object], value_of: Callable[[Any], object]) -> None:
-        super().__init__(self._value)
+        super().__init__()
         self._define = define
         self._value_of = value_of
 
     def __set_name__(self, owner: type[IRDLOperation], name: str) -> None:
-        self._name = name
-        setattr(owner, f"{name}_attr", self._define(name))
+        value_of = self._value_of
 
-    def _value(self, op: IRDLOperation) -> object:
-        attribute = op.properties.get(self._name)
-        return None if attribute is None else self._value_of(attribute)
+        def value(op: IRDLOperation) -> object:
+            attribute = op.properties.get(name)
+            return None if attribute is None else value_of(attribute)
+
+        # A closure, not a method: inference reads several properties of each operation.
+        super().__init__(value)
+        setattr(owner, f"{name}_attr", self._define(name))
 
 
 def _number(attribute: Int | Float64) -> int | float:
