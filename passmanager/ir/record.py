@@ -13,8 +13,8 @@ from .per_class import PerClass
 __all__ = ["Record", "State", "node_kind"]
 
 State: TypeAlias = list[object]
-"""A record of ops: a flat list of references, about 7 for each op. There is no object for each op,
-which the garbage collector would have to visit. The list is a sequence of entries:
+"""A record of ops: a flat list of references, about 7 for each op. No object is created for each op,
+as the garbage collector would have to visit it. The list is a sequence of entries:
 
     op, operands, results, result types.., property names.., property values..,
         [attribute dict, names.., values..], [successors], [regions]
