@@ -31,10 +31,10 @@ class PassInstrument:
         return type(self).__name__
 
     def enter_pass_ctx(self) -> None:
-        """Handle that the context of this instrument is being entered."""
+        """Handle the start of the context of this instrument."""
 
     def exit_pass_ctx(self) -> None:
-        """Handle that the context of this instrument has been left."""
+        """Handle the end of the context of this instrument."""
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
         """Return whether the pass may run; it is blocked if one instrument returns False."""
@@ -47,13 +47,13 @@ class PassInstrument:
         return True
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """Handle that the pass is about to run on `module`."""
+        """Handle the start of the pass on `module`."""
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """Handle that the pass has run, and `module` was verified."""
+        """Handle the end of the pass, after its changes of `module` were verified."""
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        """Handle that the pass raised `error`; called if `run_before_pass` was called for it."""
+        """Handle the failure of a pass whose start was handled; `error` is its exception."""
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
         """Handle that the pass did not run. `reason` is `disabled`, `opt_level 3 > 2`, or
@@ -61,20 +61,17 @@ class PassInstrument:
         """
 
     def run_before_analysis(self, op: Operation, analysis: type) -> None:
-        """Handle that an analysis of `op`, which the running pass needs, is about to be
-        computed.
-        """
+        """Handle the start of the computation of an analysis of `op`, which the running pass
+        needs."""
 
     def run_after_analysis(self, op: Operation, analysis: type) -> None:
-        """Handle that the analysis has been computed and cached."""
+        """Handle the end of the computation of an analysis, which is cached now."""
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        """Handle that the analysis raised `error`; called if `run_before_analysis` was called for
-        it.
-        """
+        """Handle the failure of an analysis whose start was handled; `error` is its exception."""
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
-        """Handle that the cached analysis was dropped because the running pass changed the IR."""
+        """Handle the removal of an analysis from the cache, as the IR may have changed."""
 
 
 @overload

@@ -38,7 +38,7 @@ class Installed:
     """The key of a pass name -> the name."""
 
     def add_pass(self, name: str, factory: PassFactory) -> None:
-        """Register a pass under `name`, in the place of another pass of that name."""
+        """Register a pass under `name`, replacing another pass of that name."""
         self.passes.pop(self.names.get(name_key(name), ""), None)
         self.passes[name] = factory
         self.names[name_key(name)] = name

@@ -60,7 +60,7 @@ class Frame:
         try:
             self.flush(renderer)
         except DiagnosticError:
-            pass  # `error` came first; the user sees the diagnostics all the same.
+            pass  # `error` came first, and the diagnostics are rendered.
         strip_ir_notes(error)
         op = self.function
         if isinstance(error, InvalidIRError) and not self.info.composite:
@@ -216,9 +216,9 @@ class Run:
         """Update the valid passes and the analyses after a pass with these changes."""
         if changes:
             kept = frozenset(preserves)
-            undone = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
-            self._valid -= undone
-            self.invalidated_by.update(dict.fromkeys(undone, info.name))
+            invalidated = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
+            self._valid -= invalidated
+            self.invalidated_by.update(dict.fromkeys(invalidated, info.name))
             self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
         # A pass is valid after it ran: it need not list itself in `preserves`.
         if info.key in self._tracked:
@@ -226,7 +226,8 @@ class Run:
             self.invalidated_by.pop(info.key, None)
 
     def forget(self, error: BaseException) -> None:
-        """Forget all knowledge of the module, which `error` reset to an earlier state."""
+        """Drop all that is known of the module, which was restored to an earlier state due to
+        `error`."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
         self._valid.clear()

@@ -109,8 +109,10 @@ def element_of(type: Attribute) -> Attribute:
 def known_type(
     type: Attribute, old: Attribute | None, new: Element, shape: tuple[int, ...]
 ) -> TensorType[Attribute]:
-    """Return a type of known shape: that of `type` if it has one, with the last number of `shape`
-    for unknown dimensions, or else `shape`."""
+    """Return `type` with a known shape, and the element type `new` if it was `old`.
+
+    An unknown dimension becomes the last number of `shape`, an unknown shape becomes `shape`.
+    """
     element = new if element_of(type) == old else element_of(type)
     if isinstance(type, TensorType):
         known = cast("TensorType[Attribute]", type).get_shape()

@@ -22,7 +22,7 @@ __all__ = ["Lowering", "Mismatch", "check_lowering", "random_lowering"]
 
 
 class Mismatch(Exception):
-    """A result that differs from that of the network by more than rounding explains."""
+    """A result that differs from the network's by more than rounding errors explain."""
 
 
 @dataclass(frozen=True)
