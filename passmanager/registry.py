@@ -48,9 +48,8 @@ class Installed:
 def installed() -> Installed:
     """Return the registry, filled on the first call from all `xdsl.universe` entry points.
 
-    If two plugins offer a pass, dialect or target of one name, the first in the order of the
-    plugins' names is kept, but always xDSL's own, with a warning; xDSL's `Universe.get_multiverse`
-    raises.
+    If several plugins offer a pass, dialect or target of one name, xDSL's own is kept, or else that
+    of the first plugin by name, and a warning is logged; xDSL's `Universe.get_multiverse` raises.
     """
     from importlib.metadata import entry_points
 
