@@ -53,12 +53,15 @@ class PassInstrument:
         """Handle the end of the pass, after its changes of `module` were verified."""
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        """Handle the failure of a pass whose start was handled; `error` is its exception."""
+        """Handle the failure of the pass: `error` is the exception of its body or of verification.
+
+        It is not called if `run_before_pass` or `run_after_pass` of an instrument raised for this
+        pass.
+        """
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """Handle that the pass did not run. `reason` is `disabled`, `opt_level 3 > 2`, or
-        `should_run of` the instruments that blocked it.
-        """
+        """Handle the skip of a pass. `reason` is `disabled`, `opt_level 3 > 2`, or `should_run
+        of` and the instruments that blocked it."""
 
     def run_before_analysis(self, op: Operation, analysis: type) -> None:
         """Handle the start of the computation of an analysis of `op`, which the running pass
@@ -68,7 +71,7 @@ class PassInstrument:
         """Handle the end of the computation of an analysis, which is cached now."""
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        """Handle the failure of an analysis whose start was handled; `error` is its exception."""
+        """Handle the failure of the analysis: `error` is the exception of its computation."""
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
         """Handle the removal of an analysis from the cache, as the IR may have changed."""
