@@ -259,7 +259,7 @@ def collection_type(type: Tensor) -> Tensor:
     """Return the type of any number of values of `type`, stacked along a new first axis."""
     shape = shape_of(type)
     if shape is None or DYNAMIC_INDEX in shape:
-        raise Unsupported(f"collects values of type {type}, whose shape is not known")
+        raise Unsupported(f"collects values of type {type}, whose size is not known")
     return with_shape(type, (DYNAMIC_INDEX, *shape))
 
 
