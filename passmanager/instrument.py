@@ -60,8 +60,11 @@ class PassInstrument:
         """
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """Handle the skip of a pass. `reason` is `disabled`, `opt_level 3 > 2`, or `should_run
-        of` and the instruments that blocked it."""
+        """Handle the skip of a pass.
+
+        `reason` is `disabled`, `opt_level 3 > 2`, or `should_run of` and the instruments that
+        blocked it.
+        """
 
     def run_before_analysis(self, op: Operation, analysis: type) -> None:
         """Handle the start of the computation of an analysis of `op`, which the running pass

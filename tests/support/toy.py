@@ -64,7 +64,7 @@ def tags(op: Operation) -> list[str]:
 
 @dataclass(frozen=True)
 class Append(ModulePass):
-    """A pass that appends an op with a tag to the module; tags show the order of the passes."""
+    """Append an op with a tag to the module; the tags show the order of the passes."""
 
     name = "toy-append"
 
@@ -75,7 +75,7 @@ class Append(ModulePass):
 
 
 class Nothing(ModulePass):
-    """A pass that changes nothing."""
+    """Change nothing."""
 
     name = "toy-nothing"
 
@@ -85,7 +85,7 @@ class Nothing(ModulePass):
 
 @dataclass(frozen=True)
 class Fail(ModulePass):
-    """A pass that raises ValueError."""
+    """Raise ValueError."""
 
     name = "toy-fail"
 
@@ -96,7 +96,7 @@ class Fail(ModulePass):
 
 
 class Tag(FunctionPass):
-    """A pass that sets the attribute `seen` on each function."""
+    """Set the attribute `seen` on each function."""
 
     name = "toy-tag"
 
