@@ -1,14 +1,14 @@
-"""How long the nine real models of the onnx package take from the loaded ONNX model to the fused
-module of -O3, beside TVM and onnxruntime.
+"""The time that the nine real models of the onnx package take from the loaded ONNX model to the
+fused module of -O3, beside TVM and onnxruntime.
 
     make bench-models [MODEL ...]        # installs apache-tvm and onnxruntime
 
-Milliseconds. `warm` is the best of several runs in this process, without the verification of what
-each pass changed, which the peers do not do either; `verified` is with it, as passes run by
-default. `cold` is the first run in a new process, with its imports. The garbage collector is set as
-in passline-opt. A session of onnxruntime with all optimizations also selects kernels and
-packs weights, and does not give a module: the two are not like for like. TVM is timed in its passes
-FoldConstant and FuseOps alone, without its import, and once, as it takes seconds.
+Times are in milliseconds. `warm` is the best of several runs in this process, without verification
+after each pass, which the peers do not do either; `verified` is with it, the default. `cold` is the
+first run in a new process, with its imports. The garbage collector is set as in passline-opt. `ORT
+session` is the creation of an onnxruntime session with all optimizations; it also selects kernels
+and packs weights, and does not give a module, so the two are not like for like. `TVM` is the time
+of its passes FoldConstant and FuseOps alone, in a single run, as it takes seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROUNDS = 7
 
 
 def optimized(model: onnx.ModelProto, verify_each: bool = False) -> ModuleOp:
-    """Return the fused module."""
+    """Import and optimize a model; return the fused module."""
     module = import_model(model)
     with PassContext(opt_level=3, verify_each=verify_each):
         parse_pipeline(",".join(OPTIMIZE)).apply(None, module)

@@ -1,13 +1,14 @@
-"""How fast machine code is: kernels, and the nine real models of the onnx package with seeded
-weights, beside numpy and onnxruntime in one run.
+"""The speed of machine code: kernels, and the nine real models of the onnx package with seeded
+weights, beside numpy and onnxruntime in the same process.
 
     make bench-native [MODEL ...]        # installs onnxruntime; needs mlir-opt
 
-One thread each. Milliseconds, the least of several runs, those of the peers in turn with ours; a
-ratio is how many times faster ours is. `-O0` is without optimization, so without fusion; `numpy` is
-the numpy semantics of the -O3 module, `ORT` onnxruntime with all its optimizations, `compile` the
-seconds from the ONNX model to machine code. Kernels: matrix products beside numpy's, and the four
-commonest convolutions of ResNet-50, with bias and relu, beside onnxruntime's.
+One thread each. Times are in milliseconds, the best of several runs, in which ours and the peers
+take turns; a ratio is the peer's time divided by ours. `-O0` is without optimization, so without
+fusion; `numpy` is the numpy semantics of the -O3 module; `ORT` is onnxruntime with all its
+optimizations; `compile` is the time from the ONNX model to machine code, in seconds. The kernels
+are matrix products, beside numpy's, and the four most frequent convolutions of ResNet-50 with bias
+and relu, beside onnxruntime's.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Run = Callable[[], object]
 
 
 def compiled(module: ModuleOp) -> NativeFunction:
-    """`@main` of an optimized module as machine code."""
+    """Compile `@main` of an optimized module to machine code."""
     with PassContext(opt_level=3, verify_each=False):
         return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
 
@@ -64,8 +65,8 @@ def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
 
 
 def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[float]:
-    """The least time of each, one after the other again and again; short ones several times at
-    once."""
+    """Return the best time of each function; they take turns, and short ones are repeated in
+    each turn."""
     best: list[float] = []
     repeats: list[int] = []
     for run in runs:
@@ -84,7 +85,7 @@ def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[floa
 
 
 def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
-    """A run of a model in onnxruntime, with one thread."""
+    """Return a function that runs a model in onnxruntime with one thread."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1
@@ -104,7 +105,7 @@ def table_of(title: str, *columns: str) -> Table:
 
 
 def one_node(op: str, shapes: Mapping[str, Sequence[int]], **attributes: object) -> onnx.ModelProto:
-    """A model of one operation of f32 tensors, then Relu if it has a bias."""
+    """Return a model of one operation on f32 tensors, followed by Relu if it has a bias."""
     tensor = onnx.TensorProto.FLOAT
     inputs = [helper.make_tensor_value_info(name, tensor, s) for name, s in shapes.items()]
     nodes = [helper.make_node(op, [*shapes], ["y"], **attributes)]
@@ -118,7 +119,8 @@ def one_node(op: str, shapes: Mapping[str, Sequence[int]], **attributes: object)
 
 
 def commonest_convolutions(count: int) -> list[tuple[int, dict[str, tuple[int, ...]], Conv2dOp]]:
-    """Of ResNet-50: how often there is one, its shapes, and an example."""
+    """Return the `count` most frequent convolutions of ResNet-50: how often each occurs, its
+    shapes, and one of its operations."""
     module = import_model(seeded("resnet50", 0))
     found = [op for op in walk(module) if isinstance(op, Conv2dOp)]
     keys = {op: str([*op.properties.values(), *op.operand_types]) for op in found}
@@ -176,7 +178,7 @@ def time_models(names: Sequence[str]) -> Table:
 
 
 def time_model(name: str) -> list[str]:
-    """The row of a model."""
+    """Return the row of a model in the table."""
     model = seeded(name, 0)
     inputs = random_input(model, 0)
     arrays = [*inputs.values()]

@@ -1,8 +1,9 @@
-"""The cost of the infrastructure: a no-op pass, in a Sequential of a thousand, beside TVM.
+"""The cost of the infrastructure for a no-op pass, in a Sequential of a thousand, beside TVM.
 
     make bench        # installs apache-tvm
 
-Both run in this process by turns; the best of several rounds counts. Microseconds per pass.
+Both run in this process and take turns; the best of several rounds counts. Times are in
+microseconds per pass.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Watcher(PassInstrument):
 
 
 def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[], None]:
-    """Return a run of our Sequential."""
+    """Return a function that runs our Sequential."""
     pipeline, module, ir_context = Sequential([nothing] * PASSES), ModuleOp([]), Context()
     ctx = PassContext(instruments=instruments, verify_each=verify_each)
 
@@ -43,7 +44,7 @@ def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[]
 
 
 def tvms(with_instrument: bool) -> Callable[[], None]:
-    """Return a run of TVM's Sequential; ImportError if TVM is not installed."""
+    """Return a function that runs TVM's Sequential; ImportError if TVM is not installed."""
     import tvm
     from tvm.ir import instrument, transform
 
@@ -62,7 +63,7 @@ def tvms(with_instrument: bool) -> Callable[[], None]:
 
 
 def main() -> None:
-    """Time all variants by turns and print the best of each."""
+    """Time all variants in turn, and print the best of each."""
     runs = {
         "Passline": ours(),
         "Passline, with an instrument": ours(Watcher()),

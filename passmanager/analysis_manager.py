@@ -35,10 +35,10 @@ class AnalysisManager:
     """The cache of the analyses of one run.
 
     An analysis is a plain class, constructed from an op. If its constructor takes a second
-    argument, that is this manager, which it may ask for other analyses. A result stays cached until
-    a pass that does not list its class in `preserves` changes the op; of an analysis of the module,
-    until any change. All results computed from an invalid one are dropped with it. A pass that
-    needs an analysis of IR that it has just changed itself constructs the class directly.
+    argument, it gets this manager, to ask for other analyses. A result stays cached until a pass
+    that does not list its class in `preserves` changes the top-level op around the op; an analysis
+    of the module is dropped at any change. All results computed from a dropped one are dropped,
+    too. A pass that needs an analysis of IR that it has just changed constructs the class itself.
 
     `watch` is called before anything is computed; `instrumentor` returns the dispatcher of events.
     """
@@ -106,7 +106,7 @@ class AnalysisManager:
             return
         removed = set(changes.removed)
         changed = removed | changes.top_level
-        # Analyses of removed ops go in any case: nothing of them can be preserved.
+        # Analyses of removed ops are dropped, also those of `preserved` classes.
         dropped = {
             (cls, op)
             for (cls, op), entry in self._entries.items()

@@ -1,4 +1,4 @@
-"""The options of a PassContext: those of its passes, and registered ones that belong to no pass."""
+"""The options of a PassContext: options of passes, and registered ones that belong to no pass."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ def option_type(key: str) -> object | None:
 
 
 def config_types() -> dict[str, dict[str, str]]:
-    """Return all keys that a context's `config` takes, those of passes as `pass.field`, with their
-    types as text under `type`.
+    """Return all keys that a context's `config` takes, with their types as text under `type`; the
+    key of an option of a pass is `pass.field`.
     """
     found: dict[str, dict[str, str]] = {}
     for key in _all_keys():

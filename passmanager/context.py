@@ -111,7 +111,7 @@ class PassContext:
         self._exit_instruments()
 
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
-        """Exit the instruments of this context and enter `instruments` in their place."""
+        """Exit the instruments of this context, and enter `instruments` instead."""
         new = check_instruments(instruments)
         self._exit_instruments()
         self.instruments = new

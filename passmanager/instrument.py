@@ -31,10 +31,10 @@ class PassInstrument:
         return type(self).__name__
 
     def enter_pass_ctx(self) -> None:
-        """Handle that the context of this instrument is being entered."""
+        """Handle the start of the context of this instrument."""
 
     def exit_pass_ctx(self) -> None:
-        """Handle that the context of this instrument has been left."""
+        """Handle the end of the context of this instrument."""
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
         """Return whether the pass may run; it is blocked if one instrument returns False."""
@@ -47,34 +47,37 @@ class PassInstrument:
         return True
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """Handle that the pass is about to run on `module`."""
+        """Handle the start of the pass on `module`."""
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        """Handle that the pass has run, and `module` was verified."""
+        """Handle the end of the pass, after its changes of `module` were verified."""
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
-        """Handle that the pass raised `error`; called if `run_before_pass` was called for it."""
+        """Handle the failure of the pass: `error` is the exception of its body or of verification.
+
+        It is not called if `run_before_pass` or `run_after_pass` of an instrument raised for this
+        pass.
+        """
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
-        """Handle that the pass did not run. `reason` is `disabled`, `opt_level 3 > 2`, or
-        `should_run of` the instruments that blocked it.
+        """Handle the skip of a pass.
+
+        `reason` is `disabled`, `opt_level 3 > 2`, or `should_run of` and the instruments that
+        blocked it.
         """
 
     def run_before_analysis(self, op: Operation, analysis: type) -> None:
-        """Handle that an analysis of `op`, which the running pass needs, is about to be
-        computed.
-        """
+        """Handle the start of the computation of an analysis of `op`, which the running pass
+        needs."""
 
     def run_after_analysis(self, op: Operation, analysis: type) -> None:
-        """Handle that the analysis has been computed and cached."""
+        """Handle the end of the computation of an analysis, which is cached now."""
 
     def analysis_failed(self, op: Operation, analysis: type, error: BaseException) -> None:
-        """Handle that the analysis raised `error`; called if `run_before_analysis` was called for
-        it.
-        """
+        """Handle the failure of the analysis: `error` is the exception of its computation."""
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
-        """Handle that the cached analysis was dropped because the running pass changed the IR."""
+        """Handle the removal of an analysis from the cache, as the IR may have changed."""
 
 
 @overload

@@ -21,9 +21,9 @@ _log = logging.getLogger(__name__)
 class PassInstrumentor:
     """The caller of the hooks of some instruments, which it holds in a fixed order.
 
-    An exception from a hook that runs while no other exception is on its way gains a note that
-    names the instrument, and propagates: hooks after it are not called. One from a hook that
-    reports a failure becomes a note on that failure, and all hooks are called.
+    An exception of `run_before_pass`, `run_after_pass` or a hook about analyses gains a note that
+    names the instrument, and propagates: the hooks after it are not called. An exception of a hook
+    that runs because of a failure becomes a note on that failure instead, and all hooks are called.
     Source: MLIR's `PassInstrumentor`.
     """
 
@@ -54,7 +54,7 @@ class PassInstrumentor:
     def find_blockers(self, module: ModuleOp, info: PassInfo) -> str | None:
         """Return the names of the instruments whose `should_run` refuses the pass, or None.
 
-        All instruments are asked. Errors: TypeError for an answer that is no bool.
+        All instruments are asked. Errors: TypeError for an answer that is not a bool.
         """
         blockers: list[str] = []
         for instrument in self.instruments:
@@ -137,7 +137,7 @@ class PassInstrumentor:
                 raise
 
     def _call_and_note(self, hook: str, error: BaseException, *arguments: object) -> None:
-        """Call a hook while `error` is on its way: exceptions from it become notes on `error`."""
+        """Call a hook while `error` propagates: exceptions from it become notes on `error`."""
         for instrument in self.instruments:
             call: Callable[..., None] = getattr(instrument, hook)
             try:
@@ -165,7 +165,7 @@ def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
 
 
 def _exit_and_log(instrument: PassInstrument) -> None:
-    """Exit an instrument while an exception is on its way: a second exception is logged only."""
+    """Exit an instrument while an exception propagates; a second exception is only logged."""
     try:
         instrument.exit_pass_ctx()
     except Exception:

@@ -1,4 +1,4 @@
-"""The reading of option values from the text of a pipeline or a command line."""
+"""A reader of option values in the text of a pipeline or a command line."""
 
 from __future__ import annotations
 

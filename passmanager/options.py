@@ -42,7 +42,8 @@ class PassOption(NamedTuple):
 
 @cache
 def pass_options(cls: type) -> tuple[PassOption, ...]:
-    """Return the options of a pass class, in the order of its fields; empty for no dataclass.
+    """Return the options of a pass class, in the order of its fields; empty if it is not a
+    dataclass.
 
     The help of a field is in its metadata under `help`.
     """

@@ -44,7 +44,7 @@ def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
     if snapshot.update():
         raise PassContractError(
             f"pass '{info.name}' claims to preserve '{pass_.name}', "
-            "but running that again changes the module"
+            "but running it again changes the module"
         )
 
 
@@ -58,7 +58,7 @@ def _check_analysis(analysis: type[object], info: PassInfo, changes: Changes, ru
         if not _equal(kept, fresh):
             raise PassContractError(
                 f"pass '{info.name}' claims to preserve {analysis.__name__}, "
-                f"but that of '{op.name}' is different now"
+                f"but the analysis of '{op.name}' has changed"
             )
 
 

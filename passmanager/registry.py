@@ -38,7 +38,7 @@ class Installed:
     """The key of a pass name -> the name."""
 
     def add_pass(self, name: str, factory: PassFactory) -> None:
-        """Register a pass under `name`, in the place of another pass of that name."""
+        """Register a pass under `name`, replacing another pass of that name."""
         self.passes.pop(self.names.get(name_key(name), ""), None)
         self.passes[name] = factory
         self.names[name_key(name)] = name
@@ -48,9 +48,8 @@ class Installed:
 def installed() -> Installed:
     """Return the registry, filled on the first call from all `xdsl.universe` entry points.
 
-    If two plugins offer a pass, dialect or target of one name, the first in the order of the
-    plugins' names is kept, but always xDSL's own, with a warning; xDSL's `Universe.get_multiverse`
-    raises.
+    If several plugins offer a pass, dialect or target of one name, xDSL's own is kept, or else that
+    of the first plugin by name, and a warning is logged; xDSL's `Universe.get_multiverse` raises.
     """
     from importlib.metadata import entry_points
 

@@ -79,7 +79,7 @@ def _kinds_called(name: str) -> frozenset[RemarkKind]:
     known["all"] = frozenset(RemarkKind)
     if name not in known:
         hint = did_you_mean(name, known) or f"; choose from {', '.join(known)}"
-        raise ValueError(f"remark_filter: there is no kind of remarks '{name}'{hint}")
+        raise ValueError(f"remark_filter: unknown kind of remarks '{name}'{hint}")
     return known[name]
 
 

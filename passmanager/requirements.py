@@ -41,9 +41,7 @@ class Step(NamedTuple):
 
 
 class Scope:
-    """The passes that requirements are looked up in: those of the pipeline, then the registered
-    ones.
-    """
+    """The passes in which requirements are looked up: first the pipeline, then the registry."""
 
     def __init__(self, known: dict[str, ModulePass]) -> None:
         self._known = known

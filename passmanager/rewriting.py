@@ -102,9 +102,7 @@ def apply_patterns(
 
 
 class _FilteredIndex:
-    """A PatternIndex that yields a pattern only if its rewrite is allowed, which is asked at its
-    turn.
-    """
+    """A PatternIndex that asks, just before a pattern is tried, whether its rewrite is allowed."""
 
     def __init__(self, index: PatternIndex, actions: Actions) -> None:
         self._index = index

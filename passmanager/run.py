@@ -215,9 +215,9 @@ class Run:
         """Update the valid passes and the analyses after a pass with these changes."""
         if changes:
             kept = frozenset(preserves)
-            undone = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
-            self._valid -= undone
-            self.invalidated_by.update(dict.fromkeys(undone, info.name))
+            invalidated = self._valid - {name_key(name) for name in kept if isinstance(name, str)}
+            self._valid -= invalidated
+            self.invalidated_by.update(dict.fromkeys(invalidated, info.name))
             self.analyses.invalidate(changes, {cls for cls in kept if isinstance(cls, type)})
         # A pass is valid after it ran: it need not list itself in `preserves`.
         if info.key in self._tracked:
@@ -225,7 +225,8 @@ class Run:
             self.invalidated_by.pop(info.key, None)
 
     def forget(self, error: BaseException) -> None:
-        """Forget all knowledge of the module, which `error` reset to an earlier state."""
+        """Drop all that is known of the module, which was restored to an earlier state due to
+        `error`."""
         if self.watching:
             self._snapshot = Snapshot(self.module)
         self._valid.clear()

@@ -36,9 +36,11 @@ class Sequential(Pass):
 
     A required pass runs unless it is still valid: it ran in this call, and no pass that does not
     preserve it has changed the module since. It is looked up in the pipeline first, then among the
-    registered passes. Errors: TypeError for anything that is no pass; PassDependencyError, before
-    anything runs, for requirements that are unknown, form a cycle or cannot be built, and later for
-    two that invalidate each other. Source: `tvm.transform.Sequential`.
+    registered passes.
+
+    Errors: TypeError for an object that is not a pass; PassDependencyError, before anything runs,
+    for requirements that are unknown, form a cycle or cannot be built, and later for two that
+    invalidate each other. Source: `tvm.transform.Sequential`.
     """
 
     name = "sequential"
@@ -85,7 +87,7 @@ class Sequential(Pass):
         scope = Scope(run.passes)
         if self._requires_any:
             run.track(scope.enter(self, ctx))
-        # Requirements that an instrument blocked: their dependent runs all the same.
+        # The requirements that an instrument blocked: the pass that needs them runs nevertheless.
         waived: set[str] = set()
         skipped: list[Step] = []
         ran = False

@@ -61,7 +61,7 @@ class Worklist:
         self._touched[id(op)] = op
 
     def forget(self, op: Operation) -> None:
-        """Remove an op that is erased from the touched ones."""
+        """Remove an erased op from the touched ops."""
         self._touched.pop(id(op), None)
 
     def _push_touched(self) -> None:
@@ -123,7 +123,7 @@ class TrackingRewriter(PatternRewriter):
         return None
 
     def finish_rewrite(self, op: Operation) -> None:
-        """Touch `op` and the operands that it lost, and reset the state of a visit.
+        """Touch `op`, and the ops that defined its operands if these changed; reset the visit.
 
         Patterns may change operands without notifying the rewriter.
         """
@@ -195,7 +195,7 @@ class TrackingRewriter(PatternRewriter):
     def replace_value_with_new_type(self, val: SSAValue, new_type: Attribute) -> SSAValue:
         new = super().replace_value_with_new_type(val, new_type)
         self._push_users([new])
-        if isinstance(new, OpResult):  # terminators look at the types of the op that they end
+        if isinstance(new, OpResult):  # patterns on terminators read the result types of the parent
             for inner in reversed(_with_nested(new.op)):
                 self._worklist.push(inner)
         return new
@@ -249,7 +249,7 @@ def _with_nested(op: Operation) -> list[Operation]:
 
 
 def _locate(ops: Iterable[Operation], location: LocationAttr) -> None:
-    """Set the location of those of the ops that have none."""
+    """Set the location of each op that has none."""
     for op in ops:
         if isinstance(op.location, UnknownLoc):
             op.location = location

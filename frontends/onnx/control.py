@@ -67,7 +67,7 @@ def unified(*types: Attribute) -> Tensor:
     for other in others:
         result = unify(result, other) if result is not None else None
     if result is None or not is_tensor(result):
-        raise Unsupported(f"values of types {' and '.join(map(str, types))} meet")
+        raise Unsupported(f"no tensor type includes the types {' and '.join(map(str, types))}")
     return result
 
 
@@ -185,7 +185,7 @@ def while_loop(
         with node.importer.nested(after):
             go_on, values, collected = body(after.args[0], after.args[2:])
         if len(values) != len(carried):
-            raise Unsupported(f"carries {len(carried)} values, its graph gives {len(values)}")
+            raise Unsupported(f"carries {len(carried)} values, but its graph returns {len(values)}")
         types = [unified(type, value.type) for type, value in zip(carried, values, strict=True)]
         if types == carried:
             break
@@ -193,7 +193,7 @@ def while_loop(
         with node.importer.nested(after):
             node.importer.erase_after(None)
     else:
-        raise Unsupported("the types of what it carries do not settle")
+        raise Unsupported("the types of the loop-carried values do not converge")
     return while_op(
         node, limit, condition, initial, carried, after, go_on, values, collected, turns
     )

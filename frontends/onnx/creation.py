@@ -49,7 +49,7 @@ def eye_like(node: Node) -> Sequence[SSAValue]:
     x = node.input(0)
     element = element_type(node.int("dtype")) if node.given("dtype") else node.element(x)
     if node.rank(x) != 2:
-        raise Unsupported(f"an input of rank {node.rank(x)} is no matrix")
+        raise Unsupported(f"the input has rank {node.rank(x)}, expected a matrix")
     rows, columns = node.static_shape(x)
     if rows * columns > 1 << 24:
         raise Unsupported("a matrix of more than 2 ** 24 elements")

@@ -59,9 +59,9 @@ def _fields(content: memoryview, start: int, end: int) -> Iterator[tuple[int, in
             case 5:
                 at += 4
             case kind:
-                raise ValueError(f"there are no fields of kind {kind}")
+                raise ValueError(f"unknown wire type {kind}")
         if at > end:
-            raise ValueError("a field is longer than the message that it is in")
+            raise ValueError("a field is longer than its message")
         yield tag >> 3, begin, body, at
 
 
@@ -74,7 +74,7 @@ def _read_varint(content: memoryview, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
-    raise ValueError("a number has no end")
+    raise ValueError("a varint does not end")
 
 
 def _varint(value: int) -> bytes:
@@ -112,7 +112,8 @@ class DataFiles:
                 return file.read(int(places.get("length", -1)))
         if self._directory is None:
             raise ModelError(
-                f"tensor '{tensor.name}' is kept in the file '{place}', but the model is in no file"
+                f"tensor '{tensor.name}' is stored in the file '{place}', "
+                "but the model was not read from a file"
             )
         loaded = TensorProto()
         loaded.CopyFrom(tensor)

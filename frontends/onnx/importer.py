@@ -149,7 +149,7 @@ class Importer(Builder):
         unknown."""
         inner = Scope(scope, {})
         if len(graph.input) != len(inputs):
-            raise Unsupported(f"its graph takes {len(graph.input)} inputs, it gets {len(inputs)}")
+            raise Unsupported(f"its graph has {len(graph.input)} inputs, but gets {len(inputs)}")
         for info, value in zip(graph.input, inputs, strict=True):
             inner.define(info.name, value)
             value.name_hint = value.name_hint or hint_of(info.name)

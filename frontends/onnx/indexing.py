@@ -53,7 +53,7 @@ def tensor_scatter(node: Node) -> Sequence[SSAValue]:
     sizes = node.static_shape(update)
     places = node.array(np.arange(sizes[axis]), i64)
     if len(sizes) != node.rank(past):
-        raise Unsupported("the update and the cache are not of one rank")
+        raise Unsupported("the update and the cache have different ranks")
     if node.has(2):
         starts = node.op("expand_dims", node.cast(node.input(2), i64), axis=[1])
         places = node.op("add", starts, places)

@@ -48,7 +48,7 @@ def read(path: Path) -> ModelProto:
                 try:
                     return parse(without_large_data(view, path.name), f"'{path}'")
                 except ValueError as error:
-                    raise ModelError(f"'{path}' is no ONNX model: {error}") from None
+                    raise ModelError(f"'{path}' is not an ONNX model: {error}") from None
 
 
 def parse(content: bytes, name: str) -> ModelProto:
@@ -57,7 +57,7 @@ def parse(content: bytes, name: str) -> ModelProto:
     try:
         model.ParseFromString(content)
     except DecodeError as error:
-        raise ModelError(f"{name} is no ONNX model: {error}") from None
+        raise ModelError(f"{name} is not an ONNX model: {error}") from None
     if not model.HasField("graph") or not model.opset_import:
-        raise ModelError(f"{name} is no ONNX model: it has no graph or imports no operators")
+        raise ModelError(f"{name} is not an ONNX model: it has no graph or imports no operators")
     return model

@@ -88,13 +88,15 @@ def layer_normalization(node: Node) -> Sequence[SSAValue]:
         or node.wants(2)
         or (node.element(x) != f32 and node.int("stash_type", 1) == 1)
     ):
-        raise Unsupported("its mean and deviation are not supported")
+        raise Unsupported(
+            "its outputs mean and deviation, and f32 computation of other types, are unsupported"
+        )
     if not is_whole(node, x, scale, axes):
-        raise Unsupported("the scale has not the shape of what is normalized")
+        raise Unsupported("the scale does not have the shape of the normalized axes")
     shape = node.static_shape(scale)
     bias = node.input(2) if node.has(2) else node.full(0, node.element(x), shape)
     if not is_whole(node, x, bias, axes):
-        raise Unsupported("the bias has not the shape of what is normalized")
+        raise Unsupported("the bias does not have the shape of the normalized axes")
     epsilon = node.float("epsilon")
     return [node.op("nn.layer_norm", x, scale, bias, axes=axes, epsilon=epsilon)]
 
@@ -103,9 +105,9 @@ def rms_normalization(node: Node) -> Sequence[SSAValue]:
     x, scale = node.input(0), node.input(1)
     axes = normalized_axes(node, x)
     if node.element(x) != f32 and node.int("stash_type", 1) == 1:
-        raise Unsupported("elements that are not f32")
+        raise Unsupported(f"f32 computation of {node.element(x)} elements")
     if not is_whole(node, x, scale, axes):
-        raise Unsupported("the scale has not the shape of what is normalized")
+        raise Unsupported("the scale does not have the shape of the normalized axes")
     return [node.op("nn.rms_norm", x, scale, axes=axes, epsilon=node.float("epsilon"))]
 
 

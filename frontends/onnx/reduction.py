@@ -72,7 +72,7 @@ def of_nothing(
     if not keepdims:
         sizes = [size for i, size in enumerate(shape) if i not in reduced_axes]
     if not isinstance(element, Float):
-        raise Unsupported(f"{reduction} of no integers")
+        raise Unsupported(f"{reduction} of integers over an empty range")
     return node.full(-inf if reduction == "max" else inf, element, tuple(sizes))
 
 

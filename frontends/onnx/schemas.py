@@ -73,7 +73,7 @@ def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
     opsets = {canonical(entry.domain): entry.version for entry in imports}
     newest = defs.onnx_opset_version()
     if (version := opsets.get("", newest)) > newest:
-        raise ModelError(f"opset {version} is not known: the newest of this onnx is {newest}")
+        raise ModelError(f"opset {version} is unknown: the installed onnx supports up to {newest}")
     return opsets
 
 
@@ -95,7 +95,7 @@ def unknown_operator(domain: str, op_type: str, version: int) -> str:
     if op_type in known:
         versions = [s for s in defs.get_all_schemas_with_history() if s.name == op_type]
         first = min(s.since_version for s in versions if s.domain == domain)
-        return f"this operator came in opset {first}"
+        return f"this operator was added in opset {first}"
     where = f"domain '{domain}'" if domain else "ONNX"
     return f"no operator of {where} has this name{did_you_mean(op_type, known)}"
 
@@ -105,7 +105,8 @@ def check_form(node: NodeProto, schema: OpSchema) -> None:
     an unsupported old form."""
     if schema.domain == "" and _is_ancient(schema):
         raise Unsupported(
-            f"its form is older than opset {OLDEST_OPSET}; onnx.version_converter makes a newer one"
+            f"its version is older than opset {OLDEST_OPSET}; "
+            "onnx.version_converter can update the model"
         )
     given = len(node.input)
     if not schema.min_input <= given <= schema.max_input:

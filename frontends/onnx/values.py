@@ -150,7 +150,7 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
     size = element.compile_time_size * prod(tensor.dims)
     if len(data) != size:
         raise ModelError(
-            f"tensor '{tensor.name}' of type {type} has {len(data)} bytes in place of {size}"
+            f"tensor '{tensor.name}' of type {type} has {len(data)} bytes, expected {size}"
         )
     return ConstantOp(DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data)))
 

@@ -59,9 +59,9 @@ class CrashReproducer(PassInstrument):
     The file has the IR before the run, and as pipeline the leaf passes that ran, with their
     options, the failing one last: the settings that disable, require or repeat passes no longer
     matter. If `local`, it has the IR before the failing leaf pass, and that pass alone. The second
-    file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, the number is
-    that of the run in the order of their starts. It clones the module once a run, if `local` once a
-    leaf pass.
+    file that an instrument writes to `crash.mlir` is `crash.1.mlir`; if `always`, the files are
+    numbered in the order in which the runs start. The module is cloned once a run, if `local` once
+    a leaf pass.
 
     Errors: PasslineError after a run without failure, if the file cannot be written. Source:
     `mlir-pass-pipeline-crash-reproducer` and `mlir-generate-reproducer`.
@@ -217,7 +217,7 @@ def read_reproducer(text: str) -> tuple[str, Reproducer | None]:
     wrote.
 
     The external resources, which xDSL cannot read, are replaced by blanks, so that lines and
-    columns stay the same. Errors: ParseError for a pipeline that is no valid string.
+    columns stay the same. Errors: ParseError for a pipeline that is not a valid string.
     """
     if "external_resources" not in text:
         return text, None

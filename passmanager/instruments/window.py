@@ -14,7 +14,7 @@ __all__ = ["StartAfter", "StopAfter"]
 
 
 class _Window(PassInstrument):
-    """The base of both, which knows the runs in which the pass has run or was skipped.
+    """The base class, which records the runs in which the pass has run or was skipped.
 
     Passes that a leaf pass calls on its module are part of that pass, and run if it does. A call on
     another module is a run of its own.
@@ -43,7 +43,7 @@ class _Window(PassInstrument):
 class StopAfter(_Window):
     """An instrument that blocks all passes after the first pass `name`, in each run.
 
-    `name`, in any spelling, may be that of a composite. Passes in the context's `required_pass` are
+    `name`, in any spelling, may name a composite. Passes in the context's `required_pass` are
     not blocked.
     """
 
@@ -55,8 +55,8 @@ class StopAfter(_Window):
 class StartAfter(_Window):
     """An instrument that blocks the first pass `name` and all passes before it, in each run.
 
-    `name`, in any spelling, may be that of a composite. The requirements of later passes run all
-    the same; passes in the context's `required_pass` are not blocked.
+    `name`, in any spelling, may name a composite. The requirements of later passes run
+    nevertheless; passes in the context's `required_pass` are not blocked.
     """
 
     def should_run(self, module: ModuleOp, info: PassInfo) -> bool:

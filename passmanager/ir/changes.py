@@ -102,7 +102,7 @@ class _Index:
         return self.run(node, 1) if node in self.numbers else None
 
     def run(self, node: Node, length: int) -> State:
-        """Return the entries of `node` and its successors in the record, at most `length`."""
+        """Return the entries of `node` and the nodes after it in the record, at most `length`."""
         number = self.numbers[node]
         end = min(number + length, len(self.nodes))
         return self.items[self.starts[number] : self.starts[end]]
@@ -115,7 +115,7 @@ class _Index:
 
 
 _RUN = 64
-"""The number of successive ops compared at once: nearly all ops of a module are unchanged."""
+"""The number of successive ops compared at once, as most ops of a module are unchanged."""
 
 
 class _Comparison:

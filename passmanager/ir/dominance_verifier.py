@@ -59,9 +59,9 @@ class _DominanceVerifier:
         self._root = root
         self._visible: set[int] = set()  # ids, as xDSL's hash of a value is slow
         self._trail: list[int] = []  # the visible values in the order of their definition
-        # A stack of work, so that nesting of any depth needs no recursion: a block is entered; an
-        # op, whose regions are done, is continued after; of a region the unreachable blocks are
-        # entered; the trail is cut to an int.
+        # A stack of work items, as recursion would limit the depth of nesting. Block: enter it;
+        # Operation: its regions are done, continue after it; Region: enter its unreachable blocks;
+        # int: cut the trail to this length.
         self._pending: list[Block | Operation | Region | int] = []
         self._children: dict[Block, list[Block]] = {}
         self._unreachable: set[Block | None] = set()

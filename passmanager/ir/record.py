@@ -13,16 +13,17 @@ from .per_class import PerClass
 __all__ = ["Record", "State", "node_kind"]
 
 State: TypeAlias = list[object]
-"""A record of ops: a flat list of references, about 7 for each op. There is no object for each op,
-which the garbage collector would have to visit. The list is a sequence of entries:
+"""A record of ops: a flat list of references, about 7 for each op. No objects are made for ops,
+as the garbage collector would have to visit them. The list is a sequence of entries:
 
     op, operands, results, result types.., property names.., property values..,
         [attribute dict, names.., values..], [successors], [regions]
     block, arguments, argument types..
     region
 
-The blocks of a region follow its entry, and the ops of a block follow that of the block. The
-entries of regions nested in these ops come after all of them, so that deep nesting needs no stack.
+The entries of the blocks of a region follow the region's entry, and the entries of the ops of a
+block follow the block's. The entries of regions nested in these ops come after all of them, so that
+deep nesting needs no stack.
 Lists compare items by identity first, and values, ops, blocks and regions have no other equality.
 """
 

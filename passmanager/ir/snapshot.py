@@ -1,4 +1,4 @@
-"""Snapshots of a module, which find the changes made since; exact, whoever made them."""
+"""Snapshots of a module, which find all changes made since, whoever made them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""ONNX's own backend tests, with the interpreter: each case passes, fails, or is not supported.
+"""ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
     python tests/conformance/onnx_backend.py [--write] [name ...]
 
-runs the cases whose name has one of the names in it, all by default, and prints those that do not
-pass; `--write` makes docs/onnx.md of the outcome.
+runs the cases whose name contains one of the given names (all cases by default), and prints those
+that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 @dataclass(frozen=True)
 class Case:
-    """A model, what it is given, and what it is to compute."""
+    """A test case: a model, and sets of inputs and expected outputs."""
 
     name: str
     group: str
-    """The operator that it is about, or the collection of models that it is from."""
+    """The operator that the case tests, or the collection that the model belongs to."""
     model: ModelProto
     data_sets: Sequence[DataSet]
     rtol: float
@@ -62,7 +62,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether a case passed; why not."""
+    """The outcome of a case: its status, and the reasons if it did not pass."""
 
     status: str
     """`passed`, `unsupported` or `failed`."""
@@ -74,7 +74,8 @@ class Outcome:
 
 @cache
 def node_cases() -> Sequence[Case]:
-    """The cases of single operators, those that have the definition of the operator too."""
+    """Return the cases of single operators, including those with the operator expanded to its
+    definition."""
     np.random.seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -88,15 +89,17 @@ def node_cases() -> Sequence[Case]:
 
 
 def group_of(name: str, about: Mapping[str, NodeProto]) -> str:
-    """The operator that a case is about; that of an expanded case has another case with a node of
-    its own."""
+    """Return the operator that a case tests.
+
+    An expanded case tests the operator of the case that it was expanded from.
+    """
     node = about.get(name.split("_expanded")[0], about[name])
     return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
 
 
 @cache
 def model_cases(kind: str) -> Sequence[Case]:
-    """The cases of whole models of one kind."""
+    """Return the cases of whole models of one kind."""
     cases: list[Case] = []
     for test in sorted(load_model_tests(kind=kind), key=lambda test: test.name):
         if test.model_dir is None:
@@ -117,7 +120,8 @@ def load_model(path: Path) -> ModelProto:
 
 
 def dummy_data(model: ModelProto, path: Path) -> DataSet:
-    """What the suite runs a model on that comes without inputs, and the outputs that it has."""
+    """Return the inputs that the suite generates for a model without inputs on file, and its
+    outputs."""
     initializers = {tensor.name for tensor in model.graph.initializer}
     inputs = [
         Runner.generate_dummy_data(info)
@@ -129,7 +133,7 @@ def dummy_data(model: ModelProto, path: Path) -> DataSet:
 
 
 def read_all(directory: Path, kind: str) -> list[object]:
-    """The inputs or outputs in a directory; an object that is no array for what is no tensor."""
+    """Return the inputs or outputs in a directory; one that is not a tensor of numbers as bytes."""
     count = len(list(directory.glob(f"{kind}_*.pb")))
     return [read(directory / f"{kind}_{i}.pb") for i in range(count)]
 
@@ -145,7 +149,7 @@ def read(path: Path) -> object:
 
 
 def all_cases() -> Iterator[Case]:
-    """All cases."""
+    """Yield all cases."""
     yield from node_cases()
     for kind in MODELS:
         yield from model_cases(kind)
@@ -155,8 +159,10 @@ def all_cases() -> Iterator[Case]:
 
 
 def run_case(case: Case) -> Outcome:
-    """Run a case as it is; if it passes, with all inputs but the first as constants too, which
-    gives attributes where there were operands."""
+    """Run a case; if it passes, run it again with all inputs but the first as constants.
+
+    The frontend converts constant inputs to attributes where it can.
+    """
     outcome = run_form(case)
     if outcome.status != "passed" or (constant := constant_form(case)) is None:
         return outcome
@@ -164,7 +170,7 @@ def run_case(case: Case) -> Outcome:
 
 
 def constant_form(case: Case) -> Case | None:
-    """The case with all inputs but the first as constants; None if it has no others."""
+    """Return the case with all inputs but the first as constants; None if that is not possible."""
     (inputs, outputs), *_ = case.data_sets
     arrays = [v if isinstance(v, TensorProto) else as_tensor(v) for v in inputs[1:]]
     if not arrays or case.group in MODELS or None in arrays:
@@ -179,14 +185,14 @@ def constant_form(case: Case) -> Case | None:
 
 
 def as_tensor(value: object) -> TensorProto | None:
-    """An array as a tensor of a model; None for anything else."""
+    """Return an array as a tensor of a model; None for other values."""
     if not isinstance(value, np.ndarray):
         return None
     return numpy_helper.from_array(cast(Array, value))
 
 
 def run_form(case: Case) -> Outcome:
-    """Import the model of a case, verify it, and compare what it computes."""
+    """Import the model of a case, verify it, run it, and compare its outputs."""
     try:
         module = import_model(case.model)
         verify(module)
@@ -200,17 +206,17 @@ def run_form(case: Case) -> Outcome:
 
 
 def reason(node: UnsupportedNode, group: str) -> str:
-    """Why a node is not supported, with its operator if the case is about another."""
+    """Return why a node is not supported, with its operator if the case tests another one."""
     return node.reason if node.op_type == group else f"{node.op_type}: {node.reason}"
 
 
 def run_module(module: ModuleOp, inputs: Sequence[object]) -> tuple[object, ...]:
-    """What `@main` computes."""
+    """Run `@main` on the inputs."""
     return interpret(module, entry_function(module, "main"))(*map(at_run_time, inputs))
 
 
 def at_run_time(value: object) -> Array:
-    """An array as relax computes with it: bf16 as f32, 4 bits as 8."""
+    """Return an array in the dtype of the interpreter: bf16 as f32, 2 and 4 bits as 8."""
     value = numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
     array: Array = np.asarray(value)
     wider = {"bfloat16": np.float32, "int4": np.int8, "uint4": np.uint8}
@@ -219,7 +225,7 @@ def at_run_time(value: object) -> Array:
 
 
 def compare(actual: Sequence[object], expected: Sequence[object], rtol: float, atol: float) -> None:
-    """AssertionError unless the arrays are the same within the tolerance, as the suite compares."""
+    """Raise AssertionError unless the arrays are equal within the tolerances of the suite."""
     assert len(actual) == len(expected), f"{len(actual)} results in place of {len(expected)}"
     for value, reference in zip(map(np.asarray, actual), expected, strict=True):
         wanted = at_run_time(reference)
@@ -267,7 +273,7 @@ Those that have no converter and that ONNX does not define by others.
 
 
 def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
-    """The text of docs/onnx.md."""
+    """Return the text of docs/onnx.md."""
     counts: dict[str, Counts] = {}
     reasons: dict[str, dict[str, None]] = {}
     kinds: dict[str, Counts] = {}
@@ -290,12 +296,12 @@ def report(outcomes: Iterable[tuple[Case, Outcome]]) -> str:
 
 
 def row(name: str, counts: Counts, *more: str) -> str:
-    """A line of a table."""
+    """Return a line of a table."""
     return f"| {' | '.join([name, *(str(counts[s]) for s in STATUSES), *more])} |"
 
 
 def reason_text(reasons: Iterable[str]) -> str:
-    """Why cases are not supported, the element types of all cases together."""
+    """Return the reasons as one text, with all unsupported element types in one list."""
     types = sorted({match[1] for r in reasons if (match := ELEMENT.fullmatch(r))})
     others = sorted({r for r in reasons if not ELEMENT.fullmatch(r)})
     return "; ".join([*others, *([f"element types {', '.join(types)}"] if types else [])])
@@ -305,7 +311,7 @@ ELEMENT = re.compile(r".*element type (\w+) is not supported")
 
 
 def missing_operators() -> list[str]:
-    """A line for each domain: its operators that the frontend cannot import."""
+    """Return a line for each domain with the operators that the frontend cannot import."""
     names: dict[str, set[str]] = {}
     for schema in onnx.defs.get_all_schemas():
         known = (schema.domain, schema.name) in CONVERTERS or has_body(schema)
@@ -315,7 +321,7 @@ def missing_operators() -> list[str]:
 
 
 def table() -> dict[str, Counts]:
-    """The rows about operators and collections in docs/onnx.md."""
+    """Return the counts of operators and collections in docs/onnx.md."""
     rows = re.findall(r"^\| (\S+) \| (\d+) \| (\d+) \| (\d+) \| .*\|$", DOCS.read_text(), re.M)
     return {name: Counter(dict(zip(STATUSES, map(int, n), strict=True))) for name, *n in rows}
 

@@ -1,5 +1,5 @@
-"""The nine real models as machine code, with seeded weights, against onnxruntime; and every stage
-on the way there as text."""
+"""The nine real models compiled to machine code, with seeded weights, against onnxruntime; and
+models printed and parsed again between the stages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_machine_code_agrees_with_onnxruntime(name: str, level: str, tmp_path: P
 
 
 STAGES = ["fuse-ops", "legalize-ops", "plan-memory", "tir-unroll-loop", "lower-tir"]
-"""Passes after each of which a module is written as text and read again."""
+"""The passes after which the module is printed and parsed."""
 SMALL = """
 g (float[1, 1, 9, 9] x) => (float[1, 3] y) <
     float[2, 1, 2, 2] w = {1, -2, 0.5, 3, -0.25, 2, 1, -1},
@@ -89,7 +89,7 @@ def test_a_module_from_any_stage_goes_on_from_there(name: str, tmp_path: Path):
 
 
 def plain_passes(pipeline: str) -> list[str]:
-    """The passes of named pipelines, in order."""
+    """Return the passes of named pipelines, in order."""
     from passline.passes import PIPELINES
 
     return [pass_ for name in pipeline.split(",") for pass_ in PIPELINES[name]]

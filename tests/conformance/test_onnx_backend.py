@@ -1,4 +1,4 @@
-"""ONNX's backend tests: none fails, and docs/onnx.md says how many pass."""
+"""ONNX's backend tests: no case fails, and the counts in docs/onnx.md are correct."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TOLERANCE = 1e-4  # of the standard deviation of the logits
 
 
 def cases() -> list[object]:
-    """Each model with each seed; but for the quick ones they are run by `make test-models` only."""
+    """Return each model with each seed; only `make test-models` runs the slow models."""
     return [
         pytest.param(name, seed, marks=[] if name in QUICK else pytest.mark.models)
         for name in NAMES
@@ -70,8 +70,9 @@ KERNELS = {
     "vgg19": 25,
     "zfnet512": 14,
 }
-"""As many as grouping by hand gives: one for each convolution with all that can follow it, for each
-pooling, product, softmax, concatenation with what follows it element by element, and the like."""
+"""The number of kernels when grouped by hand: one for each convolution with all operations that can
+be fused into it, for each pooling, product and softmax, for each concatenation with the
+element-wise operations after it, and the like."""
 
 
 def optimized(module: ModuleOp, *instruments: PassInstrument) -> ModuleOp:
@@ -85,13 +86,14 @@ def test_kernels(name: str):
 
 
 class LogitsAfterEachPass(PassInstrument):
-    """Keeps how far off the logits are after each pass; runs the model if the pass changed it."""
+    """An instrument that records the error of the logits after each pass; it runs the model
+    again only if the pass changed it."""
 
     def __init__(self, inputs: dict[str, Array], logits: Array) -> None:
         self.inputs, self.logits = [*inputs.values()], logits
         self.snapshot: Snapshot | None = None
         self.errors: list[tuple[str, float]] = []
-        """Passes, and the greatest difference in standard deviations of the logits."""
+        """Each pass with the largest error after it, in standard deviations of the logits."""
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         if info.composite:
@@ -114,7 +116,10 @@ class LogitsAfterEachPass(PassInstrument):
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
 )
 def test_every_pass_keeps_the_logits(name: str, tmp_path: Path):
-    """It prints how far off they are, in standard deviations: `make test-models` shows that."""
+    """Check the error of the logits after each pass.
+
+    `make test-models` shows the errors printed here, in standard deviations.
+    """
     model = seeded(name, 3)
     (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     inputs = random_input(model, 3)
@@ -134,9 +139,10 @@ TRANSFORMS = {
     "shufflenet": 41,
     "zfnet512": 4,
 }
-"""How many are left at most, of the others two: of the image, and before what flattens. In blocks,
-two more are around each LRN; a concatenation has an operand of the first convolution, whose
-channels do not split; inception_v1 branches after an LRN. Shufflenet reshapes channels."""
+"""The largest number of layout transformations left; 2 for the other models: of the image, and
+before the flattening. In a blocked layout there are two more around each LRN; a concatenation has
+an operand from the first convolution, whose channels cannot be split; inception_v1 branches after
+an LRN. Shufflenet reshapes channels."""
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW4c"])
@@ -160,7 +166,7 @@ def test_layouts(name: str, layout: str, tmp_path: Path):
 
 
 def is_conv_of_another_layout(op: Operation, layout: str) -> bool:
-    """Whether it is a convolution that could have that layout, but has another."""
+    """Return whether `op` is a convolution that could have the layout, but has another one."""
     if not isinstance(op, Conv2dOp) or op.data_layout == layout:
         return False
     weight = shape_of(tensor_type(op.weight))

@@ -53,15 +53,15 @@ CANONICALIZATION = (
     "transforms/arith-add-immediate-zero.mlir",
 )
 DEVIATIONS = {
-    "transforms/riscv_lower_parallel_mov.mlir": "expects the text that xDSL's driver puts before "
-    "the message of a pattern that raised; ours leaves the message alone",
+    "transforms/riscv_lower_parallel_mov.mlir": "expects the prefix that xDSL's driver adds to "
+    "the message of an exception of a pattern; ours does not change the message",
 }
 
 RUN = re.compile(r"RUN: *xdsl-opt ([^|>\n]*(?<= )-p [^|>\n]*)\| *filecheck([^|\n]*)$", re.MULTILINE)
 
 
 class Opt(xDSLOptMain):
-    """xdsl-opt with our canonicalization in the place of xDSL's."""
+    """xdsl-opt with our canonicalization in place of xDSL's."""
 
     def register_all_passes(self) -> None:
         super().register_all_passes()
@@ -71,7 +71,7 @@ class Opt(xDSLOptMain):
 
 @pytest.fixture(scope="session")
 def tests() -> Path:
-    """The folder of xDSL's FileCheck tests."""
+    """Return the folder of xDSL's FileCheck tests."""
     name = f"xdsl-{version('xdsl')}"
     cache = Path(__file__).parents[2] / ".cache"
     if not (cache / name).is_dir():
@@ -93,7 +93,7 @@ def download(requirement: str, folder: Path) -> None:
 
 
 def check(tool: type[xDSLOptMain], path: Path, options: str, checks: str, output: Path) -> bool:
-    """Whether one RUN line holds, in process."""
+    """Run one RUN line in this process; return whether its CHECK lines match."""
     with output.open("w") as stream, redirect_stdout(stream):  # -o would leave out diagnostics
         tool(args=arguments(options, path)).run()
     parsed = parse_argv_options(["filecheck", *arguments(checks, path), f"--input-file={output}"])
@@ -124,7 +124,7 @@ def test_the_list_of_canonicalization_tests_is_complete(tests: Path):
 
 
 def modules(path: Path) -> Iterator[tuple[ModuleOp, Context]]:
-    """The parts of a file that are valid IR."""
+    """Yield the parts of a file that are valid IR."""
     for text in path.read_text().split("// -----"):
         ctx = Context(allow_unregistered=True)
         for dialect, factory in get_all_dialects().items():
@@ -132,7 +132,7 @@ def modules(path: Path) -> Iterator[tuple[ModuleOp, Context]]:
         try:
             module = Parser(ctx, text).parse_module()
             module.verify()
-        except Exception:  # whatever xDSL tests the failure of
+        except Exception:  # xDSL tests that this part is rejected
             continue
         yield module, ctx
 
@@ -161,7 +161,7 @@ def test_pattern_passes_of_xdsl_do_the_same(
     def holds(path: Path, options: str, checks: str) -> bool:
         try:
             return check(xDSLOptMain, path, options, checks, tmp_path / "output")
-        except Exception:  # as above, and what needs mlir-opt
+        except Exception:  # a line that expects a failure, or needs mlir-opt
             return False
 
     def rewrite_region(self: PatternRewriteWalker, region: Region) -> bool:
@@ -186,7 +186,7 @@ def test_pattern_passes_of_xdsl_do_the_same(
 
 
 def our_rewrite_region(self: PatternRewriteWalker, region: Region) -> bool:
-    """PatternRewriteWalker.rewrite_region, by our driver."""
+    """Implement `PatternRewriteWalker.rewrite_region` by our driver."""
     assert region.parent is not None
     result = False
     while True:

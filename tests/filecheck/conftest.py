@@ -1,6 +1,5 @@
-"""Every `.mlir` file here is a test of its RUN lines, and one of a pass is also a test of the laws
-of passes.
-"""
+"""Collection of the `.mlir` files here: a test for each RUN line, and in files of passes a test
+of the laws of passes for each pipeline."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from support.laws import check_laws, pipeline_of
 
 
 class RunLine(pytest.Item):
-    """One check of a `.mlir` file."""
+    """A test item: one check of a `.mlir` file, of a RUN line or of the laws."""
 
     def __init__(self, *, check: Callable[[], object], **kwargs: object) -> None:
         super().__init__(**kwargs)  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
@@ -24,7 +23,7 @@ class RunLine(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None):
         if isinstance(excinfo.value, RunLineError):
-            return str(excinfo.value)  # the frames are those of the test suite
+            return str(excinfo.value)  # no traceback: all its frames are of the test suite
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:

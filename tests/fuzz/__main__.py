@@ -1,4 +1,4 @@
-"""Compare random networks with numpy on every stage of a random lowering to machine code.
+"""Compare random networks with numpy at the stages of a random lowering to machine code.
 
     make fuzz [SEED=N] [COUNT=N] [SECONDS=N] [OPTIONS="..."]     # needs mlir-opt
 
@@ -44,10 +44,10 @@ def main() -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--seed", type=int, default=0, help="the first one")
-    parser.add_argument("--count", type=int, default=1_000_000, help="how many")
-    parser.add_argument("--seconds", type=float, default=600, help="start none after these")
-    parser.add_argument("--parts", type=int, default=12, help="of a network; fewer are its start")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, default=1_000_000, help="the number of seeds")
+    parser.add_argument("--seconds", type=float, default=600, help="when to start no more")
+    parser.add_argument("--parts", type=int, default=12, help="the parts of each network")
     parser.add_argument("--each", action="store_true", help="interpret after each pass: slow")
     parser.add_argument("--print", action="store_true", help="print networks, do not run them")
     return parser

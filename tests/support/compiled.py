@@ -1,4 +1,4 @@
-"""Operations computed by machine code."""
+"""A check of operations compiled to machine code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ __all__ = ["check_machine_code"]
 
 
 def check_machine_code(cases: Mapping[str, Operation], rtol: float = 1e-5, atol: float = 1e-4):
-    """Check that machine code, compiled of all operations at once, gives what each of them does."""
+    """Compile all operations into one function, and compare its results with the numpy
+    semantics."""
     module = module_of([*cases.values()])
     with PassContext(verify_each=False):  # mlir-opt verifies the result
         parse_pipeline("lower-to-tir,lower-to-mlir").apply(make_ir_context(), module)
@@ -35,7 +36,7 @@ def check_machine_code(cases: Mapping[str, Operation], rtol: float = 1e-5, atol:
 
 
 def module_of(ops: list[Operation]) -> ModuleOp:
-    """A module whose main function computes all operations, of parameters."""
+    """Return a module whose `@main` computes all operations from its parameters."""
     operands = [operand for op in ops for operand in op.operands]
     func = FuncOp("main", ([v.type for v in operands], [v.type for op in ops for v in op.results]))
     parameters, results = iter(func.args), list[SSAValue]()

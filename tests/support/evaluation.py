@@ -1,4 +1,5 @@
-"""Single operations: what they give for constants, with warnings as errors, and for types."""
+"""Evaluation of single operations on constants, with warnings as errors, and inference of their
+result types."""
 
 from __future__ import annotations
 
@@ -45,19 +46,20 @@ ALL_ELEMENTS: list[Element] = [*ELEMENTS, bf16, i4]
 
 
 def constant(array: object, element: Element) -> ConstantOp:
-    """A constant of the numbers in `array`, made of the element type."""
+    """Return a constant with the numbers in `array`, converted to the element type."""
     values = fit(np.asarray(array), element)
     return ConstantOp(dense_of(values, TensorType(element, values.shape)))
 
 
 def run(op: Operation) -> Array:
-    """The value of the only result."""
+    """Compute the only result of an operation."""
     (value,) = run_all(op)
     return value
 
 
 def run_all(op: Operation) -> tuple[Array, ...]:
-    """The values of the results; operands are computed too."""
+    """Compute the results of an operation, after those of the operations that define its
+    operands."""
     interpreter = Interpreter(ModuleOp([]))
     interpreter.register_implementations(RelaxFunctions())
     owners = [operand.owner for operand in op.operands]
@@ -68,7 +70,7 @@ def run_all(op: Operation) -> tuple[Array, ...]:
 
 
 def infer(op: type[TensorOp], *operand_types: str, **properties: PropertyValue) -> str:
-    """The result types of an operation on values of these types, all as text."""
+    """Return the result types of an operation on operands of these types, all as text."""
     context = Context()
     context.load_dialect(Builtin)
     types = [Parser(context, text).parse_type() for text in operand_types]

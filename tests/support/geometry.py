@@ -1,4 +1,4 @@
-"""Windows of all shapes over small tensors, for tests of what slides windows."""
+"""Windows of all shapes over small tensors, for tests of convolution and pooling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 @dataclass(frozen=True)
 class Geometry:
-    """Windows over a tensor, each field with a number for each spatial dimension."""
+    """Windows over a padded tensor; each field has a number for each spatial dimension."""
 
     extents: list[int]
     sizes: list[int]
@@ -34,8 +34,10 @@ class Geometry:
         return [(n - 1) * d + 1 for n, d in zip(self.sizes, self.dilation, strict=True)]
 
     def places(self, window: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Each place in a window, and the place in the tensor, which may be outside, that it is on
-        for the window of that index."""
+        """Yield each index inside of a window, with the index of the tensor element that it reads.
+
+        `window` is the index of the window. An element index may lie in the padding.
+        """
         for tap in product(*map(range, self.sizes)):
             columns = zip(window, self.strides, tap, self.dilation, self.before, strict=True)
             yield tap, tuple(i * s + t * d - b for i, s, t, d, b in columns)
@@ -46,7 +48,8 @@ class Geometry:
 
 @st.composite
 def geometries(draw: st.DrawFn) -> Geometry:
-    """Windows over one to three dimensions of which at least one fits."""
+    """Draw windows over one to three dimensions, at least one of which fits into the padded
+    tensor."""
     rank = draw(st.integers(1, 3))
 
     def numbers(least: int, greatest: int) -> list[int]:

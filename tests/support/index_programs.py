@@ -1,6 +1,4 @@
-"""Random functions on buffers whose indices and conditions are computed: what simplifying them
-must not change.
-"""
+"""Random functions on buffers with computed indices and conditions, to test simplification."""
 
 from __future__ import annotations
 
@@ -13,12 +11,16 @@ PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "uge")
 
 
 def index_program(seed: int) -> str:
-    """A `tir.prim_func @main` on a buffer of 64 results, 4 indices and 2 small integers."""
+    """Return a `tir.prim_func @main` as text.
+
+    Its parameters are a buffer of 64 results, a buffer of 4 integers, 2 indices, 2 small integers
+    and a condition.
+    """
     return Program(Random(seed)).text()
 
 
 class Program:
-    """The text of a function, and the values that may be used where it has come to."""
+    """A function under construction: its lines, and the values visible at the current position."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -89,7 +91,11 @@ class Program:
                 self.conditions.append(self.make(pad, compare))
 
     def store(self, pad: str) -> None:
-        """Store a value where no other store of the text does, but for iterations of loops."""
+        """Combine a value with the next element of `%out`, as 3 * old + value.
+
+        Each of the first 64 stores in the text has its own element, so only the iterations of a
+        loop are combined.
+        """
         pick = self.random
         if pick.random() < 0.5:
             wide = self.make(pad, f"arith.index_cast {pick.choice(self.indices)} : index to i32")
@@ -107,13 +113,14 @@ class Program:
         self.lines.append(f"{pad}memref.store {total}, %out[{place}] : memref<64xi32>")
 
     def memory(self, pad: str) -> None:
-        """Load from, or store to, a buffer of which the function knows what it may hold."""
+        """Load one of two elements of `%mem`; use it in a condition, or copy it to one of the
+        two."""
         pick = self.random
         place = self.index_constant(pad, pick.randrange(2))
         value = self.make(pad, f"memref.load %mem[{place}] : memref<4xi32>")
         if pick.random() < 0.5:
-            zero = self.make(pad, "arith.constant 1 : i32")
-            compare = f"arith.cmpi {pick.choice(PREDICATES)}, {value}, {zero} : i32"
+            one = self.make(pad, "arith.constant 1 : i32")
+            compare = f"arith.cmpi {pick.choice(PREDICATES)}, {value}, {one} : i32"
             self.conditions.append(self.make(pad, compare))
         else:
             other = self.index_constant(pad, pick.randrange(2))

@@ -1,4 +1,4 @@
-"""RUN lines in this process: 6 ms for what takes 400 ms as two processes."""
+"""Execution of RUN lines in this process: 6 ms for a line that takes 400 ms as two processes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Result:
-    """What a command printed and how it ended."""
+    """The exit status and the output of a command."""
 
     status: int
     stdout: str
@@ -47,11 +47,11 @@ class Result:
 
 
 class RunLineError(AssertionError):
-    """A RUN line that failed: the messages of its commands, and the line."""
+    """The error for a RUN line that failed: the messages of its commands, and the line."""
 
 
 def capture(function: Callable[[], object], stdin: str = "") -> Result:
-    """Call `function` with its own standard streams."""
+    """Call `function` with `stdin` as its input; return its exit status and output."""
     out, err, old = io.StringIO(), io.StringIO(), sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()))
     status: object = 0
@@ -68,8 +68,10 @@ def capture(function: Callable[[], object], stdin: str = "") -> Result:
 
 
 def interruptible() -> None:
-    """For the start of a process that is to be interrupted: where the tests run in the background,
-    it would inherit that interrupts are ignored."""
+    """Restore the default handling of SIGINT, in a new process that a test will interrupt.
+
+    Shells start background jobs with SIGINT ignored, and child processes inherit that.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -94,7 +96,7 @@ def filecheck(args: list[str], text: str) -> Result:
 
 
 def run_lines(path: Path) -> list[str]:
-    """The RUN lines of a file, continued ones joined."""
+    """Return the RUN lines of a file; lines continued by a backslash are joined."""
     lines: list[str] = []
     continued = False
     for line in path.read_text().splitlines():
@@ -108,7 +110,7 @@ def run_lines(path: Path) -> list[str]:
 
 
 def run_line(line: str, path: Path) -> None:
-    """Run one RUN line; RunLineError with what its commands printed if it fails."""
+    """Run one RUN line. Raise RunLineError with the output of its commands if it fails."""
     command = substitute(line, path)
     stages = [shlex.split(stage) for stage in command.split("|")]
     if all(is_ours(stage) for stage in stages):
@@ -123,18 +125,18 @@ def run_line(line: str, path: Path) -> None:
 
 
 def substitute(line: str, path: Path) -> str:
-    """The command of a RUN line, with lit's substitutions and those of lit.cfg.py."""
+    """Return the command of a RUN line after lit's substitutions and those of lit.cfg.py."""
     line = line.replace("%s", shlex.quote(str(path))).replace("%S", shlex.quote(str(path.parent)))
     return re.sub(r"(?<=\| )mlir-opt\b", mlir_opt() or "mlir-opt", line)
 
 
 def mlir_opt() -> str | None:
-    """MLIR's own tool, if it is installed."""
+    """Return the path of MLIR's own tool, or None if it is not installed."""
     return shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
 
 
 def is_ours(stage: list[str]) -> bool:
-    """Whether a command can run in this process: one of ours, and nothing for a shell to do."""
+    """Return whether a command can run in this process: a known tool, without redirections."""
     words = [word for word in stage if word != "2>&1"]
     command = words[words[0] == "not"]
     plain = not any(word.startswith((">", "2>", "<")) for word in words)
@@ -142,7 +144,7 @@ def is_ours(stage: list[str]) -> bool:
 
 
 def run_stages(stages: list[list[str]]) -> Result:
-    """Run the commands of a shell pipeline, each on what the one before it printed."""
+    """Run the commands of a shell pipeline, each on the output of the one before it."""
     text, errors, failed = "", "", 0
     for stage in stages:
         result = run_stage(stage, text)

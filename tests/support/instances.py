@@ -1,7 +1,7 @@
 """Instances of all operations that have kernels, for each element type that they allow.
 
-They are the examples in the FileCheck tests of the dialect, with other element types and known
-shapes, so that a new operation takes part once it has an example.
+They are made from the examples in the FileCheck tests of the dialect, with other element types and
+known shapes. A new operation takes part as soon as these tests have an example of it.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ __all__ = ["ELEMENTS", "examples", "instances"]
 ELEMENTS: list[Element] = [bf16, f16, f32, f64, i1, i8, i16, i32, i64]
 FILES = Path(__file__).parents[1] / "filecheck/dialects/relax"
 SIZES = (32, 8, 4, 3, 2, 1)
-"""What unknown dimensions may be, and the last one of unknown shapes."""
+"""The sizes tried for unknown dimensions and for the last dimension of unknown shapes."""
 LEADING = ((4,), (), (1, 3), (1, 3, 8), (1, 3, 4, 8))
-"""What the other dimensions of unknown shapes may be."""
+"""The sizes tried for the other dimensions of unknown shapes."""
 BOUNDS = (1, 7, 2)
-"""The constants that scalar operands are, in order, so that the length of a range is known."""
+"""The values of scalar operands in order, constants so that the length of a range is known."""
 
 
 @cache
 def examples() -> Mapping[type[Operation], list[TensorOp]]:
-    """Return the operations that are in the FileCheck tests, by their classes."""
+    """Return the operations in the FileCheck tests, by class."""
     found: dict[type[Operation], list[TensorOp]] = {cls: [] for cls in RELAX}
     for file in sorted(FILES.glob("*.mlir")):
         for text in [] if file.name.startswith("invalid") else file.read_text().split("// -----"):
@@ -64,8 +64,10 @@ def examples() -> Mapping[type[Operation], list[TensorOp]]:
 
 
 def instances(element: Element) -> Iterator[TensorOp]:
-    """Yield operations whose operands, or the first of them, have the element type: of each class
-    those with different other operands."""
+    """Yield instances of all operations with `element` as the type of an operand.
+
+    Instances of one class differ in the element types of their operands or results.
+    """
     for ops in examples().values():
         seen: set[object] = set()
         for op in ops:
@@ -78,15 +80,18 @@ def instances(element: Element) -> Iterator[TensorOp]:
 
 
 def instances_of(op: TensorOp, element: Element) -> Iterator[TensorOp]:
-    """Yield the operation with the element type instead of each that its operands have, and also of
-    one that is a property; where it has one operand, with all element types as that property."""
+    """Yield instances of `op` with `element` in place of one of the element types of its operands.
+
+    Element types that are properties become `element` as well, or for an operation with one operand
+    each element type in turn.
+    """
     olds = dict.fromkeys(element_of(type) for type in op.operand_types)
     names = [name for name, value in op.properties.items() if is_number(value)]
     unranked = any(isinstance(type, UnrankedTensorType) for type in op.operand_types)
     unknown = any(static_shape(type) is None for type in op.operand_types)
     shapes = [*product(SIZES if unknown else (1,), LEADING if unranked else ((),))]
-    all_of_them = ELEMENTS if len(op.operands) == 1 else [element]
-    choices: list[tuple[Element, ...]] = [*product(all_of_them, repeat=len(names))]
+    choices_each = ELEMENTS if len(op.operands) == 1 else [element]
+    choices: list[tuple[Element, ...]] = [*product(choices_each, repeat=len(names))]
     for old, others in product(olds or [None], choices):
         properties = op.properties | dict(zip(names, others, strict=True))
         for size, leading in shapes:
@@ -104,8 +109,10 @@ def element_of(type: Attribute) -> Attribute:
 def known_type(
     type: Attribute, old: Attribute | None, new: Element, shape: tuple[int, ...]
 ) -> TensorType[Attribute]:
-    """Return a type of known shape: that of `type` if it has one, with the last number of `shape`
-    for unknown dimensions, or else `shape`."""
+    """Return `type` with a known shape, and the element type `new` if it was `old`.
+
+    An unknown dimension becomes the last number of `shape`, an unknown shape becomes `shape`.
+    """
     element = new if element_of(type) == old else element_of(type)
     if isinstance(type, TensorType):
         known = cast("TensorType[Attribute]", type).get_shape()

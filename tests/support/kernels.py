@@ -1,4 +1,4 @@
-"""How many kernels a model is, as its targets count them."""
+"""The number of kernels in a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ NO_KERNELS = (ConstantOp, FullOp, View, TupleOp, TupleGetItemOp, CastOp, ReturnO
 
 
 def count_kernels(module: ModuleOp) -> int:
-    """The calls of primitive functions in `@main`, and the operations left there that compute."""
+    """Return the number of kernels in `@main`: calls of primitive functions, and other
+    operations that compute."""
     ops = entry_function(module, "main").body.block.ops
     return sum(not isinstance(op, NO_KERNELS) for op in ops)
 
 
 def primitive_functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions that `fuse-ops` made."""
+    """Return the primitive functions, which `fuse-ops` makes."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     return [func for func in functions if "relax.primitive" in func.attributes]

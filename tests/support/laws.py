@@ -1,6 +1,5 @@
-"""What holds of every pass on every case of its file: the result is valid, a second run changes
-nothing, and the functions compute what they did before, as far as their ops have semantics.
-"""
+"""The laws of passes, checked on each case of their FileCheck files: the result is valid, a
+second run changes nothing, and functions whose ops have semantics compute the same as before."""
 
 from __future__ import annotations
 
@@ -34,13 +33,12 @@ Values: TypeAlias = tuple[object, ...]
 TENSORS = (TensorType, MemRefType, TupleType)
 
 OPEN = re.compile(r"index|\?")
-"""What in a type leaves sizes open."""
+"""The parts of a type for which a size has to be chosen: index and unknown dimensions."""
 
 
 def pipeline_of(line: str) -> str | None:
-    """The pipeline that a RUN line gives to passline-opt, None if it gives none or expects a
-    failure.
-    """
+    """Return the pipeline that a RUN line gives to passline-opt; None if it gives none or
+    expects a failure."""
     words = shlex.split(line.split("|")[0])
     if "passline-opt" not in words or words[0] == "not" or "-p" not in words:
         return None
@@ -48,9 +46,8 @@ def pipeline_of(line: str) -> str | None:
 
 
 def check_laws(path: Path, pipeline: str) -> int:
-    """Check the laws on each chunk of the file; returns how many functions were run before and
-    after.
-    """
+    """Check the laws on each chunk of the file; return the number of functions that were
+    compared."""
     compared = 0
     for chunk, line in split_chunks(path.read_bytes()):
         ctx = make_ir_context(allow_unregistered=True)
@@ -74,7 +71,8 @@ def check_laws(path: Path, pipeline: str) -> int:
 
 
 def compare(before: ModuleOp, after: ModuleOp) -> int:
-    """Run the functions that both modules have on the same random inputs; how many could be run."""
+    """Run the functions that both modules have on the same random inputs, and compare the
+    results; return the number of comparisons."""
     compared = 0
     for func in before.ops:
         if not isinstance(func, Function) or func.is_declaration:
@@ -82,10 +80,10 @@ def compare(before: ModuleOp, after: ModuleOp) -> int:
         others = [op for op in after.ops if isinstance(op, Function)]
         other = next((op for op in others if op.sym_name == func.sym_name), None)
         if other is None or len(input_types(other)) != len(input_types(func)):
-            continue  # a kernel is called with the buffers of its results too
+            continue  # after lowering a function also takes the buffers of its results
         types = input_types(func)
         if isinstance(func, FuncOp) and not all(isinstance(t, TENSORS) for t in types):
-            continue  # those with numbers are of other tests, and may count up to these
+            continue  # other tests run functions of scalars, which may be trip counts
         for size in (2, 5) if OPEN.search(str(func.function_type)) else (2,):
             arguments = random_arguments(types, size)
             if arguments is None:
@@ -101,7 +99,8 @@ def compare(before: ModuleOp, after: ModuleOp) -> int:
 
 
 def check_equal(actual: object, expected: object) -> None:
-    """AssertionError unless two values are: tuples in each element; functions always are."""
+    """Raise AssertionError unless two values are equal: tuples element by element, numbers with
+    a tolerance. Functions are not compared."""
     if isinstance(expected, tuple):
         assert isinstance(actual, tuple)
         actual, expected = cast(Values, actual), cast(Values, expected)
@@ -112,9 +111,10 @@ def check_equal(actual: object, expected: object) -> None:
 
 
 def random_arguments(types: Sequence[Attribute], size: int = 2) -> Values | None:
-    """Numpy arrays for tensors, buffers and numbers, and tuples of them; None for other types.
+    """Return random arguments: numpy arrays for tensors, buffers and numbers, and tuples of them;
+    None if there is another type.
 
-    An index, and a dimension that is not known, is `size`.
+    `size` is used as each index and each unknown dimension.
     """
     rng = np.random.default_rng(0)
     arguments: list[object] = []
@@ -144,6 +144,6 @@ def random_arguments(types: Sequence[Attribute], size: int = 2) -> Values | None
 
 
 def run(module: ModuleOp, name: str, arguments: Values, *listeners: Interpreter.Listener) -> Values:
-    """Call a function of the module on the numpy semantics; PasslineError if it has none."""
+    """Run a function of the module by the numpy semantics; PasslineError if an op has none."""
     ctx = make_ir_context()
     return interpret(module, entry_function(module, name), ctx, listeners)(*arguments)

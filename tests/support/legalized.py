@@ -1,4 +1,4 @@
-"""Single operations computed by the kernels that `legalize-ops` makes of them."""
+"""Checks of single operations against the kernels that `legalize-ops` makes of them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ __all__ = ["check_kernel", "function_of", "legalize", "legalized", "module_of"]
 
 
 def module_of(ops: Sequence[Operation]) -> ModuleOp:
-    """For each operation a function `@f0`, `@f1`, ... that computes it of parameters."""
+    """Return a module with a function `@f0`, `@f1`, ... for each operation, which computes it
+    from its parameters."""
     return ModuleOp([function_of(op, f"f{i}") for i, op in enumerate(ops)])
 
 
 def function_of(op: Operation, name: str) -> FuncOp:
+    """Return a function that computes `op` from its parameters."""
     func = FuncOp(name, ([v.type for v in op.operands], [v.type for v in op.results]))
     mapper: dict[SSAValue, SSAValue] = dict(zip(op.operands, func.args))
     builder = Builder(InsertPoint.at_end(func.body.block))
@@ -39,14 +41,14 @@ def function_of(op: Operation, name: str) -> FuncOp:
 
 
 def legalize(module: ModuleOp) -> None:
-    """Run the pass; the module stays valid."""
+    """Run `legalize-ops` on the module, and verify the result."""
     with PassContext():
         LegalizeOps().apply(make_ir_context(), module)
     verify(module)
 
 
 def legalized(op: Operation) -> ModuleOp:
-    """A module whose `@f0` computes the operation by a kernel; AssertionError if it does not."""
+    """Return a module whose `@f0` computes `op` by a kernel; AssertionError if it has none."""
     module = module_of([op])
     legalize(module)
     kinds = {type(other) for other in walk(module)}
@@ -55,7 +57,8 @@ def legalized(op: Operation) -> ModuleOp:
 
 
 def check_kernel(op: Operation, rtol: float = 0, atol: float = 0) -> None:
-    """Check that the kernel of an operation on constants gives what the operation does."""
+    """Check that the kernel of an operation on constants gives the same results as its
+    semantics."""
     owners = [operand.owner for operand in op.operands]
     arguments = tuple(run_on_numpy(v)[0] for v in owners if isinstance(v, Operation))
     expected = run_on_numpy(op)
@@ -66,7 +69,7 @@ def check_kernel(op: Operation, rtol: float = 0, atol: float = 0) -> None:
 
 
 def check_close(actual: Array, expected: Array, rtol: float, atol: float) -> None:
-    """Integers and bools are equal, floats close, which zeros have their sign."""
+    """Check that integers and bools are equal, floats close, and zeros of the same sign."""
     if expected.dtype.kind != "f":
         rtol = atol = 0
     np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, strict=True)

@@ -1,4 +1,4 @@
-"""Random pipelines from tensors to machine code, with a comparison of results on the way."""
+"""Random pipelines from tensors to machine code, with comparisons of the results on the way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Lowering", "Mismatch", "check_lowering", "random_lowering"]
 
 
 class Mismatch(Exception):
-    """A result that differs from that of the network by more than rounding explains."""
+    """A result that differs from the network's by more than rounding errors explain."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,11 @@ def random_lowering(random: Random) -> Lowering:
 
 
 def check_lowering(network: Network, lowering: Lowering, each: bool = False) -> None:
-    """Check the results of the network while it is lowered, and by machine code in the end.
+    """Lower the network, and compare its results on the way and by machine code at the end.
 
-    The interpreter computes them after each pass on tensors, with `each` after all passes. Raises
-    Mismatch if a result differs, and whatever a pass, verification or parsing raises.
+    The interpreter computes them after each pass on tensors except `legalize-ops`; with `each`
+    after all passes except `lower-tir`. Errors: Mismatch if a result differs; errors of passes,
+    verification and parsing.
     """
     ctx = make_ir_context()
     module = network.module.clone()

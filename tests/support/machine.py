@@ -1,4 +1,4 @@
-"""What tests need that make machine code."""
+"""The marker of tests that need the tools for machine code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["needs_native"]
 
 
 def _missing() -> str:
-    """What is not installed, and how to get it."""
+    """Return the name of a missing tool and how to install it; empty if none is missing."""
     try:
         find_tools()
     except PasslineError:
@@ -21,4 +21,4 @@ def _missing() -> str:
     return "" if find_spec("llvmlite") else "llvmlite is not installed (pip: llvmlite)"
 
 
-needs_native = pytest.mark.skipif(bool(_missing()), reason=_missing() or "all is there")
+needs_native = pytest.mark.skipif(bool(_missing()), reason=_missing() or "all tools are installed")

@@ -1,4 +1,4 @@
-"""Small ONNX models out of text, and what the functions that they become compute."""
+"""Small ONNX models from text, their import and their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Array: TypeAlias = NDArray[Any]
 
 
 def model_of(graph: str, opset: int = 17, functions: str = "", ir_version: int = 10) -> ModelProto:
-    """The model with a graph in ONNX's text form: `g (float[N] x) => (float[N] y) { ... }`."""
+    """Return the model with a graph in ONNX's text form: `g (float[N] x) => (float[N] y) { ...
+    }`."""
     imports = f'"": {opset}, "local": 1'
     return parser.parse_model(
         f"<ir_version: {ir_version}, opset_import: [{imports}]>\n{graph}\n{functions}"
@@ -28,13 +29,13 @@ def model_of(graph: str, opset: int = 17, functions: str = "", ir_version: int =
 
 
 def imported(model: ModelProto) -> ModuleOp:
-    """The module of a model, which verifies."""
+    """Import a model, and verify the module."""
     module = import_model(model)
     verify(module)
     return module
 
 
 def run(module: ModuleOp, *arguments: Array) -> list[Array]:
-    """What `@main` computes."""
+    """Compute `@main` on numpy."""
     function = interpret(module, entry_function(module, "main"))
     return [np.asarray(result) for result in function(*arguments)]

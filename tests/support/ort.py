@@ -1,6 +1,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""onnxruntime as the oracle: a model computed without any of its optimizations."""
+"""onnxruntime as the reference: the results of a model, without any optimizations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["run_onnxruntime"]
 
 
 def run_onnxruntime(file: Path, inputs: Mapping[str, Array]) -> list[Array]:
-    """The outputs of the model in a file, in their order."""
+    """Return the outputs of the model in `file`, in order."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3

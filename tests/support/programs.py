@@ -1,4 +1,5 @@
-"""Random programs of relax with branches, loops, lambdas, graphs and tuples, all of which run."""
+"""Random `relax` programs with branches, loops, lambdas, graphs and tuples; all of them
+terminate."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ PARAMETERS: Values = [("%x", "tensor<1xf32>"), ("%y", "tensor<4xf32>"), ("%z", "
 
 
 def random_program(seed: int) -> str:
-    """A function `@main` of %x, %y, %z, %c: three tensors of 1, of 4, of any number, and an i1."""
-    writer = KernelBuilder(Random(seed))
-    groups, values = writer.body(PARAMETERS, depth=3)
-    lines, result = writer.value_of(ANY, values)
+    """Return a function `@main` with tensors of 1, 4 and any number of elements and an i1 as
+    parameters."""
+    builder = ProgramBuilder(Random(seed))
+    groups, values = builder.body(PARAMETERS, depth=3)
+    lines, result = builder.value_of(ANY, values)
     parameters = ", ".join(f"{name} : {type}" for name, type in [*PARAMETERS, ("%c", "i1")])
     return "\n".join(
         [
@@ -38,8 +40,8 @@ def random_program(seed: int) -> str:
     )
 
 
-class KernelBuilder:
-    """Writes operations on the values that are visible; each gives the lines, and a new value."""
+class ProgramBuilder:
+    """Writer of operations on visible values; the methods return lines of text and a new value."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -50,7 +52,7 @@ class KernelBuilder:
         return f"%v{self.names}"
 
     def body(self, values: Values, depth: int) -> tuple[list[list[str]], Values]:
-        """Some operations, the lines of each by themselves, and what is visible after them."""
+        """Write some operations; return the lines of each, and the values visible after them."""
         simple = [self.unary, self.binary, self.tuple]
         nested = [self.branch, self.loop, self.condition, self.function, self.graph]
         groups: list[list[str]] = []
@@ -63,13 +65,14 @@ class KernelBuilder:
         return groups, values
 
     def block(self, values: Values, depth: int, end: str, type: str) -> list[str]:
-        """Operations, and a terminator that passes on a value of a type."""
+        """Write a block: operations, and a terminator `end` that returns a value of the type."""
         groups, values = self.body(values, depth) if depth >= 0 else ([], values)
         lines, result = self.value_of(type, values)
         return [line for group in [*groups, lines] for line in group] + [f"{end} {result} : {type}"]
 
     def value_of(self, type: str, values: Values) -> tuple[list[str], str]:
-        """A value of a type: one of the last that has it, or a new one."""
+        """Return a value of the type, and the lines that compute it: none for one of the visible
+        values."""
         found = [name for name, other in values if other == type]
         if found and self.random.random() < 0.9:
             return [], self.random.choice(found[-4:])

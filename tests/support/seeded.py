@@ -1,11 +1,12 @@
 # pyright: reportUnknownMemberType=false
-"""Real weights for the nine real graphs that come with onnx, and inputs for them.
+"""Random weights and inputs for the nine real models that come with onnx.
 
-The models in `onnx/backend/test/data/light/` have constant fills for weights: every reference
+The weights of the models in `onnx/backend/test/data/light/` are constant fills: every reference
 output is one value repeated, whatever the input, so they test shapes and no computation. Here every
-float initializer and fill is a seeded random one, scaled so that signals neither vanish nor
-explode, and the tensor before the last Softmax is an output too. onnxruntime with all optimizations
-and with none agree on it to 3e-6 of its standard deviation, so 1e-4 is safe for a compiler.
+float initializer and fill is replaced by seeded random numbers, scaled so that activations neither
+vanish nor explode. The logits, the tensor before the last Softmax, are an output too. onnxruntime
+with all optimizations and with none agree on them to 3e-6 of their standard deviation, so 1e-4 is a
+safe tolerance for a compiler.
 
     python seeded.py resnet50 --seed 1 -o resnet50.onnx
 """
@@ -41,12 +42,13 @@ Array: TypeAlias = NDArray[Any]
 
 
 def light_path(name: str) -> pathlib.Path:
-    """The file of a model, as it comes with onnx."""
+    """Return the path of a model that comes with onnx."""
     return LIGHT / f"light_{name}.onnx"
 
 
 def seeded(name: str, seed: int) -> onnx.ModelProto:
-    """The model with seeded float32 weights as initializers; outputs: its own, then the logits."""
+    """Return a model with seeded float32 weights as initializers; its outputs are its own and
+    the logits."""
     model = onnx.load(light_path(name))
     graph = model.graph
     rng = np.random.default_rng(seed)
@@ -100,8 +102,8 @@ def seeded(name: str, seed: int) -> onnx.ModelProto:
 
 
 def random_input(model: onnx.ModelProto, seed: int) -> dict[str, Array]:
-    """Images for the inputs: coarse random blocks under noise, so that two seeds give clearly
-    different logits."""
+    """Return images for the inputs: coarse random blocks and noise, so that two seeds give
+    clearly different logits."""
     rng = np.random.default_rng(seed)
     images: dict[str, Array] = {}
     for value in model.graph.input:

@@ -1,4 +1,4 @@
-"""Toy IR, toy passes and a recording instrument: what the infrastructure is tested on."""
+"""Toy IR, toy passes and a recording instrument, for tests of the infrastructure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def toy_context() -> Context:
-    """An xDSL context with the dialects of toy IR."""
+    """Return an xDSL context with the dialects of toy IR."""
     context = Context()
     for dialect in (Builtin, Func, Test):
         context.load_dialect(dialect)
@@ -45,26 +45,26 @@ def toy_context() -> Context:
 
 
 def module(*names: str) -> ModuleOp:
-    """A module with empty functions of these names."""
+    """Return a module with empty functions of these names."""
     bodies = "".join(f"func.func @{name}() {{ func.return }}\n" for name in names)
     text = f"builtin.module {{\n{bodies}}}"
     return Parser(toy_context(), text, "toy.mlir").parse_module()
 
 
 def function_names(op: ModuleOp) -> list[str]:
-    """The names of the functions in the module."""
+    """Return the names of the functions in the module."""
     return [func.sym_name.data for func in op.ops if isinstance(func, FuncOp)]
 
 
 def tags(op: Operation) -> list[str]:
-    """What Append passes have left below `op`, in order."""
+    """Return the tags of the ops that Append passes have inserted below `op`, in order."""
     found = (nested.attributes.get("tag") for nested in op.walk())
     return [tag.data for tag in found if isinstance(tag, StringAttr)]
 
 
 @dataclass(frozen=True)
 class Append(ModulePass):
-    """Append an op with a tag to the module: it shows which passes ran, in which order."""
+    """Append an op with a tag to the module; the tags show the order of the passes."""
 
     name = "toy-append"
 
@@ -105,7 +105,7 @@ class Tag(FunctionPass):
 
 
 def collect(found: list[str]) -> Callable[[Sequence[Diagnostic]], None]:
-    """A renderer that puts diagnostics, as text, into `found`."""
+    """Return a renderer that appends diagnostics, as text, to `found`."""
     return lambda diagnostics: found.extend(map(str, diagnostics))
 
 
@@ -118,7 +118,11 @@ def named(
     body: Callable[[ModuleOp, PassContext], None] | None = None,
     changes: bool = True,
 ) -> ModulePass:
-    """A module pass made to order; its body by default appends an op tagged with its name."""
+    """Return a module pass with this name and these properties.
+
+    `body` transforms the module; by default an op tagged with the name of the pass is appended,
+    unless `changes` is false.
+    """
 
     class Named(ModulePass):
         name = pass_name
@@ -137,7 +141,8 @@ def named(
 
 @dataclass
 class Recorder(PassInstrument):
-    """Writes down every event, as `label hook pass`; raises RuntimeError in the hooks `fail_in`."""
+    """An instrument that records every event as `label hook pass`, skips the passes in `blocks`,
+    and raises RuntimeError in the hooks in `fail_in`."""
 
     label: str = "%1"
     events: list[str] = field(default_factory=list[str])

@@ -1,4 +1,4 @@
-"""Building a function operation by operation, with all values computed on the way."""
+"""The builder of networks: adds operation by operation, and computes all values on the way."""
 
 from __future__ import annotations
 

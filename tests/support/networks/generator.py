@@ -1,4 +1,4 @@
-"""Drawing a network from a seed."""
+"""Generation of a network from a seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_ATTEMPTS = 200
 
 
 def random_network(seed: int, parts: int = 12, steps: int = 6) -> Network:
-    """Draw a function of `parts` parts that share few values, each of `steps` operations."""
+    """Return a function of `parts` parts that share few values, each of `steps` operations."""
     builder = NetworkBuilder(seed)
     for _ in range(parts):
         add_part(builder, steps)
@@ -25,7 +25,7 @@ def random_network(seed: int, parts: int = 12, steps: int = 6) -> Network:
 
 
 def add_part(builder: NetworkBuilder, steps: int) -> None:
-    """Add operations that depend on each other."""
+    """Add a part of `steps` operations, fewer if too many attempts fail."""
     element = builder.random.choice([f32, f32, f32, f32, f32, f16, i32, i8])
     shape = builder.random.shape(builder.random.choice([1, 2, 2, 3, 3, 4, 4, 4, 5]))
     builder.start_part(shape, element)

@@ -25,7 +25,8 @@ NOISE: dict[Element, float] = {f16: 1e-3, f32: 2.5e-7}
 
 
 class NotApplicable(Exception):
-    """No operation of the chosen kind fits the values, or its results could not be compared."""
+    """The exception for a rule to which no values fit, or an operation whose results cannot be
+    compared."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,11 @@ def perturb(
     allow_special: bool,
     rng: np.random.Generator,
 ) -> Array:
-    """Add the rounding error of one operation to `perturbed`; `array` itself if it has none.
+    """Return `perturbed` with the rounding error of one operation added, or `array` if that is
+    exact.
 
-    `exact` says that the operation and its operands are exact; the result then is, if it consists
-    of integers. NotApplicable if rounding changes the result beyond comparison.
+    `exact` says that the operation and its operands are exact; a float result then is exact if all
+    its elements are integers. NotApplicable if rounding changes the result too much to compare it.
     """
     if array.dtype.kind != "f":
         if not np.array_equal(array, perturbed):

@@ -205,7 +205,7 @@ def test_pass_can_ask_whether_anybody_wants_to_know() -> None:
 
 
 def test_unknown_kind_and_bad_pattern() -> None:
-    with pytest.raises(ValueError, match="no kind of remarks 'mised', did you mean 'missed'"):
+    with pytest.raises(ValueError, match="unknown kind of remarks 'mised', did you mean 'missed'"):
         PassContext(remark_filter={"mised": ""})
     with pytest.raises(ValueError, match="choose from passed, missed, failed, analysis, all"):
         RemarkFilter({"zzzzzz": ""})

@@ -310,7 +310,7 @@ def test_pass_that_does_not_preserve_what_it_says_is_found_out() -> None:
         with pytest.raises(PassContractError) as caught:
             Sequential([liar])(module())
     assert str(caught.value) == (
-        "pass 'liar' claims to preserve 'base', but running that again changes the module"
+        "pass 'liar' claims to preserve 'base', but running it again changes the module"
     )
     assert caught.value.__notes__[0].startswith("in pass 'liar' (1 of 1)")
 

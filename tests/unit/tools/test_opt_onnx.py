@@ -64,7 +64,7 @@ def test_a_file_that_is_no_model(tmp_path: Path):
     (path := tmp_path / "m.onnx").write_bytes(b"module {}")
     result = passline_opt(str(path))
     assert result.status == 1
-    assert result.stderr.startswith(f"error: '{path}' is no ONNX model: ")
+    assert result.stderr.startswith(f"error: '{path}' is not an ONNX model: ")
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
     *(stack_rule, split_rule, shape_rule, shape_rule, copy_rule, pad_rule, slice_rule, take_rule),
     *(image_rule, layout_rule),
 )
-"""A rule that stands here several times is drawn as often."""
+"""The rules to draw from; a rule listed n times is drawn n times as often."""
 
 LINEAR = (convolution_rule, convolution_last_rule, pool_rule, product_rule, einsum_rule, norm_rule)
 """Rules of operations through which `fold-scale-axis` moves scales."""

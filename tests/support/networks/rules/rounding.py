@@ -1,4 +1,4 @@
-"""The operations that may round even where their operands are integers."""
+"""The operations that may round even if their operands are integers."""
 
 from __future__ import annotations
 

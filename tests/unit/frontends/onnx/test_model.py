@@ -103,7 +103,7 @@ def test_large_data_is_read_when_it_is_wanted(tmp_path: Path):
 def test_a_large_model_that_is_cut_off(cut: int, tmp_path: Path):
     content = large_model(1 << 19, 1).SerializeToString()
     (file := tmp_path / "m.onnx").write_bytes(content[:-cut])
-    with pytest.raises(ModelError, match="m.onnx' is no ONNX model"):
+    with pytest.raises(ModelError, match="m.onnx' is not an ONNX model"):
         import_model(file)
 
 
@@ -126,7 +126,9 @@ def test_external_data_that_is_missing(tmp_path: Path):
     (tmp_path / "m.onnx").write_bytes(stored_externally().SerializeToString())
     with pytest.raises(ModelError, match=r"^tensor 'w', file 'w.bin': .*"):
         import_model(tmp_path / "m.onnx")
-    with pytest.raises(ModelError, match="'w' is kept in the file 'w.bin', but the model is in no"):
+    with pytest.raises(
+        ModelError, match="'w' is stored in the file 'w.bin', but the model was not read"
+    ):
         import_model(stored_externally())
 
 
@@ -141,7 +143,7 @@ def test_external_data_that_is_too_short(tmp_path: Path):
     ("content", "message"),
     [
         (b"", "is empty"),
-        (b"func.func @f() {}", "is no ONNX model: "),
+        (b"func.func @f() {}", "is not an ONNX model: "),
         (ModelProto(ir_version=8).SerializeToString(), "it has no graph or imports no operators"),
     ],
 )
@@ -156,5 +158,5 @@ def test_files_that_are_no_model(tmp_path: Path, content: bytes, message: str):
 def test_a_tensor_with_too_few_bytes():
     short = model()
     short.graph.initializer[0].raw_data = b"\0" * 4
-    with pytest.raises(ModelError, match=r"'w' of type tensor<3xf32> has 4 bytes in place of 12"):
+    with pytest.raises(ModelError, match=r"'w' of type tensor<3xf32> has 4 bytes, expected 12"):
         import_model(short)
