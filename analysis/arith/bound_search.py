@@ -11,7 +11,7 @@ __all__ = ["BoundSearch"]
 
 MAX_DEPTH = 2
 MAX_TRANSITIVE_DEPTH = 5
-"""How many relations are added up."""
+"""The largest number of relations that are added up, without and with `transitive`."""
 
 MAX_SUMS = 200
 """How many sums are tried for one bound: the search is exponential in the depth."""
