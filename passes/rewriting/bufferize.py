@@ -55,9 +55,9 @@ each call."""
 class FunctionBufferizer:
     """Builds the `tir.prim_func` on buffers that computes a function on tensors.
 
-    Operations are converted in the order of execution, each at a time of its own, so that the live
-    range of a buffer is an interval of times. The branches of an `scf.if` follow each other in
-    time; a buffer of the block around that a branch uses is live from its definition to that use.
+    Operations are converted in the order of execution, each at a time of its own: the live range of
+    a buffer is an interval of times. The branches of an `scf.if` follow each other in time; a
+    buffer from outside that a branch uses is live from its definition to that use.
     """
 
     def __init__(self, source: FuncOp, symbols: ConstantGlobals) -> None:
@@ -157,7 +157,7 @@ class FunctionBufferizer:
         return scalars
 
     def convert_ops(self, block: Block) -> Sequence[SSAValue]:
-        """Convert the operations of `block` but the last; return the operands of that."""
+        """Convert the operations of `block` except the last; return the operands of the last."""
         for op in in_order(block):
             if op is block.last_op:
                 continue
