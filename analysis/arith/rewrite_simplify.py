@@ -33,7 +33,7 @@ MAX_DEPTH = 4
 """How many levels of operands `simplify_in_context` visits."""
 
 MAX_INTEGRAL_FLOAT = 1 << 52
-"""From this magnitude on each f64 is an integer; beyond an i64, rounding may fail."""
+"""From this magnitude on each f64 is an integer, which rounding would not change."""
 
 
 class RewriteSimplifier:
