@@ -43,7 +43,7 @@ class _Chain:
 
 
 class Constraints:
-    """Ranges of linear forms, from those of their atoms and from the constraints in force.
+    """Ranges of linear forms, from the ranges of their atoms and the constraints in force.
 
     A constraint is a range of a primitive sum of terms (`LinearForm.primitive`): from
     `2*i < 2*j + 5` follows `i - j <= 2`. Constraints last until the scope ends in which they were

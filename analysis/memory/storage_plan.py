@@ -156,7 +156,7 @@ class _FreeList:
 
 
 def _find_overlaps(ranges: Sequence[LiveRange]) -> list[list[int]] | None:
-    """Return for each live range those that overlap it; None for more than MAX_PAIRS pairs."""
+    """Return the live ranges that overlap each one; None for more than MAX_PAIRS pairs."""
     overlaps: list[list[int]] = [[] for _ in ranges]
     live: list[int] = []
     pairs = 0

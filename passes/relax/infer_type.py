@@ -270,8 +270,10 @@ class TypeInferrer:
     def unified(
         self, op: Operation, types: Sequence[Attribute | None], declared: Attribute | None
     ) -> Attribute | None:
-        """Return the most precise type that includes all known `types`; None if none is known, and
-        `declared` if there is no such type."""
+        """Return the most precise type that includes all known `types`.
+
+        None if all are unknown; `declared`, with an error, if they contradict each other.
+        """
         known = [type for type in types if type is not None]
         type = known[0] if known else None
         for other in known[1:]:

@@ -101,8 +101,8 @@ def is_on_tensors(op: FuncOp) -> bool:
 
 
 def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[Where, str]]:
-    """Yield an error for each operation that keeps `op` from being planned; `symbols` are those of
-    its module."""
+    """Yield an error for each operation that keeps `op` from being planned; `symbols` are the
+    symbols of its module."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaf_types(type)):
         if (reason := _unstorable(leaf)) is not None:

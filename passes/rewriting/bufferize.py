@@ -96,7 +96,7 @@ class FunctionBufferizer:
         """Yield the name hints of the result buffers.
 
         `%y` is `y`, the elements of a tuple `%y` are `y.0`, `y.1`; a value without a name hint, or
-        with that of another parameter, is `result0` by its position.
+        with the name of another parameter, is `result0` by its position.
         """
         end = self.source.body.block.last_op
         assert isinstance(end, ReturnOp)
@@ -326,7 +326,7 @@ class FunctionBufferizer:
         return Buffer(storage, buffer)
 
     def define(self, op: Operation, leaves: Iterator[Value]) -> None:
-        """Set the values of the results of `op` from those of their leaves."""
+        """Set the converted values of the results of `op`, built from the `leaves` of all."""
         for result in op.results:
             self.values[result] = value = nested(result.type, leaves)
             if isinstance(value, Buffer):

@@ -28,7 +28,7 @@ __all__ = ["LayoutRewriter", "with_unit_dimensions"]
 
 
 class Version(NamedTuple):
-    """The present form of a value that was replaced or retyped."""
+    """The current form of a value that was replaced or retyped."""
 
     value: SSAValue
     relayout: Relayout | None

@@ -205,7 +205,7 @@ def is_scalar_constant(op: Operation) -> bool:
 
 
 def fusible_functions(module: ModuleOp) -> list[FuncOp]:
-    """Return the functions with a body, except those that fusion made or that are marked
+    """Return the functions with a body, except functions made by fusion or marked
     `passline.skip_optimization`."""
     return [
         op

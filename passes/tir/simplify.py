@@ -208,7 +208,7 @@ class FunctionSimplifier:
 
 @dataclass(frozen=True)
 class Simplify(PrimFuncPass):
-    """Simplify integers, conditions and branches by what is known where they are computed; source:
+    """Simplify integers, conditions and branches by the constraints on them; source:
     `tir.Simplify`.
 
     Before:
