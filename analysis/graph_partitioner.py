@@ -37,8 +37,8 @@ class GraphPartitioner:
         """The kind of a group, at the index of its representative."""
 
     def fuse(self) -> None:
-        """Fuse anchors with the operations after them, then up to broadcasting ones, then injective
-        ones.
+        """Fuse anchors with the operations after them, then operations up to broadcasting ones with
+        those after them, then injective operations.
 
         In another order an operation between two anchors could join the wrong one. Here the later
         convolution gets the sum; the negation must stay with the first:

@@ -66,10 +66,10 @@ def find_middle(
     """Return the interval around which to split `whole`, and the conditions known in it.
 
     It is the intersection of the intervals in which the conditions hold: of `i >= 1` and `i < m`
-    the interval from 1 to `m - 1`. Conditions that never hold in `whole` are skipped. If the
-    intersection is empty, the intervals in which the conditions fail are intersected instead; but
-    with `keep_first` those in which the first conditions hold, up to the condition that makes the
-    intersection empty. None if no condition is left, or the failing intervals do not meet either.
+    the interval from 1 to `m - 1`. Conditions that never hold in `whole` are skipped. If all are,
+    or the intersection is empty, the intervals in which the conditions fail are intersected
+    instead. With `keep_first` an empty intersection is avoided: it ends before the first condition
+    that would make it empty. None if the intervals of failing do not intersect either.
     """
     for truth in (True, False):
         known: dict[arith.CmpiOp, bool] = {}

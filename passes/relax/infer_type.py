@@ -255,8 +255,8 @@ class TypeInferrer:
         return [None if value in self.unknown else value.type for value in values]
 
     def yielded_types(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
-        """Return the unified types of the operands of the terminators of `op`; the `declared` types
-        if there are none."""
+        """Return the unified types of the operands of the terminators of `op`; `declared` if `op`
+        has no terminators, or if their operands differ in number."""
         ends = [end.operands for end in result_terminators(op)]
         if any(len(values) != len(declared) for values in ends):
             counts = " and ".join(str(len(values)) for values in ends)

@@ -55,7 +55,7 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         divisor = b.number(max(fixed, 1), sums.element)
         for axis, table in tables:
             divisor = multiply(b, divisor, b.read(table, [index[axis]]))
-        if some_empty:  # a window of padding alone
+        if some_empty:  # a window on padding only: avoid division by 0
             divisor = maximum(b, divisor, b.number(1, sums.element))
         value = b.read(sums, index)
         if tables or fixed != 1:
