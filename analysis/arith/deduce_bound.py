@@ -63,8 +63,8 @@ def solve(
     """Return the values of `atom` for which `difference` compares with 0 as `predicate` says.
 
     The interval is exact, and its bounds do not depend on `atom`: `4*x - n < 0` gives
-    `x <= (n - 1) floordiv 4`. None if `atom` occurs other than as a term of `difference`, or if
-    the values are not one interval.
+    `x <= (n - 1) floordiv 4`. None if `atom` is not a term of `difference` or occurs in another
+    term too, and for `ne`, whose values are two intervals.
     """
     factor, rest = difference.coefficient(atom), difference.without(atom)
     if factor == 0 or depends_on(rest, atom):
