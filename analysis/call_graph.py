@@ -61,7 +61,7 @@ class CallGraph:
         return found
 
     def callees_first(self) -> Iterator[Operation]:
-        """Yield the top-level ops, each after those that it refers to, except in a cycle."""
+        """Yield the top-level ops, each after the ops that it refers to, except in a cycle."""
         seen: set[Operation] = set()
         for root in self._callees:
             # Depth first; the iterators over the callees left to visit replace recursion.

@@ -38,11 +38,11 @@ Values: TypeAlias = "Sequence[Attribute] | NotEvaluated"
 
 
 class ConstantEvaluator:
-    """Evaluates operations on constants, equal operations on the same constants once.
+    """Evaluates operations on constants; equal operations on the same constants only once.
 
     Fills are not expanded: an element-wise operation on fills is computed for one element, and a
-    view of a fill is a fill; any other operation on fills alone is not evaluated. Neither is one
-    with an operand or result of more than `max_elements`, or of unknown shape.
+    view of a fill is a fill; any other operation on fills alone is not evaluated. An operation with
+    an operand or result of more than `max_elements`, or of unknown shape, is not evaluated either.
     """
 
     def __init__(self, max_elements: int) -> None:
@@ -89,8 +89,8 @@ class ConstantEvaluator:
             return NotEvaluated("EvaluationFailed", "failed to evaluate", True, {"Error": first})
 
     def _evaluate_on_fills(self, op: Operation, fills: Sequence[FullOp]) -> Values:
-        """Evaluate an element-wise operation for one element, and return the number of each fill
-        that its results are."""
+        """Evaluate an element-wise operation for one element; return the number that fills each
+        result."""
         from ..interpreters.arrays import element_of, number_of, scalar_of
 
         types = [result.type for result in op.results]

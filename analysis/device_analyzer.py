@@ -257,10 +257,10 @@ class DeviceAnalyzer:
             self.constrain(domain, attribute, Site(op, "is on"))
 
     def define_on_device(self, op: OnDeviceOp) -> None:
-        """Constrain the operand and the result of an annotation as it says.
+        """Constrain the operand and the result of `op` to its device, each if its flag is set.
 
         The result of a function is on the device where it is annotated to be computed. A function
-        as a value has no other place than those of its arguments and results.
+        value has no place of its own, only the places of its arguments and results.
         """
         body = domain_of_type(op.input.type)
         if isinstance(body, FunctionDomain):
@@ -367,7 +367,7 @@ class DeviceAnalyzer:
                 return ()
 
     def follow(self, flow: Flow) -> None:
-        """Unify an operand with its slot; if they conflict, have it copied, or fail.
+        """Unify an operand with its slot; if they conflict, record a copy or report an error.
 
         A function cannot be copied, and neither can the operand of `relax.device_copy`, whose
         source device is part of the program.

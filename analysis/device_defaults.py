@@ -19,7 +19,7 @@ __all__ = ["DeviceDefaulter"]
 
 
 class DeviceDefaulter:
-    """Assigns each unknown device: that of the result of the surrounding function, or `fallback`.
+    """Sets each unknown device to that of the surrounding function's result, or to `fallback`.
 
     The result of a function is tried first, so that a function is on one device as far as possible.
     """

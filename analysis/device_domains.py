@@ -84,7 +84,7 @@ class Variable(Generic[T]):
         return self.value is None or other.value is None or self.value == other.value
 
     def unify(self, other: Variable[T]) -> None:
-        """Make both variables one; of two values, this one's stays."""
+        """Make both variables one; if both have values, keep this one's."""
         a, b = self.find(), other.find()
         if a is not b:
             if a._value is None:

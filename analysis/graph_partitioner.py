@@ -22,8 +22,9 @@ ANCHOR = FusionKind.ANCHOR
 class GraphPartitioner:
     """A union-find of the operations of a graph, in groups of at most `max_depth` operations.
 
-    The last operation of a group is its representative, and the only one that operations outside
-    of the group use.
+    Invariant: the last operation of a group is its representative, and the only one that operations
+    outside of the group use. An operation is therefore only merged with a post-dominator, together
+    with all operations on the paths between them.
     """
 
     def __init__(self, graph: FusionGraph, max_depth: int, actions: Actions = SILENT) -> None:
@@ -36,7 +37,8 @@ class GraphPartitioner:
         """The kind of a group, at the index of its representative."""
 
     def fuse(self) -> None:
-        """Fuse anchors with what follows, then broadcasting operations, then injective ones.
+        """Fuse anchors with the operations after them, then operations up to broadcasting ones with
+        those after them, then injective operations.
 
         In another order an operation between two anchors could join the wrong one. Here the later
         convolution gets the sum; the negation must stay with the first:
@@ -58,8 +60,8 @@ class GraphPartitioner:
                 self.join(i, sink, INJECTIVE, INJECTIVE)
 
     def join_anchor(self, i: int, sink: int) -> bool:
-        """Extend the group of an anchor, which ends with `i`, to `sink` if all between them is
-        element-wise on the anchor's result; return whether it was extended."""
+        """Extend the group of an anchor, which ends with `i`, to `sink` if the operations up to it
+        are at most broadcasting, and keep the shape; return whether the group was extended."""
         if self.graph.kinds[sink] > BROADCAST:
             return False
         if self.kinds[self.find(sink)] is ANCHOR:
@@ -72,8 +74,8 @@ class GraphPartitioner:
         return self.merge(i, sink, path)
 
     def join(self, i: int, sink: int, inner: FusionKind, last: FusionKind) -> None:
-        """Fuse `i` with `sink`, if the groups between them are of a kind up to `inner`, and that of
-        `sink` is of a kind up to `last`."""
+        """Fuse `i` with `sink` if the kind of the group of `sink` is at most `last`, and the kinds
+        of the groups between them are at most `inner`."""
         leader = self.find(sink)
         if self.find(i) == leader or self.kinds[leader] > last:
             return
@@ -119,7 +121,8 @@ class GraphPartitioner:
         return i
 
     def groups(self) -> list[list[Operation]]:
-        """Return the groups of live operations, each in order, by the order of their last ones."""
+        """Return the groups of live operations, each in the order of the IR, sorted by their last
+        operations."""
         groups: dict[int, list[Operation]] = {}
         for i, op in enumerate(self.graph.ops):
             if not self.graph.dead[i]:

@@ -18,8 +18,8 @@ __all__ = ["IterationRange", "Middle", "find_middle", "known_conditions", "split
 class IterationRange:
     """The values of a loop variable from `begin` up to `end`, which is not included.
 
-    If there are any, each is at least each of `lows` and at most each of `highs`. These bounds are
-    simpler than `begin` and `end`, which are clamped, and so allow more proofs.
+    If the range is not empty, each form in `lows` is a lower bound of all values, and each form in
+    `highs` an upper bound. Unlike `begin` and `end` they are not clamped, which allows more proofs.
     """
 
     begin: LinearForm
@@ -28,7 +28,7 @@ class IterationRange:
     highs: Sequence[LinearForm]
     is_middle: bool = False
     known: dict[arith.CmpiOp, bool] = field(default_factory=dict[arith.CmpiOp, bool])
-    """The comparisons that hold for all these values, or fail for all."""
+    """The comparisons with the same truth for all these values, and their truth."""
 
     @property
     def is_constant(self) -> bool:
@@ -47,7 +47,7 @@ class Middle:
 def known_conditions(
     analyzer: Analyzer, part: IterationRange, conditions: Sequence[KnownIntervals]
 ) -> dict[arith.CmpiOp, bool]:
-    """Return the conditions that are the same in all of `part`."""
+    """Return the conditions that hold, or fail, in all of `part`, and whether they hold."""
     return {
         condition.op: truth
         for condition in conditions
@@ -63,11 +63,13 @@ def find_middle(
     *,
     keep_first: bool,
 ) -> Middle | None:
-    """Return an interval of `whole` in which all conditions hold that can hold in it.
+    """Return the interval around which to split `whole`, and the conditions known in it.
 
-    If their intervals do not meet, one in which all conditions fail that can fail; with
-    `keep_first` rather one in which the first conditions hold, up to one that does not meet them.
-    None if there is not such an interval.
+    It is the intersection of the intervals in which the conditions hold: of `i >= 1` and `i < m`
+    the interval from 1 to `m - 1`. Conditions that never hold in `whole` are skipped. If all are,
+    or the intersection is empty, the intervals in which the conditions fail are intersected
+    instead. With `keep_first` an empty intersection is avoided: it ends before the first condition
+    that would make it empty. None if the intervals of failing do not intersect either.
     """
     for truth in (True, False):
         known: dict[arith.CmpiOp, bool] = {}
@@ -93,9 +95,12 @@ def split_range(
 ) -> list[IterationRange]:
     """Return the parts of `whole` before, in (`is_middle`) and after an interval, in order.
 
-    Parts that are known to be empty are left out. The bounds of the middle part are clamped,
-    `begin = max(whole.begin, min(low, whole.end))`, unless they are known to be in order: for no
-    value of unknown bounds may a part run where the loop does not.
+    Parts that are known to be empty are left out. Invariant: each iteration of `whole` is in
+    exactly one part, and no part has others, whatever the values of unknown bounds. Therefore the
+    bounds of the middle part are clamped unless they are known to be in order:
+
+        begin = max(whole.begin, min(low, whole.end))
+        end = max(begin, min(high + 1, whole.end))
     """
     begin, end = whole.begin, whole.end
     low, high = interval

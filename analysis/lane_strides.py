@@ -77,7 +77,7 @@ class LaneStrides:
                     self._strides[result] = stride
 
     def _compute(self, op: Operation, result: SSAValue) -> int | None:
-        """Return the stride of a result of `op`, whose operands and regions are done."""
+        """Return the stride of a result of `op`, from the strides of its operands and regions."""
         if op.regions:
             # The result of a uniform `scf.if` is uniform if both branches yield uniform values.
             uniform = isinstance(op, scf.IfOp) and not self.varies(op.cond)
@@ -111,7 +111,8 @@ class LaneStrides:
 def find_shared_store(loop: ForOp) -> memref.StoreOp | None:
     """Return a store in `loop` that may write the same element in two lanes, or None.
 
-    Stores to buffers that are allocated in the loop are private to a lane.
+    Stores to buffers that are allocated in the loop are private to a lane. An index with a constant
+    stride other than 0 is different in each lane; one with an unknown stride may not be.
     """
     strides = LaneStrides(loop)
     for op in walk(loop):

@@ -15,10 +15,10 @@ from ..passmanager.ir.walk import walk
 __all__ = ["HINT", "IGNORED", "has_hint", "partition_conditions"]
 
 HINT = "pragma_loop_partition_hint"
-"""An attribute of a loop that is to be split by any comparison in it."""
+"""The attribute of a loop that may be split by any comparison in it."""
 
 IGNORED = "ignore_loop_partition"
-"""An attribute of operations by whose conditions no loop is to be split."""
+"""The attribute of operations whose conditions must not split a loop."""
 
 
 def has_hint(op: Operation) -> bool:
@@ -32,7 +32,8 @@ def has_hint(op: Operation) -> bool:
 def partition_conditions(loop: ForOp) -> list[arith.CmpiOp]:
     """Return the comparisons in `loop` by which it may be split, in order.
 
-    These are the ones under a `tir.likely`; in a loop with a hint, all; never an ignored one.
+    By default these are the comparisons under a `tir.likely`; in a loop with a hint, all
+    comparisons. Those that are marked as ignored are left out.
     """
     ops = list(walk(loop))
     ignored = _with_members((op for op in ops if IGNORED in op.attributes), loop)
@@ -43,7 +44,8 @@ def partition_conditions(loop: ForOp) -> list[arith.CmpiOp]:
 
 
 def _with_members(conditions: Iterable[Operation], loop: ForOp) -> dict[Operation, None]:
-    """Return conditions and, of connectives, the members that are computed in `loop`."""
+    """Return `conditions` and, for each `tir.likely`, and, or and xor among them, its operands that
+    are computed in `loop`."""
     found: dict[Operation, None] = {}
     pending = list(conditions)[::-1]
     while pending:

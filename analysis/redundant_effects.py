@@ -14,7 +14,7 @@ __all__ = ["RedundantEffects"]
 
 
 class RedundantEffects:
-    """The redundant stores of a function and the loops in it that never run, found in one walk."""
+    """Redundant stores of a function, and loops that never run; found in one walk over it."""
 
     def __init__(self, memory: Memory) -> None:
         self.loops: set[Operation] = set()

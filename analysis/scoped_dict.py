@@ -13,8 +13,8 @@ V = TypeVar("V")
 class ScopedDict(dict[K, V], Generic[K, V]):
     """A dict that records its changes, so that `rollback` can undo them.
 
-    Set entries with `put` only; `None` is not a value. A scope costs nothing but its entries:
-    there is no copy, and a look-up is that of a dict.
+    Set entries with `put` only; `None` is not a value. A scope costs time for its entries only:
+    nothing is copied, and a look-up is a look-up in a dict.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class ScopedDict(dict[K, V], Generic[K, V]):
         self[key] = value
 
     def mark(self) -> int:
-        """Return the present state, for `rollback`."""
+        """Return a mark of the current state, for `rollback`."""
         return len(self._replaced)
 
     def rollback(self, mark: int) -> None:

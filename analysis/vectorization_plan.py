@@ -16,7 +16,7 @@ from .memory.buffers import Allocation
 __all__ = ["VectorizationPlan", "is_expandable"]
 
 MAX_LANES_BY_HAND = 16
-"""The most lanes for which an operation without a vector form is repeated for each lane."""
+"""Up to this number of lanes, an operation without a vector form is repeated for each lane."""
 
 MAY_TRAP = (
     *(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp),
@@ -34,8 +34,8 @@ class VectorizationPlan:
     * `wide`: pure operations that take vectors; others are repeated for each lane
     * `without_vector`: values that vary but for which no vector can be made
     * `serial`: operations that run in a loop over the lanes
-    * `serial_tail`: for a block the first operation from which on all run in a loop over the lanes,
-      as they use results that cannot be vectors
+    * `serial_tail`: the first operation of the end of a block that runs in one loop over the lanes,
+      as it has a result that cannot be a vector: in that loop its users read it as a scalar
     * `masked`: branches that run on all lanes under the mask `lhs < rhs`, with the two sides
 
     With `predicate` false there are no masked branches.
@@ -103,7 +103,7 @@ class VectorizationPlan:
                     self.without_vector.update(op.results)
                 return True
             case _ if not op.regions and op.results and not any(map(self._varies, op.results)):
-                return True  # it reads the same in all lanes
+                return True  # a read of the same element in all lanes
             case _ if op.results:
                 return False
             case _:
@@ -134,9 +134,9 @@ class VectorizationPlan:
         return strided or self.count <= MAX_LANES_BY_HAND
 
     def _has_vector_form(self, op: Operation) -> bool:
-        """Return whether `op` takes vectors: xDSL's comparisons and conversions do not.
+        """Return whether `op` takes vectors; some comparisons and conversions of xDSL do not.
 
-        No trait says it: an operation is built on vectors, and verified.
+        No trait tells which: a copy on vectors is built and verified, once for each signature.
         """
         scalar = [self.stays_scalar(op, number) for number in range(len(op.operands))]
         key = (type(op), *op.operand_types, *op.result_types, *scalar)
@@ -198,7 +198,8 @@ class VectorizationPlan:
         return (lhs, rhs) if is_ramp and not self._varies(rhs) else None
 
     def _can_be_masked(self, op: scf.IfOp) -> bool:
-        """Return whether a branch without else has only contiguous accesses and pure operations."""
+        """Return whether a branch without else has only contiguous accesses and pure operations
+        that cannot trap."""
         block = op.true_region.block
         if any(b.first_op is not b.last_op for b in op.false_region.blocks):
             return False

@@ -1,4 +1,4 @@
-"""The passes of Passline, name -> `module:Class`, imported on first use; the named pipelines."""
+"""The tables of passes and of named pipelines; the module of a pass is imported on first use."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..passmanager.config import register_config_option
 
 __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
+# pass name -> `module:Class`, the module relative to this package
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
@@ -54,20 +55,21 @@ PASSES = {
 }
 
 OPTIMIZE = (
-    "inline",  # first: the other passes look at one function at a time
+    "inline",  # first: most other passes look at one function at a time
     "infer-type",
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
-    # A shape that becomes constant makes an operation static, and then further shapes constant.
+    # Folding makes shapes constant, so that operations become static; this in turn makes further
+    # shapes constant, which can be folded.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
     "simplify-expr",  # after fold-constant, as it merges constants
-    "fold-scale-axis",  # after simplify-expr, which merges neighboring scales
+    "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",
     "eliminate-common-subexpr",  # after the passes that make operations equal
     "dead-code-elimination",  # earlier passes leave unused operations behind
     "fuse-ops",  # last: no other pass looks into a primitive function
 )
-"""The pipeline `optimize`, also of `-O0` to `-O3`; the level decides which of its passes run."""
+"""The pipeline `optimize`, which `-O0` to `-O3` run too; the level selects the passes that run."""
 
 LOWER_TO_TIR = (
     "legalize-ops",
@@ -76,16 +78,17 @@ LOWER_TO_TIR = (
 """The pipeline `lower-to-tir`."""
 
 LOWER_TO_MLIR = (
-    "tir-loop-partition{partition-const-loop=true}",  # first: only the last part needs masks
+    # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
+    "tir-loop-partition{partition-const-loop=true}",
     "tir-unroll-loop",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
     "tir-simplify",
     "tir-remove-no-op",
     "tir-common-subexpr-elim",
-    "tir-storage-rewrite",  # after vectorization: it rejects loops that are still marked for it
+    "tir-storage-rewrite",  # after vectorization: it rejects loops still marked `vectorized`
     "lower-tir",
 )
-"""The pipeline `lower-to-mlir`: applies the annotations of loops, then lowers."""
+"""The pipeline `lower-to-mlir`: transforms loops as their kinds say, then lowers."""
 
 PIPELINES = {
     "lower-to-mlir": LOWER_TO_MLIR,
@@ -96,7 +99,7 @@ PIPELINES = {
 
 
 def _factory(place: str) -> Callable[[], type[ModulePass]]:
-    """Return a function that imports the pass class at `place`, `module:Class`."""
+    """Return a function that imports the pass class `place`, given as `module:Class`."""
     module, _, name = place.partition(":")
     return lambda: getattr(import_module(f".{module}", __package__), name)
 

@@ -32,8 +32,8 @@ PROOF_DEPTH = 16
 """Recursion limit of `Analyzer.prove`."""
 
 ASSUMING_DEPTH = 2
-"""Down to this depth one side of a connective is proved under the other: each level doubles the
-work."""
+"""Down to this depth one side of a connective is proved under the assumption of the other: each
+level doubles the work."""
 
 RANGES: dict[Predicate, Range] = {
     "eq": Range(0, 0),
@@ -62,7 +62,7 @@ class Analyzer(Linearizer):
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Open a scope; what is learned in it is forgotten when it ends."""
+        """Open a scope; facts added in it are removed when it ends."""
         tables = (self.forms, self.atoms, self._available)
         marks = [table.mark() for table in tables]
         with self.constraints.scope():
@@ -89,8 +89,9 @@ class Analyzer(Linearizer):
     def assume(self, condition: SSAValue, truth: bool = True) -> None:
         """Add the constraint that `condition` holds, or does not, until the scope ends.
 
-        A conjunction that holds is taken apart, and so is a disjunction that does not hold. Of the
-        other connectives one side is added if the other is known.
+        A conjunction that holds is taken apart, and so is a disjunction that does not hold. Of a
+        disjunction that holds one side is added if the other is known to fail: `a or b` gives `b`
+        if `a` fails. The same applies, negated, to a conjunction that does not hold.
         """
         pending = [(condition, truth)]
         while pending:

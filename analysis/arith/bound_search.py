@@ -11,7 +11,7 @@ __all__ = ["BoundSearch"]
 
 MAX_DEPTH = 2
 MAX_TRANSITIVE_DEPTH = 5
-"""How many relations are added up."""
+"""The largest number of relations that are added up, without and with `transitive`."""
 
 MAX_SUMS = 200
 """How many sums are tried for one bound: the search is exponential in the depth."""
@@ -61,8 +61,8 @@ class BoundSearch:
     def _upper_bound(self, form: LinearForm, depth: int, has_constraint: bool) -> int | None:
         """Return the bound with up to `depth` more relations; `has_constraint` says that a
         constraint was added already."""
-        is_last_constraint = has_constraint and not self.transitive
-        if is_last_constraint and len(form.terms) > 1:
+        constraints_used_up = has_constraint and not self.transitive
+        if constraints_used_up and len(form.terms) > 1:
             best = self.constraints.upper_bound_of_atoms(form)
         else:
             best = self.constraints.range_of(form).high
@@ -72,7 +72,7 @@ class BoundSearch:
             for relation, within, is_constraint in self.constraints.relations_of(atom):
                 if self._sums_left <= 0:
                     return best
-                if is_constraint and is_last_constraint:
+                if is_constraint and constraints_used_up:
                     continue
                 # form = factor * relation + left, so that form <= factor * bound + high(left).
                 factor, rest = divmod(count, relation.coefficient(atom))

@@ -138,8 +138,11 @@ class CanonicalArithmetic:
         a: LinearForm,
         b: LinearForm,
     ) -> LinearForm:
-        """Return DIV or REM of `a` and `b`, by the operation that rounds down if the signs are
-        known: both round alike where nothing is negative, and `-a div b` is `-(a div b)`."""
+        """Return DIV or REM of `a` and `b`; if the signs are known, by means of `flooring`.
+
+        The two kinds of division agree if nothing is negative, and signs can be taken out first:
+        `-a div b = a div -b = -(a div b)`, `-a rem b = -(a rem b)` and `a rem -b = a rem b`.
+        """
         if not b.terms and b.constant < 0:
             result = self._truncating(kind, flooring, a, b.scaled(-1))
             return result.scaled(-1) if kind is AtomKind.DIV else result
@@ -164,8 +167,8 @@ class CanonicalArithmetic:
     def _divide_terms(self, a: LinearForm, b: LinearForm) -> tuple[LinearForm, LinearForm]:
         """Return `(q, r)` with `a = b * q + r`, where `q` has all terms that are multiples of `b`.
 
-        For instance `8*x + 3*y + 5` by 4 gives `2*x + 1` and `3*y + 1`. A sum as divisor is only
-        subtracted as often as its first term occurs.
+        For instance `8*x + 3*y + 5` by 4 gives `2*x + 1` and `3*y + 1`. If `b` is a sum, only one
+        integer is tried as `q`, given by the coefficients of the first term of `b`.
         """
         if not b.terms:
             divisor = b.constant
@@ -187,8 +190,10 @@ class CanonicalArithmetic:
         return whole, left
 
     def _exact_quotient(self, a: LinearForm, b: LinearForm) -> LinearForm | None:
-        """Return `q` with `a = b * q`, for forms of one term or a constant; None if there is not
-        one."""
+        """Return `q` with `a = b * q`; None if none is found.
+
+        A `b` with terms has to be one term without a constant, and `a` too.
+        """
         if not b.terms:
             if not b.constant:
                 return None
@@ -219,7 +224,8 @@ class CanonicalArithmetic:
             return whole.shifted(constant)
         terms, factor = left.primitive()
         if (common := gcd(factor, divisor)) > 1:
-            # (6*x + 5) floordiv 4 is (3*x + 2) floordiv 2: less than `common` is lost.
+            # (6*x + 5) floordiv 4 is (3*x + 2) floordiv 2, as one may round down after each of two
+            # divisions: a floordiv (c*d) = (a floordiv c) floordiv d.
             reduced = _divided(left, common)
             return whole.plus(self._quotient_by_constant(reduced, divisor // common))
         if len(terms) == 1 and factor == 1 and terms[0][0].kind is AtomKind.FLOORDIV:

@@ -45,7 +45,7 @@ def sides_of(
     """Return a comparison of two forms that holds where `difference` compares with 0.
 
     All terms of the two forms are positive, and a common factor is divided out: from
-    `4*i - 2*j + 3 < 0` comes `2*i + 2 <= j`.
+    `4*i - 2*j + 3 < 0` comes `2*i + 1 < j`.
     """
     if predicate in ("eq", "ne"):
         difference = arithmetic.canonical_equation(difference)

@@ -32,8 +32,8 @@ MAX_MEMBERS = 16
 """A connective with more members is not simplified: each is compared with all others."""
 
 MAX_LITERALS = 2 * MAX_MEMBERS
-"""How many members all clauses of a normal form may have together: distributing a disjunction over
-conjunctions multiplies them."""
+"""The most members that all clauses of a normal form may have together: distributing a disjunction
+over conjunctions multiplies them."""
 
 
 def members_of(op: Operation, connective: Connective) -> list[SSAValue]:
@@ -71,7 +71,7 @@ def normal_form_of(condition: SSAValue, depth: int = MAX_LITERALS) -> Clauses | 
 
 
 def written_clauses_of(op: arith.AndIOp | arith.OrIOp) -> Clauses:
-    """Return the conjunction of disjunctions that `op` is as it stands."""
+    """Return the clauses of `op` as written, without distributing disjunctions."""
     return [
         members_of(made, arith.OrIOp) if isinstance(made := member.owner, arith.OrIOp) else [member]
         for member in members_of(op, arith.AndIOp)
@@ -83,8 +83,8 @@ def drop_implied_members(
 ) -> list[SSAValue]:
     """Return the members of a connective without those that the others make redundant.
 
-    In a conjunction that is a member which holds where all others do; in a disjunction, one that
-    fails where all others do.
+    A member of a conjunction is redundant if it holds wherever all others hold; a member of a
+    disjunction if it fails wherever all others fail.
     """
     left = list(dict.fromkeys(members))
     if len(left) > MAX_MEMBERS:

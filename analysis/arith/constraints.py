@@ -43,7 +43,7 @@ class _Chain:
 
 
 class Constraints:
-    """Ranges of linear forms, from those of their atoms and from the constraints in force.
+    """Ranges of linear forms, from the ranges of their atoms and the constraints in force.
 
     A constraint is a range of a primitive sum of terms (`LinearForm.primitive`): from
     `2*i < 2*j + 5` follows `i - j <= 2`. Constraints last until the scope ends in which they were
@@ -63,7 +63,7 @@ class Constraints:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Open a scope; what is added in it is forgotten when it ends."""
+        """Open a scope; constraints added in it are removed when it ends."""
         tables = (self._ranges, self._relations, self.conditions)
         marks = [table.mark() for table in tables]
         state = self.state
@@ -79,8 +79,8 @@ class Constraints:
     def add(self, form: LinearForm, within: Range) -> None:
         """Add the constraint that `form` is in a range; ignore it if it contradicts the others.
 
-        In code that cannot run everything may be assumed, and a contradiction says nothing that
-        is of use.
+        Constraints contradict each other only in unreachable code, where all proofs are sound:
+        dropping one loses nothing, and ranges stay non-empty.
         """
         terms, factor = form.primitive()
         if not terms:
@@ -113,10 +113,10 @@ class Constraints:
         self.state = self._last_state
 
     def _add_for_operands(self, atom: Atom, within: Range) -> None:
-        """Add what follows for the operands of `atom` from its range.
+        """Add the constraints on the operands of `atom` that its range implies.
 
-        For instance `x floordiv 4 <= 2` gives `x <= 11`, and `min(x, y) >= 3` gives `x >= 3` and
-        `y >= 3`.
+        For instance `x floordiv 4 <= 2` gives `x <= 11`, `min(x, y) >= 3` gives `x >= 3` and
+        `y >= 3`, and `x * y >= 1` with `x >= 0` gives `x >= 1`.
         """
         match atom.kind, atom.operands:
             case AtomKind.FLOORDIV, (dividend, LinearForm((), divisor)) if divisor > 0:
@@ -171,7 +171,7 @@ class Constraints:
         return None if high is None else high + form.constant
 
     def _sum_of_ranges(self, terms: Terms) -> Range:
-        # `Range.plus` and `scaled` written out: no other code is run as often.
+        # `Range.plus` and `scaled` inlined: this is the hottest code of the analyzer.
         low: int | None = 0
         high: int | None = 0
         for atom, count in terms:

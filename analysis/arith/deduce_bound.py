@@ -63,7 +63,8 @@ def solve(
     """Return the values of `atom` for which `difference` compares with 0 as `predicate` says.
 
     The interval is exact, and its bounds do not depend on `atom`: `4*x - n < 0` gives
-    `x <= (n - 1) floordiv 4`. None if there is not one such interval.
+    `x <= (n - 1) floordiv 4`. None if `atom` is not a term of `difference` or occurs in another
+    term too, and for `ne`, whose values are two intervals.
     """
     factor, rest = difference.coefficient(atom), difference.without(atom)
     if factor == 0 or depends_on(rest, atom):
@@ -94,7 +95,8 @@ class BoundDeducer:
 
     The bounds of the intervals can be computed before the loop, once for all threads. Other
     variables in a comparison are relaxed: each is replaced by the bound that makes the comparison
-    hardest to satisfy. So the interval may be too small, but not too large.
+    hardest to satisfy. The interval may be too small, but not too large: with `0 <= j <= 3`,
+    `i + j < n` holds for `i <= n - 4` and fails for `i >= n`; nothing is known in between.
     """
 
     def __init__(self, analyzer: Analyzer, loop: ForOp) -> None:
@@ -166,7 +168,8 @@ class BoundDeducer:
         """Return a lower bound of `form` that depends on `variable` and on atoms known before the
         loop only; None if an atom has no bound.
 
-        Quotients of the variable are kept as long as the variable itself is not a term.
+        Quotients of the variable are kept, unless the variable is a term too: the comparison is
+        solved for one term only.
         """
         is_changed = True
         while is_changed:
@@ -186,7 +189,7 @@ class BoundDeducer:
         return form
 
     def _bound_of(self, atom: Atom, upper: bool) -> LinearForm | None:
-        """Return the upper or lower bound of `atom`; of a loop variable, as a form."""
+        """Return the upper or lower bound of `atom`; for a loop variable it may be symbolic."""
         if atom.kind is AtomKind.LOOP:
             return atom.operands[1 if upper else 0]
         within = self.analyzer.bounds(LinearForm.of(atom))
@@ -196,13 +199,13 @@ class BoundDeducer:
     def _is_known_before(self, atom: Atom) -> bool:
         """Return whether `atom` can be computed before the loop, with one value for all threads.
 
-        Operations that it needs are moved, so none of them may trap.
+        The operations that compute it run before the loop then, so none of them may trap.
         """
         if atom.kind in (AtomKind.LOOP, AtomKind.VALUE):
             assert atom.value is not None
             definition = atom.value.owner
-            of = definition.parent_op() if isinstance(definition, Block) else None
-            if isinstance(of, ForOp) and of.thread_tag is not None and not is_block_bound(of):
+            loop = definition.parent_op() if isinstance(definition, Block) else None
+            if isinstance(loop, ForOp) and loop.thread_tag is not None and not is_block_bound(loop):
                 return False
             return not self.loop.is_ancestor(definition)
         if atom.kind in DIVISIONS:

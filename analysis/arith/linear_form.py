@@ -121,8 +121,8 @@ class LinearForm(NamedTuple):
         """Return the primitive part of the terms and the factor that was taken out.
 
         The primitive part has coefficients without a common divisor, the first of them positive:
-        `-4*x + 6*y` is -2 times `2*x - 3*y`. Forms that are multiples of each other, but for their
-        constants, have the same primitive part, by which constraints are found.
+        `-4*x + 6*y` is -2 times `2*x - 3*y`. Constraints are stored by primitive part, so that one
+        on `2*x - 3*y` is found for all its multiples.
         """
         if not self.terms:
             return (), 1

@@ -52,11 +52,11 @@ class Linearizer(CanonicalArithmetic, ABC):
     def linear(self, value: SSAValue) -> LinearForm:
         """Return the form of `value`; a value that is not an integer is an atom.
 
-        Values with equal forms are equal, if they are computed at all.
+        Values with equal forms are equal wherever both are computed.
         """
         if (form := self.forms.get(value)) is not None:
             return form
-        pending = [value]  # not by recursion: chains of operations are long
+        pending = [value]  # a worklist instead of recursion: chains of operations may be long
         while pending:
             value = pending[-1]
             if value in self.forms:
@@ -120,7 +120,7 @@ class Linearizer(CanonicalArithmetic, ABC):
     # Reading
 
     def _read(self, value: SSAValue) -> LinearForm:
-        """Return the form of a value; those of its sources are known."""
+        """Return the form of a value; the forms of its sources are in `forms`."""
         if not isinstance(value, OpResult):
             assert isinstance(value.owner, Block)
             return self._read_argument(value, value.owner)
@@ -265,7 +265,7 @@ class Linearizer(CanonicalArithmetic, ABC):
         return None
 
     def _unless_wrapped(self, form: LinearForm, op: Operation) -> LinearForm | None:
-        """Return `form` if the result of `op` is known not to overflow, or must not."""
+        """Return `form` if the result of `op` provably does not overflow, or must not (`nsw`)."""
         type = op.results[0].type
         if isinstance(type, IndexType):
             return form

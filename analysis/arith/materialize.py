@@ -32,7 +32,7 @@ OPERATIONS: dict[AtomKind, type[arith.SignlessIntegerBinaryOperation]] = {
 def insert(op: Operation, at: InsertPoint) -> SSAValue:
     """Insert an operation and return its first result.
 
-    Without a location it gets that of the operation after it.
+    Without a location it gets the location of the operation after it.
     """
     if at.insert_before is not None and isinstance(op.location, UnknownLoc):
         op.location = at.insert_before.location
@@ -43,7 +43,7 @@ def insert(op: Operation, at: InsertPoint) -> SSAValue:
 class FormBuilder:
     """Creates operations at `at` that compute forms of `analyzer` (LLVM `SCEVExpander`).
 
-    It reuses available values of the analyzer. The values of atoms must dominate the place.
+    It reuses available values of the analyzer. The values of atoms must dominate `at`.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class FormBuilder:
         return self._insert(arith.ConstantOp.from_int_and_width(value, width, truncate_bits=True))
 
     def cost(self, form: LinearForm, limit: int = UNLIMITED) -> int:
-        """Return how many operations other than constants `build` creates for `form`.
+        """Return the number of operations other than constants that `build` creates for `form`.
 
         Stops counting at `limit`: the result is exact only below it.
         """

@@ -33,14 +33,14 @@ MAX_DEPTH = 4
 """How many levels of operands `simplify_in_context` visits."""
 
 MAX_INTEGRAL_FLOAT = 1 << 52
-"""From here on each f64 is an integer, and rounding may give more than an i64 can hold."""
+"""From this magnitude on each f64 is an integer, which rounding would not change."""
 
 
 class RewriteSimplifier:
     """Finds simpler values for expressions, and inserts the operations that compute them.
 
     With `and_of_ors` conditions become conjunctions of disjunctions; with `constrain_branches`
-    members of conjunctions and disjunctions go if the others imply them.
+    redundant members of conjunctions and disjunctions are removed.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RewriteSimplifier:
         self.constrain_branches = constrain_branches
 
     def simplify(self, op: Operation) -> SSAValue | None:
-        """Return a simpler value for the result of an expression; None if there is not one.
+        """Return a simpler value for the result of an expression; None if none is found.
 
         In the order of preference: a constant, an available value, fewer operations.
         """
@@ -172,7 +172,7 @@ class RewriteSimplifier:
         for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if self.analyzer.prove(one) is is_conjunction or one is other:
                 return other
-        # Only the outermost connective of a nest is taken apart, so that each is done once.
+        # Only the outermost connective of a nest is simplified: it includes the inner ones.
         connective = type(op)
         users = [use.operation for use in op.result.uses]
         at = InsertPoint.before(op)

@@ -13,7 +13,8 @@ from .ranges import Range
 __all__ = ["range_of_rounded_log2", "rounded_log2_argument"]
 
 MAX_ARGUMENT = 1 << 11
-"""Beyond it, the logarithm of an integer next to a power of 2 may be rounded to an integer."""
+"""The largest integer whose rounded logarithm is predicted: for larger neighbors of a power of 2,
+the computed logarithm may be rounded to an integer."""
 
 FLOATS = (Float32Type(), Float64Type())
 

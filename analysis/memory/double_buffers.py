@@ -173,7 +173,7 @@ def find_effects(ops: Iterable[Operation], memory: Memory) -> OperandEffects:
     """Return the effects of `ops`; an unknown operation reads and writes its operands.
 
     In contrast to `Memory.of`, an unknown operation has no effect on memory that it is not given:
-    the mark on the allocation vouches for that.
+    the mark on the allocation asserts this.
     """
     effects = OperandEffects(set(), set())
     for root in ops:

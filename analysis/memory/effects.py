@@ -78,7 +78,7 @@ def union(effects: Iterable[Effects]) -> Effects:
 class Memory:
     """The alias and effect analysis of a function.
 
-    Answers are cached: they are about the function as it was when they were first asked for.
+    Answers are cached, and not updated when the function changes.
     """
 
     def __init__(self, func: PrimFuncOp) -> None:

@@ -75,7 +75,7 @@ def is_flat_view(op: View) -> bool:
 def is_in_bounds_transfer(op: Operation) -> bool:
     """Return whether `op` is a transfer equal to a vector load or store.
 
-    It has no mask, no permutation, and is in bounds: the bounds of a transfer are those of each
+    It has no mask, no permutation, and is in bounds: a transfer checks the bounds of each
     dimension, which a flat buffer does not have.
     """
     if not isinstance(op, vector.TransferReadOp | vector.TransferWriteOp):

@@ -155,7 +155,7 @@ def _groups(op: memref.CollapseShapeOp | memref.ExpandShapeOp) -> list[list[int]
 
 
 def _collapsed(op: memref.CollapseShapeOp, source: FlatLayout) -> tuple[LinearForm, ...]:
-    """Return the strides of a collapsed view: of each group that of its last dimension.
+    """Return the strides of a collapsed view: for each group the stride of its last dimension.
 
     Dimensions of size 1 are skipped, as their stride may be anything.
     """

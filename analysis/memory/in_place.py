@@ -104,9 +104,10 @@ def _is_injective_access(
     type: Attribute,
     numbers: OpNumbers,
 ) -> bool:
-    """Return whether `op`, nested in `statement`, accesses other elements in each iteration.
+    """Return whether `op` accesses different elements in different iterations of `statement`.
 
-    `type` is that of the value: the last index of a vector access runs over the lanes too.
+    `type` is the type of the value that is loaded or stored: the last index of a vector access runs
+    over the lanes too.
     """
     extents: dict[SSAValue, int | None] = {}
     ancestor: Operation | None = op

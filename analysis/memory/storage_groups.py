@@ -21,7 +21,7 @@ REGISTER_SCOPES = {"local", "warp"}
 """Scopes that are left to the register allocator."""
 
 MIN_BYTES = 5
-"""The size from which on buffers share memory (TVM's)."""
+"""The smallest size of a buffer that shares memory, as in TVM."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ def _plan_arena(chains: Sequence[Chain], numbers: OpNumbers, reuse: bool) -> Sto
     """Return all `chains` as one group, placed at offsets of an arena."""
     ranges = [_live_range(chain, numbers) for chain in chains]
     if not reuse:
-        # As if all were live at one time.
+        # Equal live ranges overlap: no two chains get the same bytes.
         ranges = [LiveRange(0, 0, live.size) for live in ranges]
     members = [member for chain in chains for member in chain]
     places = zip(plan_storage(ranges).offsets, chains, strict=True)
@@ -100,7 +100,7 @@ def _live_range(chain: Chain, numbers: OpNumbers) -> LiveRange:
 
 
 def may_share(uses: AllocationUses) -> bool:
-    """Return whether the memory of an allocation may be shared: it is not small, nor registers."""
+    """Return whether an allocation may share memory: it is not small, and not in registers."""
     size = byte_size(uses.type)
     return scope_of(uses.type) not in REGISTER_SCOPES and (size is None or size >= MIN_BYTES)
 
@@ -108,7 +108,7 @@ def may_share(uses: AllocationUses) -> bool:
 def is_special(uses: AllocationUses) -> bool:
     """Return whether an allocation is in tagged memory, such as "local.L0A", of known size.
 
-    The target gives such memory out as a whole: all allocations in it become one.
+    Such memory is allocated as a whole: all allocations in it become one.
     """
     _, dot, tag = scope_of(uses.type).partition(".")
     return bool(dot) and tag not in ORDINARY_TAGS and byte_size(uses.type) is not None

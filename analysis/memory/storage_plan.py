@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 ALIGNMENT = 64
-"""Bytes: one cache line, and the widest vector."""
+"""The alignment in bytes: one cache line, and the widest vector."""
 
 MAX_PAIRS = 1 << 20
 """The most pairs of overlapping live ranges for which buffers are also placed by size."""
@@ -58,7 +58,7 @@ def peak_size(ranges: Sequence[LiveRange], alignment: int = ALIGNMENT) -> int:
     changes = [(live.first, align_up(live.size, alignment)) for live in ranges]
     changes += [(live.last + 1, -align_up(live.size, alignment)) for live in ranges]
     peak = now = 0
-    # At equal times the negative changes sort first: what ends frees its bytes before the next.
+    # At equal times negative changes sort first: a buffer is freed before the next one begins.
     for _, change in sorted(changes):
         now += change
         peak = max(peak, now)
@@ -156,7 +156,7 @@ class _FreeList:
 
 
 def _find_overlaps(ranges: Sequence[LiveRange]) -> list[list[int]] | None:
-    """Return for each live range those that overlap it; None for more than MAX_PAIRS pairs."""
+    """Return the live ranges that overlap each one; None for more than MAX_PAIRS pairs."""
     overlaps: list[list[int]] = [[] for _ in ranges]
     live: list[int] = []
     pairs = 0

@@ -96,7 +96,7 @@ class CommonSubexprEliminator:
     def enter(self, op: Operation) -> list[Iterator[Operation] | Scope]:
         """Open a scope for each block directly in `op`; return the items to visit, last first."""
         items: list[Iterator[Operation] | Scope] = []
-        # A closure could use values from above, but each such value is one more to capture.
+        # A lambda could use values from above, but it would have to capture each of them.
         if op.has_trait(IsolatedFromAbove) or op.has_trait(CallableOpInterface):
             items.append(Scope(self.available, len(self.added)))
             self.available = {}
@@ -138,11 +138,13 @@ class CommonSubexprEliminator:
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
 
-    # The sweep renames operands when it visits a user: replacing the uses of a value one by one
-    # takes time quadratic in the number of operands of a user. The uses that are left here stand
-    # before the definition, in graph regions or in blocks out of dominance order.
     def erase_merged(self) -> None:
-        """Erase the operations whose results were renamed."""
+        """Erase the operations whose results were renamed.
+
+        The sweep renamed operands when it visited a user: replacing the uses of a value one by one
+        takes time quadratic in the number of operands of a user. Only uses before the definition,
+        in graph regions or in blocks out of dominance order, are replaced here.
+        """
         for op, existing in self.merged:
             if self.actions.wants_remarks:
                 self.report(op, existing)
@@ -152,7 +154,7 @@ class CommonSubexprEliminator:
             erase(op)
 
     def report(self, op: Operation, existing: Operation) -> None:
-        """Make the remark that `op` is replaced by `existing`, with the place of the latter."""
+        """Report that `op` is replaced by `existing`, with the location of `existing`."""
         message = "replaced by an equal operation"
         if (at := location_of(existing)) is not None:
             self.actions.passed(op, "Merged", message, First=place_text(at))

@@ -29,8 +29,8 @@ def register_layout_hook(op: str, hook: Hook, target: str = "") -> None:
     """Register the hook that chooses the layouts of operations named `op` on `target`; without a
     target, on all targets that have no hook of their own.
 
-    The hook may insert operations before the one that it is called with, and change the operands of
-    that. It returns None if the layouts stay. Source: `relay.op.register_alter_op_layout`.
+    The hook may insert operations before its argument, and change the operands of its argument. It
+    returns None if the layouts stay. Source: `relay.op.register_alter_op_layout`.
     Errors: ValueError if `op` has a hook for `target` already.
     """
     if (target, op) in _registered:
@@ -80,9 +80,9 @@ class AlterOpLayout(FunctionPass):
 
 
 def _checked(hook: Hook, actions: Actions) -> Hook:
-    """Return `hook` with its permission asked, its result checked, and its failures reported.
+    """Wrap `hook`: ask `actions` before the call, check the result, and report failures.
 
-    Permission is asked before the call, for a hook may change the IR.
+    `actions` is asked before the call because a hook may change the IR.
     """
 
     def ask(op: Operation) -> Conversion | None:

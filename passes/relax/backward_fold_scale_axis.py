@@ -37,8 +37,8 @@ def fold_scales_backward(func: Operation, actions: Actions = SILENT) -> None:
     A scale is a constant, or a factor of size 1 except along some axes of the product. It moves
     through operations that implement `ScaleAxisRule`, into the weights of a convolution or matrix
     product, or into another scale, if no value on the way has another use or is used in another
-    block. Terms that are added on the way are scaled; constant terms that this makes adjacent are
-    added up.
+    block. Terms that are added on the way are scaled: `(conv(x, w) + a) * s` becomes
+    `conv(x, w * s) + a * s`. Constant terms that this makes adjacent are added up.
     """
     for ops in foldable_blocks(func):
         BackwardScaleFolder(ops, actions).run()
@@ -140,9 +140,11 @@ class BackwardScaleFolder(ScaleFolder):
             else:
                 self.scale_parameter(op, index, Along(axes), scale)
 
-    # (conv + a) * s + b has become conv' + a * s + b: with constants, one sum is enough.
     def finish(self) -> None:
-        """Add up constant terms that have become adjacent."""
+        """Add up constant terms that have become adjacent.
+
+        `(conv + a) * s + b` has become `conv' + a * s + b`: with constants, one sum is enough.
+        """
         joined: dict[SSAValue, SSAValue] = {}
         for op in self.moved[::-1]:
             value = self.replacements[op]

@@ -33,16 +33,16 @@ __all__ = ["FoldConstant", "fold_constants"]
 def fold_constants(func: Operation, max_elements: int = 1 << 24, actions: Actions = SILENT) -> None:
     """Replace each operation in `func` whose operands are constants by its value.
 
-    Folded are pure operations with operands and semantics, operations whose folder gives their
-    value (it may need no constant operand: `relax.shape_of` needs a static shape), an element
-    taken from a tuple that is made in the IR, and `scf.if` on a constant, which is replaced by the
-    branch that is taken.
+    These operations are folded: pure operations with operands and semantics; operations whose
+    folder gives their value (it may need no constant operand: `relax.shape_of` needs a static
+    shape); an element taken from a tuple that is made in the IR; and `scf.if` on a constant, which
+    is replaced by the branch that is taken.
 
     An operation stays if it has an operand or result of more than `max_elements`, if it fails to
     evaluate, if it is an annotation (`NonComputational`), or if all its operands are fills and it
     is neither element-wise nor a view: fills are not expanded. A constant placed on a device
-    (`relax.on_device`) is a constant. Nothing is reassociated. Constants and tuples whose last use
-    is folded are erased. Primitive functions and their bodies are left as they are.
+    (`relax.on_device`) is a constant. Operations are not reassociated. Constants and tuples whose
+    last use is folded are erased. Primitive functions and their bodies are left as they are.
     """
     ConstantFolder(max_elements, actions).run(func)
 
@@ -112,7 +112,7 @@ class ConstantFolder:
             self.replace(op, operands, values)
 
     def report(self, op: Operation, result: NotEvaluated) -> None:
-        """Make the remark of an operation on constants that stays."""
+        """Report why an operation on constants is not folded."""
         if result.failed:
             self.actions.failed(op, result.name, result.reason, **result.arguments)
         elif result.name:
@@ -172,7 +172,7 @@ class ConstantFolder:
                 self.touched[owner] = None
 
     def erase_unused(self) -> None:
-        """Erase the recorded operations without uses, and then those that only they used."""
+        """Erase the recorded operations without uses, and then the operations only they used."""
         while self.touched:
             op, _ = self.touched.popitem()
             if op.parent is not None and all(result.first_use is None for result in op.results):

@@ -31,9 +31,10 @@ __all__ = ["ForwardFoldScaleAxis", "fold_scales_forward"]
 def fold_scales_forward(func: Operation, actions: Actions = SILENT) -> None:
     """Move each multiplication by a scale in `func` into the operations that use the product.
 
-    As `fold_scales_backward`, but into the weights of convolutions and matrix products that use
-    the product, which all its users must lead to. Terms that are added on the way are divided by
-    the scales, which then have to be constant and not zero.
+    Like `fold_scales_backward` in the other direction: into the weights of convolutions and matrix
+    products. All uses of the product have to absorb the scale. Terms that are added on the way are
+    divided by the scale, which then has to be constant and not zero: `conv(x * s + a, w)` becomes
+    `conv(x + a / s, w * s)`.
     """
     for ops in foldable_blocks(func):
         ForwardScaleFolder(ops, actions).run()
@@ -73,8 +74,10 @@ class ForwardScaleFolder(ScaleFolder):
                     self.requirements[result, axes] = requirements
 
     def requirements_of_uses(self, value: SSAValue, axes: Axes) -> Requirements | None:
-        """Return the requirements for all uses of `value` to absorb its scale along `axes`; None
-        if one cannot, or there are no uses."""
+        """Return the requirements for all uses of `value` to absorb its scale along `axes`.
+
+        None if a use cannot absorb it, or if `value` has no uses.
+        """
         requirements = Requirements()
         if value.first_use is None:
             return None

@@ -29,14 +29,14 @@ def fuse_operations(
     max_depth: int = 256,
     actions: Actions = SILENT,
 ) -> None:
-    """Outline the operations in `func` into primitive functions, fused ones into one.
+    """Outline the operations in `func` into primitive functions, each group of fused ones into one.
 
     An operation is fused with its immediate post-dominator if all operations between them can be
     fused too: an anchor with element-wise operations on its result, up to the next anchor; a
-    broadcasting operation with any but anchors on the way, up to a reduction; an injective
-    operation with injective ones. So a group has one exit, and no path leaves it and returns.
-    Of two anchors that reach one operation, the later gets it: the result of the other is computed
-    by then. A group has at most `max_depth` operations, and a single one at level 0.
+    broadcasting operation with injective ones on the way, up to a reduction; an injective operation
+    with injective ones. A group therefore has one exit, and no path leaves it and returns. An
+    operation that two anchors reach is fused with the later one, before which the result of the
+    other is computed. A group has at most `max_depth` operations, and a single one at level 0.
 
     Groups of views alone stay; so do operations with effects or regions, opaque ones, and those in
     graph regions. Dead operations and `relax.stop_fusion` are erased.

@@ -65,20 +65,20 @@ class TypeInferrer:
     """Retypes values; functions, loops and calls are revisited until no type changes.
 
     A revisit unifies the types that a loop carries, or a function returns, with the earlier ones.
-    So they only become less precise, which bounds the number of revisits.
+    Such types only become less precise, which bounds the number of revisits.
     """
 
     def __init__(self) -> None:
         self.errors: dict[tuple[Operation, str], None] = {}
         self.declared: dict[SSAValue, Attribute] = {}
-        """The types of retyped values in the input."""
+        """The types that retyped values had before."""
         self.unknown: set[SSAValue] = set()
         """Values that depend on a recursive call whose result types are still unknown."""
         self.holders: dict[Operation, None] = {}
         """The operations with regions, in the order of the first visit."""
         self.functions: dict[str, FuncOp] = {}
         self.signatures: dict[FuncOp, Types] = {}
-        """The result types of functions in the input."""
+        """The result types that functions had before."""
         self.returned: dict[FuncOp, Sequence[Attribute | None]] = {}
         """The result types inferred so far; None for an unknown one."""
 
@@ -102,6 +102,7 @@ class TypeInferrer:
             if not isinstance(op, ModuleOp) and self.infer_op(op):
                 pending |= dict.fromkeys(c for c in graph.callers(op) if c in done)
             if not pending:
+                # Only recursive calls can determine these results: use the declared types.
                 for endless in [f for f, types in self.returned.items() if None in types]:
                     pairs = zip(self.returned[endless], self.signatures[endless], strict=True)
                     self.returned[endless] = [type or declared for type, declared in pairs]
@@ -254,8 +255,8 @@ class TypeInferrer:
         return [None if value in self.unknown else value.type for value in values]
 
     def yielded_types(self, op: Operation, declared: Types) -> Sequence[Attribute | None]:
-        """Return the unified types of the operands of the terminators of `op`; the `declared` types
-        if there are none."""
+        """Return the unified types of the operands of the terminators of `op`; `declared` if `op`
+        has no terminators, or if their operands differ in number."""
         ends = [end.operands for end in result_terminators(op)]
         if any(len(values) != len(declared) for values in ends):
             counts = " and ".join(str(len(values)) for values in ends)
@@ -269,8 +270,10 @@ class TypeInferrer:
     def unified(
         self, op: Operation, types: Sequence[Attribute | None], declared: Attribute | None
     ) -> Attribute | None:
-        """Return the most precise type that includes all known `types`; None if none is known, and
-        `declared` if there is no such type."""
+        """Return the most precise type that includes all known `types`.
+
+        None if all are unknown; `declared`, with an error, if they contradict each other.
+        """
         known = [type for type in types if type is not None]
         type = known[0] if known else None
         for other in known[1:]:

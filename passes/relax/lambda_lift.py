@@ -143,7 +143,7 @@ def _order_graphs(ops: list[MakeClosureOp | LambdaOp]) -> None:
     """Sort the graphs around `ops` in dependence order.
 
     The dependences of a graph, visited in text order, determine the order of its effects. Lifting
-    changes dependences, so the present order is first made the text order.
+    changes dependences, so the current order is first made the text order.
     """
     graphs: dict[GraphOp, None] = {}
     for op in ops:

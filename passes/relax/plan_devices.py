@@ -31,14 +31,14 @@ def plan_devices(module: ModuleOp, fallback: DeviceAttr, actions: Actions = SILE
     An operation computes on one device, which holds its operands and results; a tuple is on one
     device. `relax.on_device`, `relax.device_copy` and the attribute `relax.device` of parameters
     and results fix devices, and fix those of other values through calls, functions as values,
-    branches and loops. An open device is that of the result of the function, or `fallback`. A value
-    that is used on two devices is copied for the later user.
+    branches and loops. A device that remains unknown is set to the device of the function's result,
+    or else to `fallback`. A value that is used on two devices is copied for the later user.
     Errors: a function, or the operand of `relax.device_copy`, that would have to be copied; the
     module stays as it is then, apart from annotated tuples.
 
     Afterwards an operation computes on the device of its operands, a parameter or result is on the
-    device of its attribute, and an operation without operands on that of its function's result,
-    unless a `relax.on_device` on its result names another.
+    device of its attribute, and an operation without operands computes on the device of its
+    function's result, unless a `relax.on_device` on its result names another.
     """
     _project_first(module)
     analyzer = DeviceAnalyzer(module, actions)

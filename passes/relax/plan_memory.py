@@ -49,11 +49,11 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     """Replace each function on tensors in `module` by a `tir.prim_func` on buffers.
 
     Its parameters are the buffers of the parameters and then of the results; a tuple becomes its
-    elements. Constants become globals of the module, one for equal ones. Intermediate results
-    become views of one allocation, and share bytes if their live ranges do not overlap; a reshaped
-    value has the bytes of its operand. A returned value is computed in its result buffer, and only
-    copied there if it is a parameter, a constant, or returned twice.
-    Errors: a function that cannot be planned; then none is.
+    elements. Constants become globals of the module; equal constants share one. Intermediate
+    results become views of one allocation, and share bytes if their live ranges do not overlap; a
+    reshaped value has the bytes of its operand. A returned value is computed in its result buffer,
+    and only copied there if it is a parameter, a constant, or returned twice.
+    Errors: a function that cannot be planned; in this case no function is replaced.
     """
     symbols = {symbol_of(op): op for op in module.ops}
     funcs = [op for op in symbols.values() if isinstance(op, FuncOp) and is_on_tensors(op)]
@@ -92,7 +92,8 @@ def report(op: PrimFuncOp, use: MemoryUse, actions: Actions) -> None:
 
 
 def is_on_tensors(op: FuncOp) -> bool:
-    """Return whether a function has tensors and no parameters that are buffers, as kernels have."""
+    """Return whether `op` has values that are tensors, and is not a kernel: has no parameters that
+    are buffers."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     if any(isinstance(type, MemRefType) for type in inputs):
         return False
@@ -101,8 +102,8 @@ def is_on_tensors(op: FuncOp) -> bool:
 
 
 def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[Where, str]]:
-    """Yield an error for each operation that keeps `op` from being planned; `symbols` are those of
-    its module."""
+    """Yield an error for each operation that keeps `op` from being planned; `symbols` are the
+    symbols of its module."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaf_types(type)):
         if (reason := _unstorable(leaf)) is not None:

@@ -1,7 +1,7 @@
 """The memrefs of a function on buffers: parameters, globals, and views of one allocation.
 
-Where a buffer is in memory is known only when the live ranges of all are. Until then a cast without
-operands stands for its memref.
+The offset of a buffer is known only after the live ranges of all buffers. Until then a cast without
+operands is the placeholder of its memref.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class MemoryUse(NamedTuple):
     buffers: int
     """The number of intermediate results in the arena."""
     before: int
-    """Bytes with a buffer of its own for each."""
+    """The total bytes if each of them had a buffer of its own."""
     after: int
-    """Bytes of the arena."""
+    """The bytes of the arena."""
     copies: int
     """The number of results that are copied to the buffer in which they are returned."""
 
@@ -38,7 +38,7 @@ class Arena:
 
     def __init__(self) -> None:
         self.computed: list[Storage] = []
-        """All storage of intermediate results, also that which turns out to be joined or unused."""
+        """The storage of all intermediate results; some is joined to other storage, or unused."""
         self.placeholders: dict[Buffer, UnrealizedConversionCastOp] = {}
         self.plan = StoragePlan([], 0)
 
@@ -96,7 +96,7 @@ def view_of_arena(
 ) -> tuple[Sequence[Operation], SSAValue]:
     """Build the view of type `type` at `offset` bytes; return the new operations and the view.
 
-    `shifts` has the constants of offsets, and gets a new one.
+    `shifts` has the constants of offsets; a missing one is added.
     """
     new: list[Operation] = []
     if (shift := shifts.get(offset)) is None:

@@ -36,7 +36,7 @@ def inline_branch(op: scf.IfOp, truth: bool) -> Operation | None:
 def exchange_loop_and_branch(
     loop: ForOp, branch: scf.IfOp, condition_ops: Sequence[Operation]
 ) -> list[ForOp]:
-    """Move an `scf.if` without results out of `loop`, which is then in each branch.
+    """Move an `scf.if` without results out of `loop`; each nonempty branch then contains the loop.
 
     `condition_ops` are the operations in the loop that compute the condition, in order; they are
     moved before it. The rest of the body stays in each loop. Return the loops.
@@ -70,7 +70,7 @@ def exchange_loop_and_branch(
 def _copy_loop(loop: ForOp, branch: scf.IfOp, body: Block) -> tuple[ForOp, scf.IfOp]:
     """Copy `loop`; let `body`, detached from a branch in it, use the values of the copy.
 
-    Return the copy of the loop and, in it, that of `branch`.
+    Return the copies of the loop and of `branch` in it.
     """
     values: dict[SSAValue, SSAValue] = {}
     copy = loop.clone(values)
@@ -90,7 +90,7 @@ def _detach_body(region: Region) -> Block | None:
 
 
 def _replace_by_body(branch: scf.IfOp, body: Block) -> None:
-    """Replace an `scf.if` by the operations of `body`, which is used up."""
+    """Replace an `scf.if` by the operations of `body`, which are moved out of it."""
     end = body.last_op
     assert end is not None
     erase(end)

@@ -39,7 +39,7 @@ Memref: TypeAlias = MemRefType[Attribute]
 class Storage:
     """The memory of a tensor and of all views of it.
 
-    A storage that is computed has a live range `first` to `last`, in the times of the converter.
+    A storage that is computed has a live range `first` to `last`, in the times of the bufferizer.
     """
 
     element: Attribute
@@ -54,8 +54,8 @@ class Storage:
     fill: FullOp | None = None
     """The fill that has not been stored yet: its loop is written before the first use."""
     joined: Storage | None = None
-    """The storage into which the elements are computed: a result of the op around, or of the
-    function."""
+    """The storage into which the elements are computed: a result of the enclosing operation or of
+    the function."""
     hint: str | None = None
     """The name hint of the tensor."""
     first: int = -1
@@ -73,7 +73,7 @@ class Storage:
 
 
 def root_of(storage: Storage) -> Storage:
-    """Return the storage that `storage` is joined to, directly or not."""
+    """Return the storage that `storage` is joined to, directly or through others, or itself."""
     while storage.joined is not None:
         storage = storage.joined
     return storage

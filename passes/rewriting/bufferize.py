@@ -55,9 +55,9 @@ each call."""
 class FunctionBufferizer:
     """Builds the `tir.prim_func` on buffers that computes a function on tensors.
 
-    Operations are converted in the order of execution, each at a time of its own, so that the live
-    range of a buffer is an interval of times. The branches of an `scf.if` follow each other in
-    time; a buffer of the block around that a branch uses is live from its definition to that use.
+    Operations are converted in the order of execution, each at a time of its own: the live range of
+    a buffer is an interval of times. The branches of an `scf.if` follow each other in time; a
+    buffer from outside that a branch uses is live from its definition to that use.
     """
 
     def __init__(self, source: FuncOp, symbols: ConstantGlobals) -> None:
@@ -96,7 +96,7 @@ class FunctionBufferizer:
         """Yield the name hints of the result buffers.
 
         `%y` is `y`, the elements of a tuple `%y` are `y.0`, `y.1`; a value without a name hint, or
-        with that of another parameter, is `result0` by its position.
+        with the name of another parameter, is `result0` by its position.
         """
         end = self.source.body.block.last_op
         assert isinstance(end, ReturnOp)
@@ -157,7 +157,7 @@ class FunctionBufferizer:
         return scalars
 
     def convert_ops(self, block: Block) -> Sequence[SSAValue]:
-        """Convert the operations of `block` but the last; return the operands of that."""
+        """Convert the operations of `block` except the last; return the operands of the last."""
         for op in in_order(block):
             if op is block.last_op:
                 continue
@@ -247,11 +247,11 @@ class FunctionBufferizer:
         self.define(op, leaves)
 
     def deliver(self, value: Buffer, target: Buffer) -> None:
-        """Make the elements of `value` those of `target` at the end of the present block.
+        """Bring the elements of `value` into `target` at the end of the current block.
 
-        Storage that is computed in this block is joined to the target: it is computed there at
-        once. Other storage - a parameter, a constant, a value of a block around, or one that has
-        another target - is copied.
+        Storage that is computed in this block is joined to the storage of `target`: the value is
+        then computed in place. Other storage - a parameter, a constant, a value of an outer block,
+        or one that has another target - is copied.
         """
         source = root_of(value.storage)
         if source.block is self.blocks[-1]:
@@ -318,7 +318,7 @@ class FunctionBufferizer:
                 return value
 
     def new_buffer(self, type: Attribute) -> Buffer:
-        """Return a buffer for a tensor that is computed in the present block."""
+        """Return a buffer for a tensor that is computed in the current block."""
         buffer = tensor_buffer(type)
         count, depth = prod(buffer.get_shape()), len(self.blocks) - 1
         storage = Storage(buffer.element_type, count, depth=depth, block=self.blocks[-1])
@@ -326,7 +326,7 @@ class FunctionBufferizer:
         return Buffer(storage, buffer)
 
     def define(self, op: Operation, leaves: Iterator[Value]) -> None:
-        """Set the values of the results of `op` from those of their leaves."""
+        """Set the converted values of the results of `op`, built from the `leaves` of all."""
         for result in op.results:
             self.values[result] = value = nested(result.type, leaves)
             if isinstance(value, Buffer):
@@ -335,7 +335,7 @@ class FunctionBufferizer:
                 value.name_hint = result.name_hint
 
     def touch(self, storage: Storage) -> None:
-        """Extend the live range of `storage` to the present time."""
+        """Extend the live range of `storage` to the current time."""
         root = root_of(storage)
         if (fill := root.fill) is not None:
             # The loop goes to the block of the fill, before the op there that contains this use.
@@ -351,7 +351,7 @@ class FunctionBufferizer:
         return self.arena.memref(buffer, self.blocks[0])
 
     def add(self, new: Operation, old: Operation) -> None:
-        """Append `new` to the present block, with the location of `old`."""
+        """Append `new` to the current block, with the location of `old`."""
         new.location = old.location
         self.blocks[-1].add_op(new)
 

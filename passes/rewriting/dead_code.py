@@ -1,4 +1,4 @@
-"""Removal of dead operations: no used result, and no effect that anybody can observe."""
+"""Removal of dead operations: operations without used results and observable effects."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = ["is_used", "remove_dead_operations"]
 def remove_dead_operations(root: Operation, actions: Actions = SILENT) -> int:
     """Erase the dead operations nested in `root`, and return the number of them.
 
-    Reading memory is no effect; the effects of `scf.if` and its like are those of the operations
-    in their regions; unknown effects keep an operation alive. Dead cycles, which only graph
-    regions can contain, stay.
+    Reading memory does not count as an effect; `scf.if` and similar operations have the effects of
+    the operations in their regions; unknown effects keep an operation alive. Dead cycles, which
+    only graph regions can contain, are not removed.
     """
     return DeadCodeRemover(actions).run(root)
 

@@ -28,9 +28,9 @@ def remove_unreachable_symbols(
     """Erase the private functions and other private symbols of `module` that nothing reaches.
 
     The roots are the symbols named in `entries`, the public symbols, and the operations that are
-    no symbols. With `functions`, functions are erased whether private or public, and only they. If
-    a reachable operation refers to a symbol that `module` does not define, nothing is erased. A
-    symbol that `actions` does not allow to be erased stays, with all that it reaches.
+    not symbols. With `functions`, only functions are erased, public ones too. If a reachable
+    operation refers to a symbol that `module` does not define, nothing is erased. A symbol that
+    `actions` does not allow to be erased stays, with all that it reaches.
     Errors: PassFailedException for an entry that is not in the module.
     """
     graph = CallGraph(module) if graph is None else graph

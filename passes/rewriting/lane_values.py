@@ -39,11 +39,11 @@ def insert_in_place_of(old: Operation, new: Operation) -> None:
 class LaneValues:
     """A builder of the values of a loop in its lanes, on demand.
 
-    New operations stand beside the old ones that they are made from, so that they dominate the same
-    uses. Of a value that varies there is a vector (`vectors`), a scalar for each lane (`parts`), or
-    both; an index of constant stride also has a value in the first lane (`first_lane`). `masks` has
-    the mask of each access that only some lanes make. `replaced` has the operations whose
-    replacement is already there.
+    New operations are inserted beside the old ones that they are made from, so that they dominate
+    the same uses. A value that varies has a vector (`vectors`), a scalar for each lane (`parts`),
+    or both; an index of constant stride also has a value in the first lane (`first_lane`). `masks`
+    has the masks of accesses in a masked branch. `replaced` has the operations that already have a
+    replacement.
     """
 
     def __init__(self, plan: VectorizationPlan, constants: ConstantPool) -> None:
@@ -61,7 +61,7 @@ class LaneValues:
 
     def vector(self, value: SSAValue) -> SSAValue:
         """Return the vector of `value` in all lanes, built where `value` is defined."""
-        # A work list instead of recursion: expressions may be deep.
+        # A worklist instead of recursion: expressions may be deep.
         pending = [value]
         while pending:
             if self._is_built(top := pending[-1]):
@@ -183,7 +183,8 @@ class LaneValues:
         return whole
 
     def _in_lane(self, value: SSAValue, lane: int, before: Operation) -> SSAValue:
-        """Return `value`, which is built, in one lane; new operations stand before `before`."""
+        """Return the scalar of `value`, which is built, in one lane; insert new operations before
+        `before`."""
         stride = self._strides.stride(value)
         if stride == 0:
             return value
@@ -197,7 +198,7 @@ class LaneValues:
     def first(self, value: SSAValue) -> SSAValue:
         """Return an index in the first lane, computed where `value` is.
 
-        The pure operations from the loop variable to `value` are cloned, with `min` for the
+        The pure operations from the loop variable to `value` are cloned, with `min` in place of the
         variable.
         """
         if not self._strides.varies(value):
@@ -212,9 +213,9 @@ class LaneValues:
     def recomputed(
         self, values: Iterable[SSAValue], known: Mapping[SSAValue, SSAValue]
     ) -> list[Operation]:
-        """Return the pure operations that vary from which `values` are computed, in order.
+        """Return the pure varying operations that compute `values`, operands before users.
 
-        Values in `known`, and those computed from them alone, are not followed.
+        The search stops at the values in `known`.
         """
         found: dict[Operation, None] = {}
         pending = [op for v in values if (op := self.pure_owner(v)) is not None and v not in known]

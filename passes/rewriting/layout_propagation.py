@@ -68,7 +68,7 @@ class LayoutPlanner:
         self.relayouts: dict[SSAValue, Relayout] = {}
         """The values that will be in another layout."""
         self.unpacked: set[Operation] = set()
-        """Tuples of which all users read single elements: they need no layout."""
+        """Tuples whose users only read single elements: the tuples need no layout."""
         self.steps: list[tuple[Operation, Conversion | None]] = []
         """The operations whose operands change, in order; None restores the layouts of operands."""
 

@@ -28,7 +28,7 @@ __all__ = ["LayoutRewriter", "with_unit_dimensions"]
 
 
 class Version(NamedTuple):
-    """The present form of a value that was replaced or retyped."""
+    """The current form of a value that was replaced or retyped."""
 
     value: SSAValue
     relayout: Relayout | None
@@ -93,7 +93,7 @@ class LayoutRewriter:
         self.candidates[owner] = None
 
     def forward(self, op: Operation, version: Version) -> None:
-        """Take `version` for the only result of `op`."""
+        """Use `version` in place of the only result of `op`."""
         self.versions[op.results[0]] = version
         self.forwarded.append(op)
 
@@ -114,8 +114,8 @@ class LayoutRewriter:
         user: Operation,
         expanded: tuple[int, ...] = (),
     ) -> SSAValue:
-        """Return `value` for `user` with the unit dimensions `expanded` inserted, after `relayout`,
-        None for the original layout."""
+        """Return `value` as `user` needs it: with unit dimensions inserted at `expanded`, and then
+        changed by `relayout`. None is the original layout."""
         if relayout is not None and relayout.is_identity:
             relayout = None
         if relayout is None and not expanded and value not in self.versions:
@@ -134,8 +134,9 @@ class LayoutRewriter:
     ) -> SSAValue:
         """Make a layout of `value` that is not available yet; see `require`.
 
-        From one layout to another goes one transform, NHWC -> NCHW4c, not two by way of the
-        original; except where both split an axis in different ways.
+        A value that is in another layout already is changed by one transform, NHWC -> NCHW4c. Two
+        transforms, by way of the original layout, are needed only if both layouts split an axis in
+        different ways.
         """
         present, now, type = self.versions.get(value) or Version(value, None, value.type)
         if now is None and isinstance(owner := present.owner, ConstantOp | FullOp):
@@ -150,16 +151,16 @@ class LayoutRewriter:
             return self.transform(present, relayout, user)
         try:
             dst = relayout.along(now.src).dst
-        except VerifyException:  # from one way to split an axis to another
+        except VerifyException:  # both layouts split an axis, in different ways
             return self.transform(self.require(value, None, user), relayout, user)
         return self.transform(present, Relayout(now.dst, dst), user)
 
     def transform(
         self, value: SSAValue, relayout: Relayout, user: Operation, type: Attribute | None = None
     ) -> SSAValue:
-        """Return `value` after `relayout`, combined with the transforms that `value` results from.
+        """Return `value` after `relayout`, combined with the transforms that compute `value`.
 
-        `type`, if given, is the result type: the inferred one may know less.
+        `type`, if given, is the result type: the inferred one may have fewer known sizes.
         """
         while isinstance(before := value.owner, LayoutTransformOp):
             src, dst = Layout.parse(before.src_layout), Layout.parse(before.dst_layout)

@@ -1,4 +1,4 @@
-"""Building loops, branches and index arithmetic at any point of a function."""
+"""A builder of loops, branches and index arithmetic at any point of a function."""
 
 from __future__ import annotations
 

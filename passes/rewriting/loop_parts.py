@@ -22,7 +22,7 @@ __all__ = ["LoopPartBuilder", "count_ops", "ops_between", "proved_comparisons", 
 
 
 class LoopPartBuilder:
-    """Puts copies of loops over parts of their iterations into the IR.
+    """Inserts copies of loops, each over a part of the iterations.
 
     With `keep_unit_loops` a part of one iteration stays a loop.
     """
@@ -36,7 +36,7 @@ class LoopPartBuilder:
     def insert_parts(
         self, loop: ForOp, parts: Sequence[IterationRange], comparisons: Sequence[arith.CmpiOp]
     ) -> list[ForOp | None]:
-        """Insert a copy of `loop` for each part before it; the loop itself stays.
+        """Insert before `loop` a copy of it for each part; the loop itself stays.
 
         Return the copy for each part, None if it was one iteration and its statements were
         inserted without a loop. `comparisons` are the conditions by which the loop is split.
@@ -52,7 +52,7 @@ class LoopPartBuilder:
         if extent == ONE and not has_annotations and not self.keep_unit_loops:
             self._insert_iteration(loop, begin, part.known, comparisons)
             return None
-        # Each copy counts from 0, so that its body adds the bound.
+        # As in TVM, a copy counts from 0, and its body adds `begin` to the loop variable.
         body = Block(arg_types=[INDEX])
         variable: SSAValue = body.args[0]
         variable.name_hint = loop.variable.name_hint
@@ -82,9 +82,9 @@ class LoopPartBuilder:
         known: Mapping[arith.CmpiOp, bool],
         comparisons: Sequence[arith.CmpiOp],
     ) -> None:
-        """Insert the statements of one iteration before `loop`, without what is known in it.
+        """Insert the statements of one iteration before `loop`, without the conditions known in it.
 
-        With a single value of the variable the analyzer may decide other comparisons, too.
+        As the variable has a single value, the analyzer may decide further comparisons.
         """
         body = Block()
         copies: dict[SSAValue, SSAValue] = {loop.variable: variable}
@@ -103,11 +103,11 @@ class LoopPartBuilder:
         return value
 
     def insert_choices(self, loop: ForOp, middle: IterationRange, whole: IterationRange) -> int:
-        """Split a loop over blocks of threads, which has to stay one loop.
+        """Split a loop over blocks of threads, which has to stay one loop, by branches in it.
 
-        The innermost loops over threads in it choose between a copy of their body for the blocks
-        of `middle`, without the conditions known there, and their body as it was. Return how many
-        operations were copied.
+        The body of each innermost loop over threads becomes an `scf.if`: blocks in `middle` run a
+        copy of the body without the conditions known there, the others the body as it was. Return
+        the number of operations copied.
         """
         bounds: list[tuple[str, SSAValue]] = []
         if middle.begin != whole.begin:
@@ -158,7 +158,7 @@ def proved_comparisons(
 
 
 def replace_known(known: Mapping[arith.CmpiOp, bool]) -> None:
-    """Replace comparisons by their values, and simplify what depends on them."""
+    """Replace comparisons by their values, and simplify the operations that depend on them."""
     replace_conditions((op.result, truth) for op, truth in known.items())
 
 
@@ -175,7 +175,7 @@ def _statements(loop: ForOp) -> list[Operation]:
 
 
 def _innermost_threads(loop: ForOp) -> list[ForOp]:
-    """Return the thread-bound loops in `loop`, itself included, that have no other in them."""
+    """Return the thread-bound loops in `loop`, itself included, without another one inside."""
     bound = [op for op in walk(loop) if isinstance(op, ForOp) and op.thread_tag is not None]
     outer: set[Operation] = set()
     for op in bound:

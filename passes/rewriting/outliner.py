@@ -44,10 +44,10 @@ class Outliner:
         """The constants that were copied into functions."""
 
     def outline(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> CallOp:
-        """Move `ops` into a function with `attributes`; return the call, in the place of the last.
+        """Move `ops` into a function with `attributes`; return the call that replaces the last one.
 
-        `ops` must be pure, in the order of one block, and used: the last one outside of `ops`, the
-        others in `ops` only.
+        `ops` must be pure and in the order of one block. The last one must be used outside of
+        `ops`, the others only in `ops`.
         """
         last = ops[-1]
         group = self.describe(ops, attributes)
@@ -188,7 +188,7 @@ class Callee(NamedTuple):
 
 
 def _name_of(ops: Sequence[Operation]) -> str:
-    """Return `fused_conv2d_add` for these operations, cut after at most MAX_NAME characters."""
+    """Return a name such as `fused_conv2d_add`, of whole operation names, within MAX_NAME."""
     name = "fused"
     for op in ops:
         longer = f"{name}_{op.name.rpartition('.')[2]}"
@@ -205,7 +205,7 @@ def is_scalar_constant(op: Operation) -> bool:
 
 
 def fusible_functions(module: ModuleOp) -> list[FuncOp]:
-    """Return the functions with a body, except those that fusion made or that are marked
+    """Return the functions with a body, except functions made by fusion or marked
     `passline.skip_optimization`."""
     return [
         op

@@ -39,7 +39,7 @@ class ParameterScaler:
         """Constants that lost a use."""
 
     def array(self, op: Operation, index: int) -> Array | None:
-        """Return the present elements of a constant operand of `op`; None for another operand."""
+        """Return the current elements of a constant operand of `op`; None for another operand."""
         if (array := self.edited.get((op, index))) is None:
             array = array_in(op.operands[index])
         return array

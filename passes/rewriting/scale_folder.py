@@ -49,7 +49,7 @@ class Requirements(NamedTuple):
     positive: bool = False
     """All its elements are above zero."""
     before: int = 1 << 62
-    """It is defined before the operation with this position in the block."""
+    """It is defined before the operation at this position, the first that would use it."""
     dividend: float = 0.0
     """Unless 0, numbers of up to this magnitude are divided by it: no element may be zero."""
 
@@ -127,7 +127,7 @@ class ScaleFolder(ABC):
             self.erase(op)
 
     def erase(self, op: Operation) -> None:
-        """Erase `op`, and let go of its constant operands."""
+        """Erase `op`, and record that its constant operands lose a use."""
         self.parameters.forget(op)
         erase(op)
 

@@ -107,11 +107,11 @@ def _add_lane_dimension(op: Allocation, count: int, lane: SSAValue) -> None:
 
 
 class LoopVectorizer:
-    """A rewriting of one loop by its plan.
+    """Rewrites one loop by its plan.
 
-    Operations with effects are rewritten in order, and ask `LaneValues` for the vectors that they
-    need. Then the old operations go, and the body takes the place of the loop. `serial_loops`
-    counts the loops over the lanes that are left.
+    Operations with effects are rewritten in order, and request the vectors that they need from
+    `LaneValues`. Then the old operations are erased, and the body replaces the loop.
+    `serial_loops` is the number of loops over the lanes that were inserted.
     """
 
     def __init__(self, plan: VectorizationPlan, constants: ConstantPool) -> None:
@@ -122,7 +122,7 @@ class LoopVectorizer:
         self.serial_loops = 0
 
     def run(self) -> None:
-        """Rewrite the body of the loop, and put it in the place of the loop."""
+        """Rewrite the body of the loop, and replace the loop by it."""
         loop = self.plan.loop
         old = [*walk(loop)][1:]
         self._visit_block(loop.body.block)
@@ -135,7 +135,7 @@ class LoopVectorizer:
         erase(loop)
 
     def _erase_old(self, ops: Sequence[Operation]) -> None:
-        """Erase the operations that were replaced, and those computed for them alone."""
+        """Erase the operations of `ops` that were replaced, and those only they used."""
         for op in reversed(ops):
             if any(result.uses for result in op.results):
                 continue

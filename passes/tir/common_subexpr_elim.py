@@ -72,11 +72,12 @@ def eliminate_common_subexpressions(
 ) -> None:
     """Replace operations of `func` by equal ones that were computed before.
 
-    Equal are pure operations without regions on the same operands, and loads of memory that nothing
-    may have written in between. If equal operations are in several regions, the first one is moved
-    to the innermost block around all of them, unless it is a load or may trap there. With
-    `identify_equiv_terms` the order of the terms of sums and products does not matter, nor does
-    that of the two operands of such operations on floats.
+    Operations are equal if they are pure, without regions, and have the same operands; so are loads
+    if nothing may have written their memory in between. If equal operations are in several regions,
+    the first one is moved to the innermost block around all of them, unless it is a load or may
+    trap there. With `identify_equiv_terms` the order of the terms of integer sums and products does
+    not matter: `(a + b) + c` equals `b + (c + a)`. On floats, only the two operands of an operation
+    may be swapped.
     """
     eliminator = SubexpressionEliminator(func, identify_equiv_terms, actions)
     eliminator.visit_block(func.body.block)
@@ -99,9 +100,9 @@ class SubexpressionEliminator:
         self.reusable: dict[Key, Operation] = {}
         """For each key the last operation that was kept; the walk may have left its region."""
         self.path: list[Block] = []
-        """The blocks around the present operation, outermost first."""
+        """The blocks around the current operation, outermost first."""
         self.depths: dict[Block, int] = {}
-        """The index of a block in `path`, when it was there."""
+        """The index in `path` that a block has, or had before the walk left it."""
         self.renamed: dict[SSAValue, SSAValue] = {}
         self.terms: dict[SSAValue, tuple[SSAValue, ...]] = {}
         """The terms of a sum or product, nested ones of the same operation included."""
@@ -131,7 +132,7 @@ class SubexpressionEliminator:
             for region in op.regions:
                 for block in region.blocks:
                     with self.epochs.scope():
-                        if not isinstance(op, IfOp):  # an earlier iteration may have written
+                        if not isinstance(op, IfOp):  # an earlier iteration of a loop may write
                             self.epochs.change(access.writes, access.is_opaque)
                         self.visit_block(block)
         self.epochs.change(access.writes, access.is_opaque)
@@ -184,10 +185,10 @@ class SubexpressionEliminator:
         return found
 
     def make_visible(self, existing: Operation) -> bool:
-        """Return whether the results of `existing` can be used at the present operation.
+        """Return whether the results of `existing` can be used at the current operation.
 
-        If it is in another region, it is moved to the innermost block around both, where that is
-        possible: it must not trap there, and its operands must be visible.
+        If it is in another region, it is moved to the innermost block around both if possible: it
+        must not trap there, and its operands must be visible.
         """
         block, around = existing.parent, None
         while block is not None and not self.is_in_path(block):
@@ -208,7 +209,7 @@ class SubexpressionEliminator:
         return True
 
     def is_in_path(self, block: Block) -> bool:
-        """Return whether `block` is one of the blocks around the present operation."""
+        """Return whether `block` is one of the blocks around the current operation."""
         depth = self.depths.get(block, len(self.path))
         return depth < len(self.path) and self.path[depth] is block
 
@@ -223,7 +224,8 @@ class SubexpressionEliminator:
         """Erase the operations whose results were renamed.
 
         The walk renamed the uses that it passed: replacing them one by one would take time
-        quadratic in the operands of an operation. Uses in regions that it did not enter are left.
+        quadratic in the operands of an operation. Only uses in regions that it did not enter are
+        replaced here.
         """
         for op, existing in self.merged:
             if self.actions.wants_remarks:

@@ -64,10 +64,10 @@ def flatten_buffers(func: PrimFuncOp, *, actions: Actions = SILENT) -> None:
 
 
 class BufferFlattener:
-    """A flattener of the buffers of one function, in program order.
+    """Flattens the buffers of one function, in program order.
 
-    For each buffer and view it keeps a layout in a flat buffer. An access is then rewritten alone.
-    The old views, allocations and index operations are erased at the end if they have no uses left.
+    Each buffer and view gets a layout in a flat buffer, which is enough to rewrite an access. The
+    old views, allocations and index operations are erased at the end if they have no uses left.
     """
 
     def __init__(self, actions: Actions) -> None:
@@ -91,7 +91,7 @@ class BufferFlattener:
         erase_unused(self._old_indices)
 
     def _visit(self, block: Block) -> None:
-        ops = list(block.ops)  # without those that are inserted
+        ops = list(block.ops)  # without the operations that are inserted
         start = InsertPoint.at_start(block)
         for argument in block.args:
             if can_flatten(argument):
@@ -171,7 +171,8 @@ class BufferFlattener:
     def _add_strided_view(self, buffer: SSAValue, strides: Sequence[int], at: InsertPoint) -> None:
         """Insert a flat view over the span of a buffer with a strided layout.
 
-        The span is `1 + (size - 1) * stride + ...` elements, with those between its own.
+        The span is `1 + (size - 1) * stride + ...` elements: it includes the gaps between the
+        buffer's own elements.
         """
         type, builder = buffer_type(buffer), FormBuilder(self.analyzer, at)
         begin = type.get_offset() or 0

@@ -30,7 +30,7 @@ from .base import PrimFuncPass
 __all__ = ["HoistIfThenElse", "hoist_ifs"]
 
 REPEATABLE = {MemoryEffectKind.READ, MemoryEffectKind.ALLOC}
-"""Effects that may happen any number of times without a difference to others."""
+"""Effects that other operations cannot observe, however often they happen."""
 
 VIEWS = (
     memref.CastOp,
@@ -48,15 +48,15 @@ def hoist_ifs(
     """Move each `scf.if` of `func` out of the loops in which its condition is invariant and it is
     the only operation with an effect.
 
-    The loop, with its kind and annotations, is in each branch afterwards. The operations that
+    Afterwards each branch contains the loop, with its kind and annotations. The operations that
     compute the condition are moved, too: one that may trap only out of a loop that runs at least
-    once, and a load only if the loop does not write the buffer. A thread-bound loop is left only if
-    `through_threads`.
+    once, and a load only if the loop does not write the buffer. A branch leaves a thread-bound loop
+    only if `through_threads`.
     """
     hoister = IfHoister(func, through_threads, actions)
     loops = [op for op in walk(func) if isinstance(op, ForOp)]
     while loops:
-        # Inner loops first: a branch that leaves one is in the next.
+        # Inner loops first: a branch that leaves one may then leave the loop around it.
         loops += hoister.visit(loops.pop())
 
 
@@ -70,7 +70,7 @@ class IfHoister:
         self._repeatable: dict[Operation, bool] = {}
 
     def visit(self, loop: ForOp) -> Sequence[ForOp]:
-        """Move a branch out of `loop` if possible; return the loops that are in it then."""
+        """Move a branch out of `loop` if possible; return the loops that replace `loop` in it."""
         if loop.for_kind is ForKind.THREAD_BINDING and not self.through_threads:
             return ()
         branch = self.only_effect(loop)
@@ -90,7 +90,8 @@ class IfHoister:
         return loops
 
     def only_effect(self, loop: ForOp) -> Operation | None:
-        """Return the operation of the body that has an effect; None if it is not exactly one."""
+        """Return the only operation of the body with an observable effect; None if there is not
+        exactly one."""
         found = None
         for op in loop.body.block.ops:
             if not self.is_repeatable(op):
@@ -186,7 +187,7 @@ def _ops_in(op: Operation) -> Iterable[Operation]:
 
 
 def _drop_unused(block: Block) -> None:
-    """Erase operations whose results only the other branch uses."""
+    """Erase operations without uses: in this copy of the loop only the other branch used them."""
     for op in reversed(list(block.ops)):
         is_used = any(result.first_use is not None for result in op.results)
         if op.results and not op.regions and not is_used and _has_repeatable_effects(op):

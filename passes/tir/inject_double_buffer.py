@@ -42,8 +42,8 @@ INDEX = IndexType()
 def inject_double_buffers(func: PrimFuncOp, split: int = 1, *, actions: Actions = SILENT) -> None:
     """Double the allocations in loops of `func` that are marked `double_buffer_scope`.
 
-    `split` is 0, 1 or an even number: see `LoopPipeliner`. A warning says why an allocation that is
-    marked stays as it is.
+    `split` is 0, 1 or an even number: see `LoopPipeliner`. If a marked allocation cannot be
+    doubled, a warning gives the reason.
     """
     marked_loops: set[Operation] = set()
     ops = list(walk(func))
@@ -66,9 +66,9 @@ def inject_double_buffers(func: PrimFuncOp, split: int = 1, *, actions: Actions 
 
 
 class LoopPipeliner:
-    """A rewriting of one loop with double buffers: iteration `i` fills for iteration `i + 1`.
+    """Rewrites one loop with double buffers: iteration `i` fills the half for iteration `i + 1`.
 
-    Before the loop the buffers are filled for the first iteration. The last iteration must not
+    Before the loop the first half is filled for the first iteration. The last iteration must not
     fill. With a `split` of
 
     * 0 a condition in the loop tests for it;
@@ -145,8 +145,8 @@ class LoopPipeliner:
 class _LoopBody:
     """The body of a loop in two parts that are cloned: filling the buffers, and the rest.
 
-    The buffers are doubled at once. The half that a part uses is a placeholder, an argument of a
-    block that is not in the function, which each clone replaces.
+    The constructor doubles the buffers. The index of the half that a part uses is a placeholder, an
+    argument of a detached block, which each clone replaces.
     """
 
     def __init__(self, loop: ForOp, buffers: Sequence[DoubleBuffer]) -> None:
@@ -170,11 +170,11 @@ class _LoopBody:
         self._rest_ops = [op for op in ops if op not in only_filling]
 
     def fill(self, builder: LoopBuilder, iteration: Index, half: Index) -> None:
-        """Fill a half of each buffer for `iteration`."""
+        """Clone the operations that fill a half of each buffer for `iteration`."""
         self._clone(self._fill_ops, builder, iteration, self._written_half, half)
 
     def rest(self, builder: LoopBuilder, iteration: Index, half: Index) -> None:
-        """Do the rest of `iteration`, reading a half of each buffer."""
+        """Clone the rest of the body for `iteration`, which reads a half of each buffer."""
         self._clone(self._rest_ops, builder, iteration, self._read_half, half)
 
     def _clone(
@@ -190,7 +190,8 @@ class _LoopBody:
             builder.insert(op.clone(values))
 
     def _double(self, buffer: DoubleBuffer) -> None:
-        """Allocate both halves before the loop, and let the body use a placeholder for the half."""
+        """Allocate both halves before the loop; the accesses in the body get a placeholder for the
+        half."""
         old, type = buffer.allocation, buffer_type(buffer.allocation.memref)
         new = _build_double_allocation(old)
         insert_before(self._loop, new)

@@ -47,11 +47,12 @@ def partition_loops(
     max_growth: int = 64,
     actions: Actions = SILENT,
 ) -> None:
-    """Split the loops of `func` where conditions that are `tir.likely` change, or any comparison
-    in a loop that has a hint; remove the `tir.likely` and the hints.
+    """Split the loops of `func` where their conditions change; remove `tir.likely` and the hints.
 
-    In the middle part all conditions hold that can hold, or else all fail that can fail. Each part
-    is without the conditions that are known in it. The options are those of `LoopPartition`.
+    A loop is split by its conditions under `tir.likely`; a loop with a hint, by all comparisons in
+    it. It becomes up to three loops: in the middle one the conditions hold together, or else they
+    fail together (`find_middle`). Conditions that are known in a part are removed from it. For the
+    options see `LoopPartition`.
     """
     ops = list(walk(func))
     partitioner = LoopPartitioner(
@@ -75,7 +76,8 @@ def partition_loops(
 
 
 class LoopPartitioner:
-    """Splits loops from the outside in; each part is visited again, and then the loops in it.
+    """Splits loops, outer loops first; each part is visited again, as other conditions may split
+    it further, and then the loops nested in it.
 
     `growth_left` is the number of operations by which the function may still grow.
     """
@@ -100,11 +102,11 @@ class LoopPartitioner:
         """Loops that are not split again."""
 
     def visit_block(self, block: Block) -> None:
-        """Split the loops in a block, then the parts and the loops in them."""
+        """Split the loops directly in `block` and their parts, then the loops nested in them."""
         before: Operation | None = None
         while (op := block.first_op if before is None else before.next_op) is not None:
             if isinstance(op, ForOp) and self.visit_loop(op):
-                continue  # with the operations in its place
+                continue  # visit the operations that took its place
             before = op
             if op in self.builder.bound_ops or _is_constant_index(op):
                 self.analyzer.make_available(op.results[0])
@@ -114,7 +116,8 @@ class LoopPartitioner:
                     self.visit_block(inner)
 
     def visit_loop(self, loop: ForOp) -> bool:
-        """Take one step for a loop; return whether to visit what is in its place now."""
+        """Remove known comparisons from `loop` or split it; return whether to visit the operations
+        now in its place."""
         if loop in self.final or not self.is_candidate(loop):
             return False
         comparisons = partition_conditions(loop)
@@ -126,7 +129,7 @@ class LoopPartitioner:
             return self.partition(loop, comparisons)
 
     def is_candidate(self, loop: ForOp) -> bool:
-        """Return whether the kind, hint and bounds of a loop allow to split it."""
+        """Return whether the kind, hint and bounds of `loop` allow splitting it."""
         if loop.for_kind is ForKind.THREAD_BINDING and not is_block_bound(loop):
             return False
         if has_hint(loop) or self.partition_constant:
@@ -134,9 +137,10 @@ class LoopPartitioner:
         return any(self.analyzer.linear(bound).terms for bound in (loop.min, loop.extent))
 
     def partition(self, loop: ForOp, comparisons: Sequence[arith.CmpiOp]) -> bool:
-        """Remove the comparisons that are known in all of `loop`, or else split it.
+        """Erase `loop` if it has no iterations; else remove the comparisons that are known in all
+        of them; if there are none, split it.
 
-        Return whether to visit what is in its place now.
+        Return whether to visit the operations now in its place.
         """
         analyzer, actions = self.analyzer, self.actions
         first = analyzer.linear(loop.min)
@@ -215,7 +219,8 @@ class LoopPartitioner:
         before = loop.prev_op
         copies = self.builder.insert_parts(loop, parts, comparisons)
         if not all(part.is_constant for part in parts):
-            # With clamped bounds a tail could be split by the same conditions for ever.
+            # The clamped bounds of a tail may hide that its conditions are known: it would be
+            # split by the same conditions again and again.
             self.final.update(
                 copy
                 for part, copy in zip(parts, copies, strict=True)
@@ -231,8 +236,8 @@ def _is_constant_index(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class LoopPartition(PrimFuncPass):
-    """Split loops where conditions that are `tir.likely` change, so that most iterations do not
-    test them; remove `tir.likely`; source: `tir.LoopPartition`.
+    """Split loops where conditions under `tir.likely` change, so that most iterations do not test
+    them; remove `tir.likely`; source: `tir.LoopPartition`.
 
     Before:
 

@@ -50,7 +50,7 @@ def lower_functions(module: ModuleOp, stack_bytes: int, *, actions: Actions = SI
 
 
 def can_lower(func: PrimFuncOp, actions: Actions) -> bool:
-    """Report what cannot be lowered, and loops that become serial; return whether `func` can be."""
+    """Report errors, and loops that become serial; return whether `func` can be lowered."""
     errors = 0
     for op in walk(func):
         match op:

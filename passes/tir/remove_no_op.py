@@ -1,4 +1,4 @@
-"""tir-remove-no-op: remove operations without an effect that is seen."""
+"""tir-remove-no-op: remove operations without an observable effect."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ __all__ = ["RemoveNoOp", "remove_no_ops"]
 
 
 def remove_no_ops(func: PrimFuncOp, actions: Actions = SILENT) -> None:
-    """Erase the operations of `func` without an effect on what it computes.
+    """Erase the operations of `func` that do not affect its results.
 
     These are: pure operations and loads without uses; loops without effects or iterations; branches
     without operations; stores of a value that is there already; stores that are overwritten, or
     whose allocation ends, before anything may read them; allocations without uses. An `scf.if` with
     operations in its `else` only is inverted.
     """
-    # Stores that only erased loads of a later iteration read are dead in the next sweep.
+    # A store may be read only by a load of a later iteration, which this sweep has erased: the next
+    # sweep finds it dead.
     while NoOpRemover(func, actions).run():
         pass
 
@@ -59,10 +60,10 @@ class BlockEffects:
 
 
 class NoOpRemover:
-    """One sweep over a function, backwards, that knows which places are overwritten later.
+    """One backward sweep over a function, which computes the liveness of memory.
 
-    A backward walk is liveness of memory: the epochs change where memory is read, so that a place
-    is dead if it is in `overwritten` with the present stamp of its memory.
+    The epochs change where memory is read. A write is dead if its place is in `overwritten` with
+    the current stamp of its memory: then no read comes between it and the later write.
     """
 
     def __init__(self, func: PrimFuncOp, actions: Actions) -> None:
@@ -130,7 +131,7 @@ class NoOpRemover:
         return Effects(frozenset(total.reads), frozenset(total.writes), total.is_opaque)
 
     def reason_to_erase(self, op: Operation, effects: Effects) -> str | None:
-        """Return why an operation has no effect that is seen; None if it may have one."""
+        """Return why an operation has no observable effect; None if it may have one."""
         if op.has_trait(IsTerminator) or op.has_trait(SymbolOpInterface):
             return None
         if not effects.has_effects:
@@ -208,7 +209,7 @@ def _inverted(condition: SSAValue, at: Operation) -> SSAValue:
 
 @dataclass(frozen=True)
 class RemoveNoOp(PrimFuncPass):
-    """Remove operations without an effect that is seen; source: `tir.RemoveNoOp`.
+    """Remove operations without an observable effect; source: `tir.RemoveNoOp`.
 
     Before:
 

@@ -26,8 +26,8 @@ from .base import PrimFuncPass
 __all__ = ["Simplify", "simplify"]
 
 MAX_SWEEPS = 4
-"""How often a function is visited: when a use goes, more expressions have a single use and can be
-rebuilt."""
+"""The largest number of sweeps over a function: when a use is removed, more expressions have a
+single use and can be rebuilt."""
 
 
 def simplify(
@@ -38,10 +38,11 @@ def simplify(
     constrain_branches: bool = False,
     actions: Actions = SILENT,
 ) -> None:
-    """Simplify the integers, conditions and branches of `func`, and remove what is dead then.
+    """Simplify the integers, conditions and branches of `func`, and remove operations that become
+    dead.
 
     Constraints come from the ranges of loops, the conditions of branches and the sizes of buffers.
-    The contents of memory are unknown, but a loaded value is a value like any other.
+    The contents of memory are unknown, but conditions constrain loaded values like any others.
     `transitive` adds up several constraints; `and_of_ors` and `constrain_branches` are options of
     `RewriteSimplifier`.
     """
@@ -207,7 +208,7 @@ class FunctionSimplifier:
 
 @dataclass(frozen=True)
 class Simplify(PrimFuncPass):
-    """Simplify integers, conditions and branches by what is known where they are computed; source:
+    """Simplify integers, conditions and branches by the constraints on them; source:
     `tir.Simplify`.
 
     Before:

@@ -43,8 +43,9 @@ __all__ = ["StorageRewrite", "rewrite_storage"]
 def rewrite_storage(func: PrimFuncOp, *, reuse: bool = True, actions: Actions = SILENT) -> None:
     """Merge, hoist and remove the allocations of `func`.
 
-    Unused allocations are removed; with `reuse` others share memory; those in special memory become
-    one; and each moves as far out of loops as it can. Errors: a vectorized loop.
+    Unused allocations are removed; with `reuse`, allocations with disjoint live ranges share
+    memory; allocations in special memory become one; and each is hoisted out of loops as far as
+    possible. Errors: a vectorized loop.
     """
     numbers = number_ops(func)
     for op in numbers:
@@ -86,9 +87,10 @@ def _find_allocations(numbers: OpNumbers, actions: Actions) -> list[AllocationUs
 
 
 def rebase_views(uses: AllocationUses) -> None:
-    """Make each `memref.reinterpret_cast` of a view one of the viewed buffer itself.
+    """Make each `memref.reinterpret_cast` of a view a cast of the viewed buffer itself.
 
-    Its offset counts from the start of the memory, and the view in between may get another type.
+    This is equivalent, as its offset counts from the start of the memory; and the view in between
+    may get another type.
     """
     for view in uses.views:
         if isinstance(view, memref.ReinterpretCastOp):

@@ -46,7 +46,7 @@ def unroll_loops(func: PrimFuncOp, options: UnrollOptions, *, actions: Actions =
 
 
 class Size(NamedTuple):
-    """The size of some operations, and of all that is nested in them."""
+    """The size of operations, including all nested ones."""
 
     ops: int = 0
     """The number of operations."""
@@ -55,7 +55,7 @@ class Size(NamedTuple):
     unrolled_depth: int = 0
     """The nesting depth of loops that are unrolled."""
     kept_depth: int = 0
-    """The nesting depth of loops that stay."""
+    """The nesting depth of loops that are not unrolled."""
 
     def then(self, other: Size) -> Size:
         """Return the size of these operations followed by `other`."""
@@ -68,10 +68,8 @@ class Size(NamedTuple):
 
 
 class LoopUnroller:
-    """An unroller of the loops of one function, from the inside out.
-
-    Inner loops are expanded first, so that the size of an outer body includes their copies.
-    """
+    """Unrolls the loops of one function, inner loops first: the size of an outer body includes the
+    copies in it."""
 
     def __init__(self, func: PrimFuncOp, unroll_local_access: bool, actions: Actions) -> None:
         self.constants = ConstantPool(func)
@@ -257,11 +255,11 @@ class UnrollLoop(PrimFuncPass):
     name = "tir-unroll-loop"
 
     auto_max_step: int = 0
-    """Unroll serial loops too if this many writing operations result at most."""
+    """Also unroll serial loops that become at most this many writing operations."""
     auto_max_depth: int = 8
-    """The most unrolled loops that may be nested in a serial loop to be unrolled."""
+    """The deepest nesting of unrolled loops in a serial loop that is unrolled."""
     auto_max_extent: int = 0
-    """Unroll serial loops of up to this extent too, whatever their body."""
+    """Also unroll serial loops of up to this extent, however many operations they become."""
     explicit_unroll: bool = True
     """Make copies; if false, the loops only get the kind `unrolled`."""
     unroll_local_access: bool = False

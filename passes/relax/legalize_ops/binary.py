@@ -83,7 +83,7 @@ def differ_in_sign(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
-    """Return `rhs`, but 1 in the place of 0 and -1, by which division may trap."""
+    """Return `rhs`, or 1 if it is 0 or -1, by which division may trap."""
     one = b.number(1, rhs.type)
     above = b.pure(arith.AddiOp, rhs, one)
     special = b.pure(arith.CmpiOp, above, b.number(2, rhs.type), arg="ult")
@@ -111,8 +111,8 @@ def remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 STEP = 28
-"""The bits of an f32 quotient that are computed at once: a product of 28 bits and the 24 of an f32
-is exact in the 53 of an f64."""
+"""The bits of an f32 quotient that are computed at once: the product of an integer of 28 bits and
+an f32 significand of 24 bits is exact in the 53 bits of an f64."""
 
 
 def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:

@@ -1,4 +1,4 @@
-"""The form of element-wise legalizations, and those of selection, clipping and conversion."""
+"""Shared form of element-wise legalizations; legalizations of selection, clipping, conversion."""
 
 from __future__ import annotations
 

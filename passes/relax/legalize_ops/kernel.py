@@ -118,8 +118,8 @@ def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
 def in_place_parts(
     value: SSAValue, ops: Sequence[Operation], tensors: Mapping[SSAValue, Tensor]
 ) -> list[Tensor]:
-    """Return the tensors of which the result `value`, and nothing else, is computed in place: each
-    of its elements needs only the element at the same index.
+    """Return the tensors that only `value` depends on, each element of it on the element at the
+    same index only.
 
     The loops of such a tensor can compute the result as they go: with `c = conv(x)` and
     `r = relu(c)`, each sum of the convolution goes through `relu` before it is stored.
@@ -151,7 +151,7 @@ def are_vectorizable(ops: Sequence[Operation]) -> bool:
 def write_result(
     b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorize: bool
 ) -> None:
-    """Write loops that store `tensor` into `result`: those of a contraction among `parts`, or one
+    """Write loops that store `tensor` into `result`: the loops of a contraction among `parts`, one
     nest for each tensor of a concatenation among them, or else plain loops."""
     lanes = b.lanes if vectorize else 1
 

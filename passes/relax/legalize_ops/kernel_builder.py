@@ -1,8 +1,8 @@
 """The builder of kernels, and the tensors that legalizations combine.
 
 A legalization returns the results of an operation as lazy tensors: nothing is computed before an
-element is read, and the element is computed again at each read. So chains of operations fuse by
-themselves; a tensor that is read several times has to be put into a buffer first
+element is read, and the element is computed again at each read. Chains of operations thus fuse
+without further work; a tensor that is read several times has to be put into a buffer first
 (`KernelBuilder.buffered`).
 """
 
@@ -46,7 +46,7 @@ class KernelBuilder(TirBuilder):
         if it merges none. Operands of element-wise operations and of concatenations are merged; a
         convolution with windows of one element has to return its result merged."""
         self.bound: dict[Tensor, Tensor] = {}
-        """For tensors, other tensors with the same elements that are cheaper to read here."""
+        """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
         """Return a constant of `type`; NoKernel if kernels do not compute with that type."""
@@ -136,7 +136,7 @@ class Tensor(ABC):
 
     @abstractmethod
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        """Return the element at `index`; `b` writes what computes it."""
+        """Return the element at `index`, computed by operations that `b` writes."""
 
 
 @dataclass(eq=False)

@@ -27,7 +27,7 @@ __all__ = ["LegalizeOps", "legalize_operations"]
 
 def legalize_operations(module: ModuleOp, lanes: int = 16, actions: Actions = SILENT) -> None:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel with vectors of `lanes` elements; equal ones share a kernel."""
+    kernel with vectors of `lanes` elements; equal operations or functions share a kernel."""
     outline_operations(module, actions)
     replace_calls(module, build_kernels(module, lanes, actions))
 
@@ -54,7 +54,7 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
 
 
 def build_kernels(module: ModuleOp, lanes: int, actions: Actions) -> set[str]:
-    """Replace each primitive function by its kernel; return the names of those that have one."""
+    """Replace each primitive function by its kernel if it has one; return the kernels' names."""
     kernels: set[str] = set()
     for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
         if "relax.primitive" not in func.attributes:

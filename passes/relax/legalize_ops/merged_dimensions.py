@@ -69,7 +69,10 @@ def extents(value: SSAValue, frame: Shape) -> list[bool | None]:
 
 
 def are_alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
-    """Return whether all of `dimensions` are in `row`, or none is."""
+    """Return whether a value has all of `dimensions`, or is broadcast along all of them.
+
+    `row` is the result of `extents` for it.
+    """
     return len({row[i] for i in dimensions} - {None}) < 2
 
 

@@ -242,7 +242,7 @@ def lrn(op: ops.LRNOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def positive_power(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """Return a power of a number above zero; LRN's usual exponents by square roots."""
+    """Return a power of a positive number; the usual exponents of LRN are computed by roots."""
     if exponent not in (0.5, 0.75):
         return power_of(b, base, exponent)
     root = b.pure(math.SqrtOp, base)

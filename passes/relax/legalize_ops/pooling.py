@@ -55,7 +55,7 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         divisor = b.number(max(fixed, 1), sums.element)
         for axis, table in tables:
             divisor = multiply(b, divisor, b.read(table, [index[axis]]))
-        if some_empty:  # a window of padding alone
+        if some_empty:  # a window on padding only: avoid division by 0
             divisor = maximum(b, divisor, b.number(1, sums.element))
         value = b.read(sums, index)
         if tables or fixed != 1:
@@ -92,8 +92,10 @@ def pool(
     combine: Combine,
     identity: float,
 ) -> Tensor:
-    """Return the elements of each window combined, in the type `element`; `windows` are by axis,
-    and `identity` is that of `combine`."""
+    """Combine the elements of each window in the type `element`.
+
+    `windows` are by axis, and `identity` is the neutral element of `combine`.
+    """
     out = [*data.shape]
     for axis, window in windows.items():
         out[axis] = window.count(data.shape[axis])
@@ -122,7 +124,7 @@ def combined(
     identity: float,
     read: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
 ) -> SSAValue:
-    """Return the elements at all indices in `ranges` combined; a range is its start and extent."""
+    """Combine the elements at all indices in `ranges`, which are pairs of a start and an extent."""
     extents = [b.known(count) for _, count in ranges]
     sizes = [extent for extent in extents if isinstance(extent, int)]
     if len(sizes) == len(extents) and 0 < prod(sizes) <= UNROLLED:
@@ -147,7 +149,8 @@ def combined(
 def padded(
     b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], identity: float
 ) -> Tensor:
-    """Return the data padded with `identity` as far as windows reach, or itself."""
+    """Return the data padded with `identity` as far as windows reach, or the data itself if they do
+    not reach beyond it."""
     shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
     for axis, window in windows.items():
         extent = data.shape[axis]
@@ -169,7 +172,7 @@ def padded(
 def counted(
     b: KernelBuilder, window: Window, extent: int, padding: bool, element: Attribute
 ) -> tuple[list[int], Tensor | None]:
-    """Return the number of elements of each window along a dimension, with those of the padding if
+    """Return the number of elements of each window along a dimension, including padding elements if
     `padding`; and a tensor of these numbers, None if they are equal."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
     dilation = window.dilation
@@ -216,7 +219,7 @@ def adaptive(
     *,
     mean: bool = False,
 ) -> Tensor:
-    """Return the elements of each range combined, divided by their number if `mean`."""
+    """Combine the elements of each range; divide the result by their number if `mean`."""
     whole, layout = whole_dimensions(data, op.data_layout(), op.SPATIAL)
     axes = [layout.axes.index(axis) for axis in op.SPATIAL]
     out = [*whole.shape]

@@ -136,7 +136,8 @@ def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def extremum(function: Function, of_empty: Bound) -> Legalization:
-    """Legalize a reduction to the maximum or minimum; `of_empty` gives that of no elements."""
+    """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
+    range."""
 
     def legalize(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
         start = of_empty(signless(data.element))
@@ -148,8 +149,8 @@ def extremum(function: Function, of_empty: Bound) -> Legalization:
 def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
     """Legalize argmax or argmin; NaN is selected before any number.
 
-    `floats` and `integers` are the predicates by which a later element replaces the present best,
-    if the first or the last of equal ones is selected.
+    `floats` and `integers` are pairs of predicates by which a later element replaces the best one
+    so far: if the first, or if the last, of equal elements is selected.
     """
 
     def legalize(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:

@@ -30,8 +30,8 @@ def comes_before(b: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -
 def order(b: KernelBuilder, data: Buffer, axis: int, descending: bool) -> Tensor:
     """Return the indices that sort `data` along an axis, by a bottom-up merge sort.
 
-    Each level merges pairs of sorted runs from one buffer into the other; the levels are unrolled,
-    log2 of the size many.
+    Each level merges pairs of sorted runs from one buffer into the other. The log2(size) levels are
+    unrolled.
     """
     size = data.shape[axis]
     outer_shape = (*data.shape[:axis], *data.shape[axis + 1 :])
@@ -80,7 +80,7 @@ def merge(
 
     with b.loop(b.sub(end, start), min=start) as place:
         i, j = b.load(left, [0]), b.load(right, [0])
-        # At the end of a run another element is read, which is not taken.
+        # The indices are clamped: of a run that is used up an element is read, but not taken.
         last = b.sub(end, 1)
         first, second = (b.load(source, [b.min(k, last)]) for k in (i, j))
         before = comes_before(b, element(second), element(first), descending)

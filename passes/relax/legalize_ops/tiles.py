@@ -37,8 +37,8 @@ SUMS = 24
 """The largest number of vectors of sums in a tile: the other registers hold operands."""
 
 ROWS = (12, 8, 6, 10, 7, 9, 11, 5, 4)
-"""The numbers of rows of lhs in a tile, the preferred first. With two vectors of columns, all from
-4 on are equally fast within 20 %."""
+"""The numbers of rows of lhs in a tile, the preferred first. With two vectors of columns, all
+numbers from 4 on are equally fast within 20 %."""
 
 PACK = 4
 """Pack columns if at least this many rows of lhs reuse them."""
@@ -96,7 +96,8 @@ class Tile:
 def rows_of(m: int, vectors: int) -> int:
     """Return how many of `m` rows of lhs a tile with `vectors` vectors of columns has.
 
-    A divisor of `m` if there is one: a remainder costs a whole tile.
+    A divisor of `m` if possible: a remainder costs a whole tile. Otherwise the second choice, which
+    is smaller, so that the last tile computes fewer rows in vain.
     """
     fitting = [rows for rows in ROWS if rows * vectors <= SUMS]
     return next((rows for rows in fitting if m % rows == 0), fitting[min(1, len(fitting) - 1)])
@@ -115,7 +116,7 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
 
 
 def write_tiles(b: KernelBuilder, t: Contraction, tile: Tile, finish: Finish) -> None:
-    """Write a loop over tiles; those at the edges are as large as the others, and guarded."""
+    """Write a loop over tiles, all of the same extents; tiles at the edges have guards."""
     *outer_rows, last_rows = t.rows or (1,)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
@@ -146,8 +147,13 @@ def write_tiles(b: KernelBuilder, t: Contraction, tile: Tile, finish: Finish) ->
 
 
 def write_images(b: KernelBuilder, t: Contraction, tile: Tile, finish: Finish) -> None:
-    """Write one tile for all rows as one long row; the gaps between rows are computed too, and
-    dropped."""
+    """Write one tile for all rows as one long row.
+
+    The gaps between rows are computed too, and dropped. Two rows of 3 columns, at a pitch of 4:
+
+        lanes    0 1 2 3 4 5 6 7
+        columns  0 1 2 - 0 1 2 -
+    """
     assert t.pitch is not None
     columns = (t.rows[0] - 1) * t.pitch + t.columns
     with b.loops(t.batch, ForKind.PARALLEL) as batch:
@@ -200,6 +206,7 @@ def sum_products(
 
         def add_product(i: Index, r: Index, v: Index, k: Index, right: SSAValue) -> None:
             m = b.add(first_m, i)
+            # Rows beyond the last one repeat it: their sums are not used (`in_bounds`).
             left = t.lhs(b, batch, m if t.m % tile.m == 0 else b.min(m, t.m - 1), k)
             total = t.multiply_add(b, b.load(sums, [i, r, v]), left, right)
             b.store(total, sums, [i, r, v])
