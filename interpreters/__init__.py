@@ -6,6 +6,7 @@ Another project registers its class under the name of its dialect with an entry 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
@@ -35,6 +36,7 @@ _SEMANTICS: DialectTable[type[InterpreterFunctions]] = DialectTable(
 )
 
 
+@cache  # the importer asks about each operation that it creates
 def has_semantics(op: type[Operation]) -> bool:
     """Return whether the dialect of an operation class has semantics, without loading them."""
     return dialect_of(op) in _SEMANTICS
@@ -48,3 +50,4 @@ def semantics_of(op: type[Operation]) -> type[InterpreterFunctions] | None:
 def register_semantics(dialect: str, functions: type[InterpreterFunctions]) -> None:
     """Register the interpreter functions of a dialect for this process."""
     _SEMANTICS.register(dialect, functions)
+    has_semantics.cache_clear()
