@@ -97,24 +97,26 @@ def run_pass(pass_: xdsl_passes.ModulePass, run: Run, ctx: PassContext, place: s
         pass_ = ctx.config.apply(pass_, pass_.name)
     info = info_of(pass_)
     module = run.module
-    if ctx.instruments and not ctx.is_required(info):
-        if (blockers := ctx.instrumentor.find_blockers(module, info)) is not None:
-            ctx.instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
+    # The pass may override the instruments: its failure is reported to those told of its start.
+    instrumentor = ctx.instrumentor
+    if instrumentor.instruments and not ctx.is_required(info):
+        if (blockers := instrumentor.find_blockers(module, info)) is not None:
+            instrumentor.pass_skipped(module, info, f"should_run of {blockers}")
             return False
     run.frames.append(frame := Frame(info, place))
     if len(run.frames) == 1:
         _warn_about_names(ctx, pass_, run)
-    # The pass may override the instruments: its failure is reported to those told of its start.
-    instrumentor = ctx.instrumentor
     try:
-        instrumentor.before_pass(module, info)
+        if instrumentor.instruments:
+            instrumentor.before_pass(module, info)
         try:
             _transform(pass_, frame, run, ctx)
         except BaseException as error:
             frame.fail(error, ctx.renderer)
             instrumentor.pass_failed(module, info, error)
             raise
-        ctx.instrumentor.after_pass(module, info)
+        if (instrumentor := ctx.instrumentor).instruments:
+            instrumentor.after_pass(module, info)
     finally:
         run.frames.pop()
     return True
