@@ -38,10 +38,6 @@ class DialectTable(Generic[T]):
         """Set the entry of a dialect for this process."""
         self._loaded[dialect] = entry
 
-    def unregister(self, dialect: str) -> None:
-        """Remove the entry of a dialect that `register` set."""
-        self._loaded.pop(dialect, None)
-
     def __contains__(self, dialect: str) -> bool:
         """Return whether a dialect has an entry, without loading it."""
         return (

@@ -59,20 +59,10 @@ def test_a_builtin_entry_is_made_once_and_when_it_is_asked_for() -> None:
     assert made == ["toy"]
 
 
-def test_a_registered_entry_comes_before_a_builtin_one_until_it_is_unregistered() -> None:
+def test_a_registered_entry_comes_before_a_builtin_one() -> None:
     table = DialectTable[str](GROUP, {"toy": lambda: "builtin"})
     table.register("toy", "registered")
     assert table.get("toy") == "registered" and "toy" in table
-    table.unregister("toy")
-    assert table.get("toy") == "builtin"
-
-
-def test_unregister_of_a_dialect_that_is_not_registered() -> None:
-    table = DialectTable[str](GROUP, {})
-    table.unregister("toy")
-    table.register("toy", "registered")
-    table.unregister("toy")
-    assert "toy" not in table and table.get("toy") is None
 
 
 def test_tables_do_not_share_entries() -> None:
