@@ -52,8 +52,8 @@ def random_lowering(random: Random) -> Lowering:
     ):
         if random.random() < 0.3:
             tir.insert(place, name)
-    lanes = random.choice([4, 8, 16, 16])
-    on_tensors = (*relax, f"legalize-ops{{lanes={lanes}}}")
+    target = random.choice(["x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"])
+    on_tensors = (*relax, f"legalize-ops{{target={target}}}")
     count = len(on_tensors) + len(tir)
     return Lowering(on_tensors, ("plan-memory", *tir), random.randint(0, count))
 

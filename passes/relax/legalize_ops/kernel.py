@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
-from ....dialects.relax.types import is_ranked, static_shape, tensor_type
+from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
+from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
 from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
 from .legalizations import legalization_of
 from .merged_dimensions import merge, merged_dimensions
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
+from .scalars import step_type
 from .tensors import At, Concatenated, Shifted
 from .tiles import write_contraction
 
 __all__ = ["kernel_of"]
 
 
-def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
-    """Return the function on buffers that computes `func`: its parameters are the buffers of the
-    operands, then those of the results.
+def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
+    """Return the function on buffers that computes `func` on a processor: its parameters are the
+    buffers of the operands, then those of the results.
 
     Element-wise intermediate results have no buffer: they are computed where they are used.
     Errors: NoKernel if kernels do not support an operation or a type.
@@ -38,7 +40,7 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
-    b = KernelBuilder(kernel, lanes=lanes, groups=merged_dimensions(ops, end))
+    b = KernelBuilder(kernel, target, bits=widest(ops), groups=merged_dimensions(ops, end))
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -53,6 +55,20 @@ def kernel_of(func: FuncOp, lanes: int = 16) -> PrimFuncOp:
         write_result(b, tensor, result, parts, are_vectorizable(ops))
         b.bound[tensor] = result
     return b.finish()
+
+
+def widest(ops: Sequence[Operation]) -> int:
+    """Return the bits of the widest elements that `ops` read or compute."""
+    types = [value.type for op in ops for value in (*op.operands, *op.results)]
+    elements = [type.element_type for type in types if is_ranked(type)]
+    return max((bits_of(type) for type in elements), default=32)
+
+
+def bits_of(type: Attribute) -> int:
+    """Return the bits in which elements of a type are computed: 16-bit floats in f32."""
+    wide = step_type(type) if not is_integer(type) else type
+    assert isinstance(wide, FixedBitwidthType)
+    return wide.bitwidth
 
 
 def buffer_type(type: Attribute) -> MemRefType[Attribute]:

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
+from ....dialects.tir.target import DEFAULT, Target
 from .scalars import signless
 
 __all__ = [
@@ -36,11 +37,17 @@ class KernelBuilder(TirBuilder):
     """A builder that also knows which tensors have been computed already."""
 
     def __init__(
-        self, func: PrimFuncOp, *, lanes: int = 16, groups: Sequence[Sequence[int]] | None = None
+        self,
+        func: PrimFuncOp,
+        target: Target = DEFAULT,
+        *,
+        bits: int = 32,
+        groups: Sequence[Sequence[int]] | None = None,
     ):
         super().__init__(func)
-        self.lanes = lanes
-        """The number of elements of a vector."""
+        self.target = target
+        self.lanes = target.lanes(bits)
+        """The number of elements of a vector: as many as a register has of `bits` bits each."""
         self.groups = groups
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a

@@ -11,6 +11,7 @@ from xdsl.rewriter import Rewriter
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.interfaces import FusionPattern
 from ....dialects.relax.kernels import CallTIROp
+from ....dialects.tir.target import DEFAULT, Target, set_target, target_of
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
@@ -25,11 +26,13 @@ from .no_kernel import NoKernel
 __all__ = ["LegalizeOps", "legalize_operations"]
 
 
-def legalize_operations(module: ModuleOp, lanes: int = 16, actions: Actions = SILENT) -> None:
+def legalize_operations(
+    module: ModuleOp, target: Target = DEFAULT, actions: Actions = SILENT
+) -> None:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel with vectors of `lanes` elements; equal operations or functions share a kernel."""
+    kernel that is scheduled for `target`; equal operations or functions share a kernel."""
     outline_operations(module, actions)
-    replace_calls(module, build_kernels(module, lanes, actions))
+    replace_calls(module, build_kernels(module, target, actions))
 
 
 def outline_operations(module: ModuleOp, actions: Actions) -> None:
@@ -53,14 +56,14 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
             outliner.outline([op], {"relax.primitive": UnitAttr()})
 
 
-def build_kernels(module: ModuleOp, lanes: int, actions: Actions) -> set[str]:
+def build_kernels(module: ModuleOp, target: Target, actions: Actions) -> set[str]:
     """Replace each primitive function by its kernel if it has one; return the kernels' names."""
     kernels: set[str] = set()
     for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
         if "relax.primitive" not in func.attributes:
             continue
         try:
-            kernel = kernel_of(func, lanes)
+            kernel = kernel_of(func, target)
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
@@ -115,12 +118,15 @@ class LegalizeOps(ModulePass):
     name = "legalize-ops"
     required = ("infer-type",)
 
-    lanes: int = 16
-    """The number of elements of a vector."""
+    target: str = ""
+    """The processor to schedule kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with
+    changes in braces, as in x86-64-v3{cores=4}; by default that of the module, or x86-64-v3."""
 
     def __post_init__(self) -> None:
-        if self.lanes < 1:
-            raise ValueError(f"lanes is {self.lanes}: expected at least 1")
+        if self.target:
+            Target.parse(self.target)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        legalize_operations(module, self.lanes, ctx.actions)
+        target = Target.parse(self.target) if self.target else target_of(module)
+        legalize_operations(module, target, ctx.actions)
+        set_target(module, target)

@@ -1,5 +1,5 @@
-// RUN: passline-opt %s -p 'legalize-ops{lanes=4}' --split-input-file | filecheck %s
-// RUN: passline-opt %s -p 'legalize-ops{lanes=4}' --split-input-file --remarks-missed=legalize 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+// RUN: passline-opt %s -p 'legalize-ops{target=x86-64-v2}' --split-input-file | filecheck %s
+// RUN: passline-opt %s -p 'legalize-ops{target=x86-64-v2}' --split-input-file --remarks-missed=legalize 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
 
 // One function for each distinct computation, which calls share; locations of calls stay.
 // CHECK-LABEL: @shared

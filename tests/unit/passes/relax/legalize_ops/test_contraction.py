@@ -37,12 +37,12 @@ def tensor(*shape: int, element: Element = f32, seed: int = 0):
     return constant(array if element in CLOSE else np.rint(10 * array).astype(int), element)
 
 
-def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, lanes: int = 4):
+def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, target: str = "x86-64-v2"):
     """Vectors are short here, so that tiny tensors have several tiles."""
     arguments = tuple(run(v.owner) for v in op.operands if isinstance(v.owner, Operation))
     module = module_of([op])
     with PassContext():
-        LegalizeOps(lanes=lanes).apply(make_ir_context(), module)
+        LegalizeOps(target=target).apply(make_ir_context(), module)
     verify(module)
     (actual,) = run_on_kernels(module, "f0", arguments)
     np.testing.assert_allclose(np.asarray(actual), run(op), rtol=rtol, atol=atol, strict=True)
@@ -233,8 +233,8 @@ def test_products_of_tensors_without_elements(lhs: tuple[int, ...], rhs: tuple[i
 @pytest.mark.parametrize("outputs", [1, 2, 7])
 def test_dense(rows: int, outputs: int):
     weight = tensor(outputs, 19, seed=1)
-    for lanes in (4, 8):
-        check_kernel(products.DenseOp(tensor(rows, 19), weight), 1e-5, 1e-4, lanes)
+    for target in ("x86-64-v2", "x86-64-v3"):
+        check_kernel(products.DenseOp(tensor(rows, 19), weight), 1e-5, 1e-4, target)
 
 
 def test_dense_of_other_ranks():

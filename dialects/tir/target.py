@@ -1,0 +1,220 @@
+"""Targets: the processors that kernels are made for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
+
+__all__ = ["DEFAULT", "NAMED", "Target", "host", "is_target", "set_target", "target_of"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor: what the schedules of kernels and the generation of code depend on.
+
+    Its text is the name of a processor, followed by the fields that differ from it:
+    `x86-64-v4{cpu="znver4" cores=8}`. Errors: ValueError if a number is out of range.
+    Source: TVM's `tvm.target.Target`.
+    """
+
+    triple: str
+    cpu: str
+    """The processor, as LLVM calls it."""
+    features: str
+    """Its features, as LLVM calls them: `+avx2,+fma`."""
+    vector_bits: int
+    """The width of a vector register."""
+    vector_registers: int
+    cores: int = 1
+    l1_cache: int = 32 << 10
+    """The bytes of the first data cache of a core."""
+    l2_cache: int = 512 << 10
+    """The bytes of the second cache of a core."""
+    l3_cache: int = 8 << 20
+    """The bytes of the cache that the cores share; 0 if there is none."""
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            if (value := getattr(self, name)) < least:
+                raise ValueError(f"{name.replace('_', '-')} is {value}: expected at least {least}")
+        if self.vector_bits & (self.vector_bits - 1):
+            raise ValueError(f"vector-bits is {self.vector_bits}: expected a power of two")
+
+    @staticmethod
+    def parse(text: str) -> Target:
+        """Return the target of a text such as `x86-64-v3`, `host` or `x86-64-v3{cores=4}`.
+
+        Errors: ValueError for an unknown name, an unknown field, or a value of another type.
+        """
+        try:
+            spec = parse_spec(text)
+        except ArgSpecParseError as error:
+            raise ValueError(f"'{text}' is not a target: {error}") from None
+        if spec.name == "host":
+            base = host()
+        elif (named := NAMED.get(spec.name)) is not None:
+            base = named
+        else:
+            known = [*NAMED, "host"]
+            closest = get_close_matches(spec.name, known, 1)
+            hint = f"did you mean '{closest[0]}'?" if closest else f"choose from {', '.join(known)}"
+            raise ValueError(f"there is no target '{spec.name}'; {hint}")
+        return replace(base, **_values(spec))
+
+    def __str__(self) -> str:
+        own = asdict(self)
+        texts: list[tuple[int, str]] = []
+        for name, target in NAMED.items():
+            other = asdict(target)
+            differing = [
+                f"{key.replace('_', '-')}="
+                + (f'"{value}"' if isinstance(value, str) else f"{value}")
+                for key, value in own.items()
+                if value != other[key]
+            ]
+            texts.append(
+                (len(differing), f"{name}{{{' '.join(differing)}}}" if differing else name)
+            )
+        return min(texts)[1]
+
+    def has(self, feature: str) -> bool:
+        """Return whether the processor has a feature, as LLVM calls it: `fma`."""
+        return f"+{feature}" in self.features.split(",")
+
+    def lanes(self, bits: int) -> int:
+        """Return how many elements of `bits` bits a vector register has; at least 2, as a vector of
+        one element is none."""
+        return max(2, self.vector_bits // max(8, bits))
+
+
+_LEAST = {
+    "vector_bits": 64,
+    "vector_registers": 8,
+    "cores": 1,
+    "l1_cache": 1 << 10,
+    "l2_cache": 1 << 10,
+    "l3_cache": 0,
+}
+
+
+def _values(spec: ArgSpec) -> dict[str, str | int]:
+    """Return the fields that a text sets, by their Python names."""
+    types = {field.name: int if field.type == "int" else str for field in fields(Target)}
+    values: dict[str, str | int] = {}
+    for key, given in spec.parameters.items():
+        name = key.replace("-", "_")
+        if name not in types:
+            closest = get_close_matches(name, types, 1) or [*types]
+            raise ValueError(
+                f"targets have no field '{key}'; did you mean '{closest[0].replace('_', '-')}'?"
+            )
+        match given:
+            case (int() | str() as value,) if type(value) is types[name]:
+                values[name] = value
+            case _:
+                kind = "a whole number" if types[name] is int else "a string in quotes"
+                raise ValueError(f"{key} of a target: expected {kind}")
+    return values
+
+
+_V2 = "+cx16,+sahf,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"
+_V3 = f"{_V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+_V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"
+_X86 = "x86_64-unknown-linux-gnu"
+
+NAMED = {
+    "x86-64": Target(_X86, "x86-64", "", 128, 16),
+    "x86-64-v2": Target(_X86, "x86-64-v2", _V2, 128, 16),
+    "x86-64-v3": Target(_X86, "x86-64-v3", _V3, 256, 16),
+    "x86-64-v4": Target(_X86, "x86-64-v4", _V4, 512, 32, l2_cache=1 << 20),
+    "aarch64": Target("aarch64-unknown-linux-gnu", "generic", "+neon,+fma", 128, 32),
+}
+"""The targets with a name: the levels of the x86-64 psABI, and 64-bit Arm with Neon."""
+
+DEFAULT = NAMED["x86-64-v3"]
+"""The target of modules that name none: it does not depend on the machine."""
+
+
+TARGET = "tir.target"
+"""The attribute of a module that names its target, unless that is the default."""
+
+
+def target_of(module: ModuleOp) -> Target:
+    """Return the target that a module carries, or the default.
+
+    Errors: DiagnosticException if its attribute is no target."""
+    attribute = module.attributes.get(TARGET)
+    if attribute is None:
+        return DEFAULT
+    try:
+        if not isinstance(attribute, StringAttr):
+            raise ValueError(f"expected a string, got {attribute}")
+        return Target.parse(attribute.data)
+    except ValueError as error:
+        raise DiagnosticException(f"attribute '{TARGET}' of the module: {error}") from None
+
+
+def set_target(module: ModuleOp, target: Target) -> None:
+    """Let a module carry a target: its kernels are scheduled for it."""
+    if target == DEFAULT:
+        module.attributes.pop(TARGET, None)
+    else:
+        module.attributes[TARGET] = StringAttr(str(target))
+
+
+def is_target(text: str) -> bool:
+    """Return whether `text` begins with the name of a target."""
+    name = text.partition("{")[0].strip()
+    return name == "host" or name in NAMED
+
+
+@cache
+def host() -> Target:
+    """Return the target of this machine, as LLVM and the operating system describe it; its
+    named target is the highest whose features it has. Errors: ValueError without llvmlite."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        raise ValueError(
+            "the target 'host' needs llvmlite: `pip install llvmlite`, or passline[native]"
+        ) from None
+    llvm.initialize_native_target()
+    triple, found = llvm.get_default_triple(), llvm.get_host_cpu_features()
+    features = found.flatten()
+    present = set(features.split(","))
+    arch = triple.partition("-")[0]
+    family = [t for t in NAMED.values() if t.triple.partition("-")[0] == arch] or [NAMED["x86-64"]]
+    fitting = [t for t in family if set(filter(None, t.features.split(","))) <= present]
+    caches = _caches()
+    return replace(
+        (fitting or family)[-1],
+        triple=triple,
+        cpu=llvm.get_host_cpu_name(),
+        features=features,
+        cores=len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+        **{f"l{level}_cache": size for level, size in caches.items()},
+    )
+
+
+def _caches() -> dict[int, int]:
+    """Return the bytes of the data caches by level, as far as Linux tells."""
+    sizes: dict[int, int] = {}
+    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            kind, level, size = (
+                (index / name).read_text().strip() for name in ("type", "level", "size")
+            )
+            if kind != "Instruction" and level in "123":
+                sizes[int(level)] = int(size.removesuffix("K")) << 10
+        except (OSError, ValueError):
+            continue
+    return {level: size for level, size in sizes.items() if size >= 1 << 10}
