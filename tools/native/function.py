@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from ...dialects.tir.ops import output_count
+from ...dialects.tir.target import Target, host
 from ...interpreters.arguments import check_arguments
 from ...interpreters.signature import (
     Function,
@@ -22,7 +23,7 @@ from ...interpreters.signature import (
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from .calling import Buffer, Number, address, descriptor, number_type
-from .jit import Code, host_machine, is_in_process, link, optimize
+from .jit import Code, is_in_process, link, machine_of, optimize
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
@@ -35,8 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["NativeFunction", "compile_module"]
 
 
-def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
-    """Compile a function on buffers and the functions that it calls, for this machine.
+def compile_module(
+    module: ModuleOp, entry: str = "main", target: Target | None = None
+) -> NativeFunction:
+    """Compile a function on buffers and the functions that it calls, for `target`, by default this
+    machine, which has to have its features.
 
     The module is one of `tir`, or lowered from `tir`; it is not changed. PasslineError if it cannot
     be compiled, or if a tool is missing; the message explains what to install.
@@ -46,7 +50,7 @@ def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
     parameters = parameters_of(function)
     tools = find_tools()
     prepared = prepare(module, entry)
-    code = link_module(prepared, tools, host_machine())
+    code = link_module(prepared, tools, machine_of(target or host()))
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(

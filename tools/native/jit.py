@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dialects.tir.target import Target, host
 from ...passmanager.errors import PasslineError
 from .soft_promotion import CONVERSION
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Code",
-    "host_machine",
     "is_in_process",
     "link",
     "load_llvm",
+    "machine_of",
     "optimize",
     "target_machine",
 ]
@@ -74,7 +75,7 @@ def link(code: bytes, entry: str, symbols: Mapping[str, int]) -> Code:
     builder.add_current_process().export_symbol(entry)
     for name, address in symbols.items():
         builder.import_symbol(name, address)
-    jit = binding.create_lljit_compiler(host_machine())
+    jit = binding.create_lljit_compiler(machine_of(host()))
     try:
         library = builder.link(jit, entry)
     except RuntimeError as error:
@@ -96,11 +97,9 @@ def load_llvm():  # -> the module llvmlite.binding
     return binding
 
 
-def host_machine() -> llvm.TargetMachine:
-    """Return a target machine for this computer, with all features of its processor."""
-    binding = load_llvm()
-    features = binding.get_host_cpu_features().flatten()
-    return target_machine(binding.get_default_triple(), binding.get_host_cpu_name(), features)
+def machine_of(target: Target) -> llvm.TargetMachine:
+    """Return LLVM's machine for a target."""
+    return target_machine(target.triple, target.cpu, target.features)
 
 
 def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:

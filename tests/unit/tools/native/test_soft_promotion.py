@@ -14,12 +14,13 @@ import pytest
 from support.evaluation import Array
 from support.machine import needs_native
 
+from passline.dialects.tir.target import host
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module, function
-from passline.tools.native.jit import host_machine, load_llvm, target_machine
+from passline.tools.native.jit import load_llvm, machine_of, target_machine
 from passline.tools.native.preparation import mlir_text, prepare
 
 pytestmark = needs_native
@@ -60,8 +61,10 @@ def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Compile for this processor, or for a generic one, which has only the features common to
     its family."""
     triple = load_llvm().get_default_triple()
-    machine = target_machine(triple, "generic") if request.param == "generic" else host_machine()
-    monkeypatch.setattr(function, "host_machine", lambda: machine)
+    machine = (
+        target_machine(triple, "generic") if request.param == "generic" else machine_of(host())
+    )
+    monkeypatch.setattr(function, "machine_of", lambda _: machine)
     return request.param
 
 
