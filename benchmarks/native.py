@@ -21,85 +21,27 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import cast
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import helper
 from rich.console import Console
 from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
+from timing import Run, compiled, milliseconds, optimized, session, table_of
 
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.types import static_shape
 from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
-from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.native import NativeFunction, compile_module
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.seeded import NAMES, Array, random_input, seeded
-
-Run = Callable[[], object]
-
-
-def compiled(module: ModuleOp) -> NativeFunction:
-    """Compile `@main` of an optimized module to machine code."""
-    with PassContext(opt_level=3, verify_each=False):
-        return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
-
-
-def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
-    module = import_model(model)
-    with PassContext(opt_level=level, verify_each=False):
-        parse_pipeline("optimize").apply(None, module)
-    return module
-
-
-def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[float]:
-    """Return the best time of each function; they take turns, and short ones are repeated in
-    each turn."""
-    best: list[float] = []
-    repeats: list[int] = []
-    for run in runs:
-        start = perf_counter()
-        run()  # the first one touches its memory
-        once = perf_counter() - start
-        repeats.append(max(1, min(200, int(seconds / rounds / max(once, 1e-6)))))
-        best.append(float("inf"))
-    for _ in range(rounds):
-        for i, (run, repeat) in enumerate(zip(runs, repeats, strict=True)):
-            start = perf_counter()
-            for _ in range(repeat):
-                run()
-            best[i] = min(best[i], 1000 * (perf_counter() - start) / repeat)
-    return best
-
-
-def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
-    """Return a function that runs a model in onnxruntime with one thread."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    content = model.SerializeToString()
-    made = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return lambda: cast(list[Array], made.run(None, dict(inputs)))
-
-
-def table_of(title: str, *columns: str) -> Table:
-    table = Table(*columns, title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
-
+from support.seeded import NAMES, random_input, seeded
 
 # Kernels
 
