@@ -36,6 +36,8 @@ that of the first one); an array, which is an input; or None for an absent opera
 
 @dataclass(frozen=True)
 class Node:
+    """An ONNX node with one result."""
+
     op: str
     operands: tuple[Operand, ...]
     attributes: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -87,7 +89,7 @@ SHOWN = {
     "mode": "",
     "approximate": "",
 }
-"""The attributes in the name of a kernel, each with the word before it."""
+"""The attributes that are in the name of a kernel, with the word that precedes their value."""
 USUAL: tuple[object, ...] = (("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1))
 
 
@@ -105,14 +107,14 @@ def attribute_text(name: str, value: object) -> str:
 def kernel(
     source: str, op: str, *operands: Operand, then: tuple[Node, ...] = (), **attributes: object
 ) -> Kernel:
+    """Return a kernel of one node, and of the nodes `then` after it."""
     return Kernel(source, (Node(op, operands, attributes), *then))
 
 
 class KernelModel:
     """The ONNX model of a kernel, with random weights and inputs.
 
-    What a model of a user has as constants (`Weight`, lists, numbers) are initializers: both sides
-    may pack them beforehand.
+    Constants (`Weight`, lists, numbers) are initializers, so both sides may pack them beforehand.
     """
 
     def __init__(self, kernel: Kernel) -> None:

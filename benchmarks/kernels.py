@@ -7,7 +7,8 @@ A row is an ONNX node of a known model, or a few that are fused, with its weight
 result is compared with onnxruntime's before it is timed. Times are in milliseconds, the best of
 several runs; a ratio is onnxruntime's time divided by ours; the worst come first. The rate is that
 of our code: GFLOP/s of products and convolutions, else GB/s, where each input, constant and result
-counts once. The times have the call from Python in them, which `call overhead` shows.
+counts once. The times have the call from Python in them, which `call overhead` shows. `compile` is
+the time from the ONNX model to machine code.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import onnx
@@ -37,7 +39,7 @@ SLOW = 0.8
 
 @dataclass(frozen=True)
 class Row:
-    """The measurement of a kernel. Times are in milliseconds."""
+    """The measurement of a kernel: times in milliseconds, that of the compilation in seconds."""
 
     name: str
     source: str
@@ -47,6 +49,7 @@ class Row:
     rate: float
     unit: str
     error: float
+    compilation: float
 
 
 def compile_kernel(model: onnx.ModelProto) -> NativeFunction:
@@ -60,7 +63,9 @@ def measure(kernel: Kernel) -> Row:
     arrays = [*model.inputs.values()]
     peer = session(model.proto, model.inputs)
     (expected,) = peer()
+    start = perf_counter()
     function = compile_kernel(model.proto)
+    seconds = perf_counter() - start
     (result,) = function(*arrays)
     error = difference(result, expected)
     if not error < TOLERANCE:
@@ -69,7 +74,8 @@ def measure(kernel: Kernel) -> Row:
     flops = model.flops(result)
     amount, unit = (model.bytes(result), "GB/s") if flops is None else (flops, "GFLOP/s")
     rate = amount / ours / 1e6
-    return Row(kernel.name, kernel.source, ours, ort, ort / ours, rate, unit, error)
+    times = ours, ort, ort / ours
+    return Row(kernel.name, kernel.source, *times, rate, unit, error, seconds)
 
 
 def difference(result: Array, expected: Array) -> float:
@@ -100,11 +106,11 @@ def measure_all(kernels: Iterable[Kernel]) -> tuple[list[Row], dict[str, str]]:
 def show(rows: Sequence[Row], failed: dict[str, str], console: Console) -> None:
     for name, text in failed.items():
         console.print(f"FAILED {name}\n    {text}", markup=False, highlight=False)
-    table = table_of("kernels", "kernel", "ours", "ORT", "ratio", "rate", "")
-    table.columns[-1].justify = "left"
+    table = table_of("kernels", "kernel", "ours", "ORT", "ratio", "rate", "", "compile")
+    table.columns[5].justify = "left"
     for row in rows:
         numbers = (f"{row.ours:.4f}", f"{row.ort:.4f}", f"{row.ratio:.2f} x", f"{row.rate:.1f}")
-        table.add_row(f"{row.source}: {row.name}", *numbers, row.unit)
+        table.add_row(f"{row.source}: {row.name}", *numbers, row.unit, f"{row.compilation:.1f} s")
     console.print(table)
     if rows:
         slow = sum(row.ratio < SLOW for row in rows)

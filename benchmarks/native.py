@@ -21,23 +21,19 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 import gc
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-import onnx
-from onnx import helper
+from kernel import Kernel, KernelModel, kernel
 from rich.console import Console
 from rich.table import Table
-from timing import Run, compiled, milliseconds, optimized, session, table_of
+from shapes import RELU, conv, kernels_of
+from timing import Array, compiled, milliseconds, optimized, session, table_of
 
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.types import static_shape
-from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
-from passline.passmanager.ir.walk import walk
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -46,64 +42,37 @@ from support.seeded import NAMES, random_input, seeded
 # Kernels
 
 
-def one_node(op: str, shapes: Mapping[str, Sequence[int]], **attributes: object) -> onnx.ModelProto:
-    """Return a model of one operation on f32 tensors, followed by Relu if it has a bias."""
-    tensor = onnx.TensorProto.FLOAT
-    inputs = [helper.make_tensor_value_info(name, tensor, s) for name, s in shapes.items()]
-    nodes = [helper.make_node(op, [*shapes], ["y"], **attributes)]
-    result = "y"
-    if "bias" in shapes:
-        nodes.append(helper.make_node("Relu", ["y"], ["z"]))
-        result = "z"
-    output = helper.make_tensor_value_info(result, tensor, None)
-    graph = helper.make_graph(nodes, op, inputs, [output])
-    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
-
-
-def commonest_convolutions(count: int) -> list[tuple[int, dict[str, tuple[int, ...]], Conv2dOp]]:
-    """Return the `count` most frequent convolutions of ResNet-50: how often each occurs, its
-    shapes, and one of its operations."""
-    module = import_model(seeded("resnet50", 0))
-    found = [op for op in walk(module) if isinstance(op, Conv2dOp)]
-    keys = {op: str([*op.properties.values(), *op.operand_types]) for op in found}
-    often: list[tuple[int, dict[str, tuple[int, ...]], Conv2dOp]] = []
-    for key, n in Counter(keys.values()).most_common(count):
-        op = next(op for op in found if keys[op] == key)
-        data, weight = static_shape(op.data.type), static_shape(op.weight.type)
-        assert data is not None and weight is not None
-        often.append((n, {"x": data, "w": weight, "bias": weight[:1]}, op))
-    return often
+def commonest_convolutions(count: int) -> list[tuple[int, Kernel]]:
+    """Return the `count` most frequent convolutions of ResNet-50, with bias and relu, each with the
+    number of its occurrences."""
+    found = [k.nodes[0] for k, *_ in kernels_of("resnet50") if k.nodes[0].op == "Conv"]
+    keys = [(*node.operands, node.attributes["strides"][0]) for node in found]
+    return [
+        (n, conv("resnet50", data, weight.shape, stride, RELU))
+        for (data, weight, stride), n in Counter(keys).most_common(count)
+    ]
 
 
 def time_kernels() -> Table:
     table = table_of("kernels", "kernel", "ours", "GFLOP/s", "peer", "ratio")
-    rng = np.random.default_rng(0)
 
-    def add(name: str, flops: float, ours: Run, peer: Run) -> None:
-        mine, other = milliseconds(ours, peer, rounds=15, seconds=1)
-        rate = f"{flops / mine / 1e6:.0f}"
+    def add(name: str, model: KernelModel, peer: Callable[[], Array]) -> None:
+        arrays = [*model.inputs.values()]
+        function = compiled(optimized(model.proto, 3))
+        (result,) = function(*arrays)
+        np.testing.assert_allclose(result, peer(), atol=1e-3)
+        mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, seconds=1)
+        rate = f"{(model.flops(result) or 0) / mine / 1e6:.0f}"
         table.add_row(name, f"{mine:.3f}", rate, f"{other:.3f}", f"{other / mine:.2f} x")
 
     for n in (256, 512, 1024):
-        model = one_node("MatMul", {"a": (n, n), "b": (n, n)})
-        a, b = (rng.standard_normal((n, n), np.float32) for _ in range(2))
-        function = compiled(optimized(model, 3))
-        np.testing.assert_allclose(function(a, b)[0], a @ b, atol=1e-3)
-        add(f"matmul {n}, beside numpy", 2 * n**3, lambda: function(a, b), lambda: a @ b)
-    for count, shapes, op in commonest_convolutions(4):
-        strides, padding = op.strides.get_values(), op.padding.get_values()
-        pads = padding if len(padding) == 4 else (*padding, *padding)
-        model = one_node("Conv", shapes, strides=[*strides], pads=[*pads])
-        inputs = {k: rng.standard_normal(s, np.float32) for k, s in shapes.items()}
-        function = compiled(optimized(model, 3))
-        peer = session(model, inputs)
-        (expected,) = peer()
-        result = function(*inputs.values())[0]
-        np.testing.assert_allclose(result, expected, atol=1e-2)
-        flops = 2 * result.size * np.prod(shapes["w"][1:])
-        text = " * ".join("x".join(map(str, s)) for s in (shapes["x"], shapes["w"]))
-        name = f"conv {text} / {strides[0]}, {count} of 53, beside ORT"
-        add(name, float(flops), lambda: function(*inputs.values()), peer)
+        model = KernelModel(kernel("square", "MatMul", (n, n), (n, n)))
+        a, b = model.inputs.values()
+        add(f"matmul {n}, beside numpy", model, lambda: a @ b)
+    for count, found in commonest_convolutions(4):
+        model = KernelModel(found)
+        peer = session(model.proto, model.inputs)
+        add(f"{found.name}, {count} of 53, beside ORT", model, lambda: peer()[0])
     return table
 
 
