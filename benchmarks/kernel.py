@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
@@ -40,7 +40,7 @@ class Node:
 
     op: str
     operands: tuple[Operand, ...]
-    attributes: Mapping[str, object] = field(default_factory=dict[str, object])
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,14 @@ class Kernel:
 
     @property
     def name(self) -> str:
+        """The operation with its shapes and attributes, and the operations after it."""
         first, *rest = self.nodes
         comma = " * " if first.op in PRODUCTS else ", "
         words = [first.op, comma.join(filter(None, map(operand_text, first.operands)))]
-        words += [text for k, v in first.attributes.items() if (text := attribute_text(k, v))]
-        return " ".join([*words, *(f"+ {node.op}" for node in rest)])
+        words += [
+            attribute_text(key, first.attributes[key]) for key in SHOWN if key in first.attributes
+        ]
+        return " ".join(filter(None, [*words, *(f"+ {node.op}" for node in rest)]))
 
 
 def operand_text(operand: Operand) -> str:
@@ -93,10 +96,10 @@ SHOWN = {
 USUAL: tuple[object, ...] = (("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1))
 
 
-def attribute_text(name: str, value: object) -> str:
-    """Return an attribute as text; empty for a usual value and for one that the shapes tell."""
-    numbers = [*value] if isinstance(value, list) else [value]
-    if name not in SHOWN or all((name, number) in USUAL for number in numbers):
+def attribute_text(name: str, value: Any) -> str:
+    """Return an attribute as text, which is empty for a usual value."""
+    numbers: list[Any] = [*value] if isinstance(value, list) else [value]
+    if all((name, number) in USUAL for number in numbers):
         return ""
     if name != "kernel_shape" and len({*numbers}) == 1:
         numbers = numbers[:1]
@@ -105,7 +108,7 @@ def attribute_text(name: str, value: object) -> str:
 
 
 def kernel(
-    source: str, op: str, *operands: Operand, then: tuple[Node, ...] = (), **attributes: object
+    source: str, op: str, *operands: Operand, then: tuple[Node, ...] = (), **attributes: Any
 ) -> Kernel:
     """Return a kernel of one node, and of the nodes `then` after it."""
     return Kernel(source, (Node(op, operands, attributes), *then))

@@ -134,7 +134,7 @@ def main() -> None:
         return
     gc.set_threshold(100_000, 20, 100)
     rows, failed = measure_all(kernels)
-    show(rows, failed, Console(width=130))
+    show(rows, failed, Console(width=140))
     dicts = [asdict(row) for row in rows]
     if args.csv:
         with args.csv.open("w", newline="") as file:

@@ -45,7 +45,7 @@ from support.seeded import NAMES, random_input, seeded
 def commonest_convolutions(count: int) -> list[tuple[int, Kernel]]:
     """Return the `count` most frequent convolutions of ResNet-50, with bias and relu, each with the
     number of its occurrences."""
-    found = [k.nodes[0] for k, *_ in kernels_of("resnet50") if k.nodes[0].op == "Conv"]
+    found = [k.nodes[0] for k in kernels_of("resnet50") if k.nodes[0].op == "Conv"]
     keys = [(*node.operands, node.attributes["strides"][0]) for node in found]
     return [
         (n, conv("resnet50", data, weight.shape, stride, RELU))

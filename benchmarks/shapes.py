@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from math import prod
 from pathlib import Path
 
@@ -41,23 +42,48 @@ LARGEST = 1 << 26
 
 
 def onnx_kernels() -> list[Kernel]:
-    """Return one convolution for each window, stride and image size, the one with the most
-    operations, and of other nodes with the same attributes the largest and the smallest."""
-    groups: dict[str, list[tuple[int, Kernel]]] = {}
-    for name in NAMES:
-        for found, key, size in kernels_of(name):
-            groups.setdefault(key, []).append((size, found))
+    """Return of each kind of convolutions the one with the most operations, and of each other kind
+    the largest and the smallest node."""
+    groups: dict[str, list[Kernel]] = {}
+    for found in chain.from_iterable(map(kernels_of, NAMES)):
+        groups.setdefault(kind_of(found.nodes[0]), []).append(found)
     chosen: dict[str, Kernel] = {}
-    for key, members in groups.items():
-        members.sort(key=lambda member: member[0])
-        for _, found in members[-1:] if key.startswith("Conv ") else (members[-1], members[0]):
+    for members in groups.values():
+        largest, smallest = (choose(members, key=size_of) for choose in (max, min))
+        for found in (largest,) if largest.nodes[0].op == "Conv" else (largest, smallest):
             chosen.setdefault(found.name, found)
     return [*chosen.values()]
 
 
-def kernels_of(name: str) -> Iterator[tuple[Kernel, str, int]]:
-    """Yield the nodes of a model, each with a Relu that follows, a key for the nodes of its kind
-    and its size."""
+def kind_of(node: Node) -> str:
+    """Return a key that is the same for nodes that differ in their size only, convolutions in the
+    number of channels only."""
+    first, *others = shapes_of(node)
+    match node.op:
+        case "Conv":
+            weight, group = others[0], node.attributes.get("group", 1)
+            form = "dense" if group == 1 else "depthwise" if weight[1] == 1 else "grouped"
+            return f"{form} {first[2:]} {weight[2:]} {node.attributes['strides']}"
+        case "Gemm":
+            return f"Gemm {first}"
+        case _:
+            return f"{node.op} {len(others)} {sorted(node.attributes.items())}"
+
+
+def size_of(kernel: Kernel) -> int:
+    """Return a measure of the work of a kernel, for comparison with others of its kind."""
+    shapes = shapes_of(kernel.nodes[0])
+    return prod(shapes[1]) if kernel.nodes[0].op == "Conv" else sum(map(prod, shapes))
+
+
+def shapes_of(node: Node) -> list[Shape]:
+    """Return the shapes of the operands of a node of these models."""
+    shapes = (o.shape if isinstance(o, Weight) else o for o in node.operands)
+    return [shape for shape in shapes if isinstance(shape, tuple)]
+
+
+def kernels_of(name: str) -> Iterator[Kernel]:
+    """Yield the nodes of a model that are to be timed, each with the Relu that follows it."""
     model = onnx.load(light_path(name))
     graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     shapes = {
@@ -69,31 +95,15 @@ def kernels_of(name: str) -> Iterator[tuple[Kernel, str, int]]:
     constants |= {n.output[0] for n in graph.node if n.op_type in ("ConstantOfShape", "Unsqueeze")}
     before_relu = {node.input[0] for node in graph.node if node.op_type == "Relu"}
     for node in graph.node:
-        if node.op_type in UNTIMED:
+        weights = [shapes[value] for value in node.input if value in constants]
+        if node.op_type in UNTIMED or any(4 * prod(shape) > LARGEST for shape in weights):
             continue
-        operands = [
-            Weight(shapes[value]) if value in constants else shapes[value] for value in node.input
-        ]
-        if any(isinstance(o, Weight) and 4 * prod(o.shape) > LARGEST for o in operands):
-            continue
+        operands = (Weight(shapes[v]) if v in constants else shapes[v] for v in node.input)
         attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        then = RELU if node.output[0] in before_relu else ()
-        first = Node(node.op_type, tuple(operands), attributes)
-        data, result = shapes[node.input[0]], shapes[node.output[0]]
-        key = f"{node.op_type} {len(operands)} "
-        size = prod(data) + prod(result)
         if node.op_type == "Conv":
-            attributes.pop("kernel_shape")  # the shape of the weight tells it
-            weight = shapes[node.input[1]]
-            group = attributes.get("group", 1)
-            size = prod(result) * prod(weight[1:])
-            kind = "dense" if group == 1 else "depthwise" if weight[1] == 1 else "grouped"
-            key += f"{kind} {data[2]} {weight[2:]} {attributes.get('strides')}"
-        elif node.op_type == "Gemm":
-            key += str(data)
-        else:
-            key += str(sorted(attributes.items()))
-        yield Kernel(name, (first, *then)), key, size
+            del attributes["kernel_shape"]  # the shape of the weight tells it
+        then = RELU if node.output[0] in before_relu else ()
+        yield kernel(name, node.op_type, *operands, then=then, **attributes)
 
 
 # Other models
