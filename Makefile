@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native bench-kernels fuzz clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -45,6 +45,9 @@ bench-models: .venv/installed-bench
 
 bench-native: .venv/installed-test .venv/installed-bench
 	$(BIN)/python benchmarks/native.py
+
+bench-kernels: .venv/installed-test .venv/installed-bench
+	$(BIN)/python benchmarks/kernels.py $(FILTER)
 
 SEED ?= 0
 COUNT ?= 1000000

@@ -21,147 +21,58 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import cast
 
 import numpy as np
-import onnx
-import onnxruntime
-from onnx import helper
+from kernel import Kernel, KernelModel, kernel
 from rich.console import Console
 from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
+from shapes import RELU, conv, kernels_of
+from timing import Array, compiled, milliseconds, optimized, session, table_of
 
-from passline.dialects.relax.convolution import Conv2dOp
-from passline.dialects.relax.types import static_shape
-from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
-from passline.passmanager import PassContext
-from passline.passmanager.ir.walk import walk
-from passline.passmanager.pipeline import parse_pipeline
-from passline.tools.native import NativeFunction, compile_module
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.seeded import NAMES, Array, random_input, seeded
-
-Run = Callable[[], object]
-
-
-def compiled(module: ModuleOp) -> NativeFunction:
-    """Compile `@main` of an optimized module to machine code."""
-    with PassContext(opt_level=3, verify_each=False):
-        return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
-
-
-def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
-    module = import_model(model)
-    with PassContext(opt_level=level, verify_each=False):
-        parse_pipeline("optimize").apply(None, module)
-    return module
-
-
-def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[float]:
-    """Return the best time of each function; they take turns, and short ones are repeated in
-    each turn."""
-    best: list[float] = []
-    repeats: list[int] = []
-    for run in runs:
-        start = perf_counter()
-        run()  # the first one touches its memory
-        once = perf_counter() - start
-        repeats.append(max(1, min(200, int(seconds / rounds / max(once, 1e-6)))))
-        best.append(float("inf"))
-    for _ in range(rounds):
-        for i, (run, repeat) in enumerate(zip(runs, repeats, strict=True)):
-            start = perf_counter()
-            for _ in range(repeat):
-                run()
-            best[i] = min(best[i], 1000 * (perf_counter() - start) / repeat)
-    return best
-
-
-def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
-    """Return a function that runs a model in onnxruntime with one thread."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    content = model.SerializeToString()
-    made = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return lambda: cast(list[Array], made.run(None, dict(inputs)))
-
-
-def table_of(title: str, *columns: str) -> Table:
-    table = Table(*columns, title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
-
+from support.seeded import NAMES, random_input, seeded
 
 # Kernels
 
 
-def one_node(op: str, shapes: Mapping[str, Sequence[int]], **attributes: object) -> onnx.ModelProto:
-    """Return a model of one operation on f32 tensors, followed by Relu if it has a bias."""
-    tensor = onnx.TensorProto.FLOAT
-    inputs = [helper.make_tensor_value_info(name, tensor, s) for name, s in shapes.items()]
-    nodes = [helper.make_node(op, [*shapes], ["y"], **attributes)]
-    result = "y"
-    if "bias" in shapes:
-        nodes.append(helper.make_node("Relu", ["y"], ["z"]))
-        result = "z"
-    output = helper.make_tensor_value_info(result, tensor, None)
-    graph = helper.make_graph(nodes, op, inputs, [output])
-    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
-
-
-def commonest_convolutions(count: int) -> list[tuple[int, dict[str, tuple[int, ...]], Conv2dOp]]:
-    """Return the `count` most frequent convolutions of ResNet-50: how often each occurs, its
-    shapes, and one of its operations."""
-    module = import_model(seeded("resnet50", 0))
-    found = [op for op in walk(module) if isinstance(op, Conv2dOp)]
-    keys = {op: str([*op.properties.values(), *op.operand_types]) for op in found}
-    often: list[tuple[int, dict[str, tuple[int, ...]], Conv2dOp]] = []
-    for key, n in Counter(keys.values()).most_common(count):
-        op = next(op for op in found if keys[op] == key)
-        data, weight = static_shape(op.data.type), static_shape(op.weight.type)
-        assert data is not None and weight is not None
-        often.append((n, {"x": data, "w": weight, "bias": weight[:1]}, op))
-    return often
+def commonest_convolutions(count: int) -> list[tuple[int, Kernel]]:
+    """Return the `count` most frequent convolutions of ResNet-50, with bias and relu, each with the
+    number of its occurrences."""
+    found = [k.nodes[0] for k in kernels_of("resnet50") if k.nodes[0].op == "Conv"]
+    keys = [(*node.operands, node.attributes["strides"][0]) for node in found]
+    return [
+        (n, conv("resnet50", data, weight.shape, stride, RELU))
+        for (data, weight, stride), n in Counter(keys).most_common(count)
+    ]
 
 
 def time_kernels() -> Table:
     table = table_of("kernels", "kernel", "ours", "GFLOP/s", "peer", "ratio")
-    rng = np.random.default_rng(0)
 
-    def add(name: str, flops: float, ours: Run, peer: Run) -> None:
-        mine, other = milliseconds(ours, peer, rounds=15, seconds=1)
-        rate = f"{flops / mine / 1e6:.0f}"
+    def add(name: str, model: KernelModel, peer: Callable[[], Array]) -> None:
+        arrays = [*model.inputs.values()]
+        function = compiled(optimized(model.proto, 3))
+        (result,) = function(*arrays)
+        np.testing.assert_allclose(result, peer(), atol=1e-3)
+        mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, seconds=1)
+        rate = f"{(model.flops(result) or 0) / mine / 1e6:.0f}"
         table.add_row(name, f"{mine:.3f}", rate, f"{other:.3f}", f"{other / mine:.2f} x")
 
     for n in (256, 512, 1024):
-        model = one_node("MatMul", {"a": (n, n), "b": (n, n)})
-        a, b = (rng.standard_normal((n, n), np.float32) for _ in range(2))
-        function = compiled(optimized(model, 3))
-        np.testing.assert_allclose(function(a, b)[0], a @ b, atol=1e-3)
-        add(f"matmul {n}, beside numpy", 2 * n**3, lambda: function(a, b), lambda: a @ b)
-    for count, shapes, op in commonest_convolutions(4):
-        strides, padding = op.strides.get_values(), op.padding.get_values()
-        pads = padding if len(padding) == 4 else (*padding, *padding)
-        model = one_node("Conv", shapes, strides=[*strides], pads=[*pads])
-        inputs = {k: rng.standard_normal(s, np.float32) for k, s in shapes.items()}
-        function = compiled(optimized(model, 3))
-        peer = session(model, inputs)
-        (expected,) = peer()
-        result = function(*inputs.values())[0]
-        np.testing.assert_allclose(result, expected, atol=1e-2)
-        flops = 2 * result.size * np.prod(shapes["w"][1:])
-        text = " * ".join("x".join(map(str, s)) for s in (shapes["x"], shapes["w"]))
-        name = f"conv {text} / {strides[0]}, {count} of 53, beside ORT"
-        add(name, float(flops), lambda: function(*inputs.values()), peer)
+        model = KernelModel(kernel("square", "MatMul", (n, n), (n, n)))
+        a, b = model.inputs.values()
+        add(f"matmul {n}, beside numpy", model, lambda: a @ b)
+    for count, found in commonest_convolutions(4):
+        model = KernelModel(found)
+        peer = session(model.proto, model.inputs)
+        add(f"{found.name}, {count} of 53, beside ORT", model, lambda: peer()[0])
     return table
 
 

@@ -1,0 +1,76 @@
+"""Timing of machine code and of onnxruntime, one thread each, in the same process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, TypeAlias, cast
+
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.frontends.onnx import import_model
+from passline.passmanager import PassContext
+from passline.passmanager.pipeline import parse_pipeline
+from passline.tools.native import NativeFunction, compile_module
+
+__all__ = ["Array", "Run", "compiled", "milliseconds", "optimized", "session", "table_of"]
+
+Array: TypeAlias = NDArray[Any]
+Run: TypeAlias = Callable[[], object]
+
+
+def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
+    """Import and optimize a model."""
+    module = import_model(model)
+    with PassContext(opt_level=level, verify_each=False):
+        parse_pipeline("optimize").apply(None, module)
+    return module
+
+
+def compiled(module: ModuleOp) -> NativeFunction:
+    """Compile `@main` of an optimized module to machine code."""
+    with PassContext(opt_level=3, verify_each=False):
+        return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
+
+
+def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
+    """Return a function that runs a model in onnxruntime with one thread."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    content = model.SerializeToString()
+    made = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return lambda: cast(list[Array], made.run(None, dict(inputs)))
+
+
+def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[float]:
+    """Return the best time of each function; they take turns, and short ones are repeated in
+    each turn, for `seconds` in all rounds together."""
+    best: list[float] = []
+    repeats: list[int] = []
+    for run in runs:
+        run()  # the first run touches its memory
+        start = perf_counter()
+        run()
+        once = perf_counter() - start
+        repeats.append(max(1, min(200, int(seconds / rounds / max(once, 1e-6)))))
+        best.append(float("inf"))
+    for _ in range(rounds):
+        for i, (run, repeat) in enumerate(zip(runs, repeats, strict=True)):
+            start = perf_counter()
+            for _ in range(repeat):
+                run()
+            best[i] = min(best[i], 1000 * (perf_counter() - start) / repeat)
+    return best
+
+
+def table_of(title: str, *columns: str) -> Table:
+    """Return an empty table; the columns after the first are numbers."""
+    table = Table(*columns, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
