@@ -30,6 +30,7 @@ from rich.progress import track
 from shapes import all_kernels
 from timing import Array, compiled, milliseconds, optimized, session, table_of
 
+from passline.dialects.tir.target import Target, host
 from passline.tools.native import NativeFunction
 
 TOLERANCE = 1e-4
@@ -52,19 +53,19 @@ class Row:
     compilation: float
 
 
-def compile_kernel(model: onnx.ModelProto) -> NativeFunction:
-    """Compile the model of a kernel to machine code for this machine."""
-    return compiled(optimized(model, 3))
+def compile_kernel(model: onnx.ModelProto, target: Target) -> NativeFunction:
+    """Compile the model of a kernel to machine code."""
+    return compiled(optimized(model, 3), target)
 
 
-def measure(kernel: Kernel) -> Row:
+def measure(kernel: Kernel, target: Target) -> Row:
     """Time a kernel; ValueError if its result is not that of onnxruntime."""
     model = KernelModel(kernel)
     arrays = [*model.inputs.values()]
     peer = session(model.proto, model.inputs)
     (expected,) = peer()
     start = perf_counter()
-    function = compile_kernel(model.proto)
+    function = compile_kernel(model.proto, target)
     seconds = perf_counter() - start
     (result,) = function(*arrays)
     error = difference(result, expected)
@@ -87,7 +88,7 @@ def difference(result: Array, expected: Array) -> float:
     return float(np.abs(result.astype(np.float64) - expected).max() / deviation)
 
 
-def measure_all(kernels: Iterable[Kernel]) -> tuple[list[Row], dict[str, str]]:
+def measure_all(kernels: Iterable[Kernel], target: Target) -> tuple[list[Row], dict[str, str]]:
     """Return the rows, the worst ratio first, and the kernels that failed with their errors."""
     rows: list[Row] = []
     failed: dict[str, str] = {}
@@ -95,7 +96,7 @@ def measure_all(kernels: Iterable[Kernel]) -> tuple[list[Row], dict[str, str]]:
     for kernel in track([*kernels], "kernels", console=progress, transient=True):
         # A compiler under work may fail in any way, which must not end the run.
         try:
-            rows.append(measure(kernel))
+            rows.append(measure(kernel, target))
         except Exception as error:
             lines = [*str(error).splitlines(), ""]
             failed[f"{kernel.source}: {kernel.name}"] = f"{type(error).__name__}: {lines[0]}"
@@ -127,13 +128,15 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the rows to a CSV file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write rows and failures")
     parser.add_argument("--list", action="store_true", help="print the names only")
+    help = "the processor to compile for, by default this machine"
+    parser.add_argument("--target", type=Target.parse, default=host(), help=help)
     args = parser.parse_args()
     kernels = [k for k in all_kernels() if selected(f"{k.source}: {k.name}", args.filters)]
     if args.list:
         print(*(f"{k.source}: {k.name}" for k in kernels), sep="\n")
         return
     gc.set_threshold(100_000, 20, 100)
-    rows, failed = measure_all(kernels)
+    rows, failed = measure_all(kernels, args.target)
     show(rows, failed, Console(width=140))
     dicts = [asdict(row) for row in rows]
     if args.csv:

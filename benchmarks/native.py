@@ -32,6 +32,7 @@ from rich.table import Table
 from shapes import RELU, conv, kernels_of
 from timing import Array, compiled, milliseconds, optimized, session, table_of
 
+from passline.dialects.tir.target import Target, host
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 
@@ -53,12 +54,12 @@ def commonest_convolutions(count: int) -> list[tuple[int, Kernel]]:
     ]
 
 
-def time_kernels() -> Table:
+def time_kernels(target: Target) -> Table:
     table = table_of("kernels", "kernel", "ours", "GFLOP/s", "peer", "ratio")
 
     def add(name: str, model: KernelModel, peer: Callable[[], Array]) -> None:
         arrays = [*model.inputs.values()]
-        function = compiled(optimized(model.proto, 3))
+        function = compiled(optimized(model.proto, 3), target)
         (result,) = function(*arrays)
         np.testing.assert_allclose(result, peer(), atol=1e-3)
         mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, seconds=1)
@@ -79,25 +80,25 @@ def time_kernels() -> Table:
 # Models
 
 
-def time_models(names: Sequence[str]) -> Table:
+def time_models(names: Sequence[str], target: Target) -> Table:
     columns = ("compile", "-O3", "-O0", "fused", "numpy", "beside numpy", "ORT", "beside ORT")
     table = table_of("models", "model", *columns, "error")
     for name in names:
-        table.add_row(name, *time_model(name))
+        table.add_row(name, *time_model(name, target))
         gc.collect()
     return table
 
 
-def time_model(name: str) -> list[str]:
+def time_model(name: str, target: Target) -> list[str]:
     """Return the row of a model in the table."""
     model = seeded(name, 0)
     inputs = random_input(model, 0)
     arrays = [*inputs.values()]
     start = perf_counter()
     fused = optimized(model, 3)
-    function = compiled(fused)
+    function = compiled(fused, target)
     seconds = perf_counter() - start
-    plain = compiled(optimized(model, 0))
+    plain = compiled(optimized(model, 0), target)
     by_numpy = interpret(fused, entry_function(fused, "main"))
     peer = session(model, inputs)
     expected = peer()[-1]
@@ -124,9 +125,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="MODEL", help=", ".join(NAMES))
     parser.add_argument("--no-kernels", action="store_true", help="time the models only")
+    help = "the processor to compile for, by default this machine"
+    parser.add_argument("--target", type=Target.parse, default=host(), help=help)
     args = parser.parse_args()
     gc.set_threshold(100_000, 20, 100)
     console = Console(width=130)
     if not args.no_kernels:
-        console.print(time_kernels())
-    console.print(time_models(args.names or [*NAMES]))
+        console.print(time_kernels(args.target))
+    console.print(time_models(args.names or [*NAMES], args.target))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.dialects.tir.target import Target, host
 from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
@@ -31,10 +32,13 @@ def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
     return module
 
 
-def compiled(module: ModuleOp) -> NativeFunction:
-    """Compile `@main` of an optimized module to machine code."""
-    with PassContext(opt_level=3, verify_each=False):
-        return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
+def compiled(module: ModuleOp, target: Target | None = None) -> NativeFunction:
+    """Compile `@main` of an optimized module to machine code for `target`, by default the host."""
+    target = target or host()
+    config = {"legalize-ops": {"target": str(target)}}
+    with PassContext(opt_level=3, verify_each=False, config=config):
+        lowered = parse_pipeline("lower-to-tir,lower-to-mlir")(module)
+        return compile_module(lowered, target=target)
 
 
 def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:

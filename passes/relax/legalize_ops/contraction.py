@@ -54,9 +54,8 @@ class Contraction(Tensor):
     """The inverse of `index_of`."""
     rhs_along_terms: bool = False
     """True if the terms of `rhs`, and not its columns, are contiguous in memory."""
-    pitch: int | None = None
-    """The distance of two rows in columns, if `rhs` can read all rows as one long row; it is then
-    also called with empty rows, and a column of the long row."""
+    merged: bool = False
+    """True if an element has one index for rows and column: the row-major position in the image."""
 
     def multiply_add(
         self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue

@@ -90,8 +90,8 @@ def convolve(
 ) -> Tensor:
     """Return the convolution of data (NC...) and a weight (OI...).
 
-    The image of the contraction is one row per output row, or flat: one row in all, where the
-    kernel merges the spatial dimensions, which only windows of one element allow.
+    The image of the contraction has the output rows, or is one row if windows have one element and
+    the kernel merges the spatial dimensions.
     """
     windows, groups, out_layout = geometry.windows, geometry.groups, geometry.out_layout
     plain = Layout.parse("NC" + "".join(window.axis for window in windows))
@@ -100,7 +100,8 @@ def convolve(
     per_group = outputs // groups
     kernel = b.reshaped(weight, (outputs, inputs * prod(sizes)))
     total = total_type(element, data, weight)
-    flat = b.groups is not None
+    merged = b.groups is not None
+    flat = merged and all(map(is_trivial, windows))
     if flat:
         rows, columns = (), prod(extents)
         data = b.reshaped(data, (images, channels, columns))
@@ -112,11 +113,7 @@ def convolve(
         data = split_phases(b, data, windows)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
-        shape = out_layout.shape(sizes_of_axes)
-    pitch = data.shape[-1] if not flat and len(rows) == 1 else None
-    as_rows = data
-    if pitch is not None:  # height and width as one long row
-        as_rows = b.reshaped(data, (*data.shape[:-2], data.shape[-2] * pitch))
+        shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
 
     def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         value = b.read(kernel, [b.add(b.mul(batch[1], per_group), m), k])
@@ -136,9 +133,6 @@ def convolve(
         offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
         phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
-        if pitch is not None and not row:
-            place = b.add(column, b.add(b.mul(shifts[0], pitch), shifts[1]))
-            return convert(b, b.read(as_rows, [image, channel, *phases, place]), total)
         places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
         return convert(b, b.read(data, [image, channel, *phases, *places]), total)
 
@@ -146,12 +140,14 @@ def convolve(
         b: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
     ) -> list[Index]:
         index = [batch[0], b.add(b.mul(batch[1], per_group), m), *row, column]
-        return index if flat else moved_index(b, index, plain, out_layout)
+        return index if merged else moved_index(b, index, plain, out_layout)
 
     def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
-        if not flat:
+        if not merged:
             index = moved_index(b, index, out_layout, plain)
         image, channel, *row, column = index
+        if merged and not flat:
+            *row, column = b.unflat(column, (*rows, columns))
         group = b.floordiv(channel, per_group)
         return [image, group], b.mod(channel, per_group), row, column
 
@@ -168,7 +164,7 @@ def convolve(
         rhs,
         place,
         coordinates_of,
-        pitch=pitch,
+        merged=merged,
     )
 
 

@@ -18,7 +18,7 @@ from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
 from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
 from .legalizations import legalization_of
-from .merged_dimensions import merge, merged_dimensions
+from .merged_dimensions import is_outside, merge, merged_dimensions
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
 from .scalars import step_type
@@ -98,11 +98,6 @@ def operands_of(
         merge(b, tensor, b.groups) if is_outside(operand) else tensor
         for tensor, operand in zip(operands, op.operands, strict=True)
     ]
-
-
-def is_outside(value: SSAValue) -> bool:
-    """Return whether `value` is a parameter or a constant, whose dimensions are not merged yet."""
-    return not isinstance(value.owner, Operation) or isinstance(value.owner, FullOp | ConstantOp)
 
 
 # Legalization of one operation

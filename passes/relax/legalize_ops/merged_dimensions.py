@@ -17,7 +17,7 @@ from ....dialects.relax.types import static_shape
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
-__all__ = ["merge", "merged_dimensions"]
+__all__ = ["is_outside", "merge", "merged_dimensions"]
 
 
 def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:
@@ -25,7 +25,8 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     kernel of `ops` may run over as one; None if there is nothing to merge.
 
     Each operand of an element-wise operation has to have all dimensions of a group, or be broadcast
-    along all of them; a convolution has to have windows of one element:
+    along all of them; a convolution has to read its data from memory, or to have windows of one
+    element:
 
         add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
     """
@@ -41,8 +42,8 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
         if isinstance(op, Elementwise | FullOp | ConstantOp):
             rows += [extents(value, frame) for value in (*op.operands, *op.results)]
         elif isinstance(op, ForwardConvolutionOp):
-            trivial = is_plain(op) and all(map(is_trivial, windows_of(op)))
-            together = [i > 1 and trivial and ok for i, ok in enumerate(together)]
+            spatial = is_plain(op) and (is_outside(op.data) or all(map(is_trivial, windows_of(op))))
+            together = [i > 1 and spatial and ok for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
             axis = op.axis % len(frame)
             together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
@@ -58,6 +59,11 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     if len(groups) == len(frame) or (convolves and len(groups) != 3):
         return None
     return [[i - len(frame) for i in group] for group in groups]
+
+
+def is_outside(value: SSAValue) -> bool:
+    """Return whether `value` is a parameter or a constant, whose dimensions are not merged yet."""
+    return not isinstance(value.owner, Operation) or isinstance(value.owner, FullOp | ConstantOp)
 
 
 def extents(value: SSAValue, frame: Shape) -> list[bool | None]:

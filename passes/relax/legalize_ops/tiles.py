@@ -1,29 +1,23 @@
-"""The schedule of contractions: tiles of sums in vector registers, packed columns in caches.
-
-A tile is a block of rows of lhs times a block of columns of rhs, the columns one or more vectors
-wide. Its sums stay in registers while the loop over the terms runs:
-
-    for tile of columns, parallel:                       panel = columns of rhs, packed
-      for tile of m:                                     sums[m][columns] = 0, unrolled
-        for k: sums[i][v] += lhs[m + i, k] * panel[k, v]          i unrolled, v vectorized
+"""The loops of contractions, as the cost model schedules them.
 
 The kinds of the loops say how they are to run; passes on tir unroll and vectorize them.
-Source: K. Goto, R. van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
+from .cost_model import Extents, Schedule, schedule_of
 from .kernel_builder import KernelBuilder
 
 __all__ = ["Finish", "write_contraction"]
@@ -31,215 +25,267 @@ __all__ = ["Finish", "write_contraction"]
 Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
 """A function that writes the use of the element at an index."""
 
-# The constants of the schedule, measured on AVX-512 (32 vector registers).
-
-SUMS = 24
-"""The largest number of vectors of sums in a tile: the other registers hold operands."""
-
-ROWS = (12, 8, 6, 10, 7, 9, 11, 5, 4)
-"""The numbers of rows of lhs in a tile, the preferred first. With two vectors of columns, all
-numbers from 4 on are equally fast within 20 %."""
-
-PACK = 4
-"""Pack columns if at least this many rows of lhs reuse them."""
-
-VECTORS = 2
-"""The vectors of columns of a tile with at least PACK rows."""
-
-VECTORS_OF_FEW_ROWS = 4
-"""The same with two or three rows: enough independent sums to hide the latency of multiply-add."""
-
-VECTORS_OF_ONE_ROW = 8
-"""The same with one row."""
-
-IMAGE_VECTORS = 4
-"""The largest image, in vectors, that is one tile."""
+FEW_ROWS = 3
+"""Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
+to pack them as columns would cost more than the products."""
 
 DOT_PRODUCTS = (4, 2, 1)
 """The numbers of dot products that are computed together, the preferred first."""
 
+LINE = 64
+"""The bytes of a cache line."""
 
-@dataclass(frozen=True)
-class Tile:
-    """The extents of a tile: rows of lhs, and rows and columns of the image rhs."""
-
-    m: int
-    rows: int
-    columns: int
-
-    @staticmethod
-    def of(t: Contraction, lanes: int) -> Tile:
-        """Return the tile for `t`: the fewer rows, the more vectors of columns.
-
-        The number of vectors is a power of two: LLVM keeps no other tile in registers.
-        """
-        m = rows_of(t.m, VECTORS) if t.m >= PACK else t.m
-        most = VECTORS if m >= PACK else VECTORS_OF_FEW_ROWS if m > 1 else VECTORS_OF_ONE_ROW
-        needed = -(-t.columns // lanes)
-        vectors = 1 << min(most, needed).bit_length() - 1
-        rows = min(most // vectors, t.rows[-1]) if t.rows else 1
-        return Tile(m, rows, lanes * vectors)
-
-    @staticmethod
-    def of_image(t: Contraction, lanes: int) -> Tile | None:
-        """Return the tile for a whole small image as one long row, its vectors as rows of the tile;
-        None if the image is large, or its rows fill vectors by themselves.
-
-        Used for rows narrower than a vector, of which most lanes would be empty otherwise.
-        """
-        if t.pitch is None or len(t.rows) != 1 or t.columns >= lanes or t.m < PACK:
-            return None
-        vectors = -(-((t.rows[0] - 1) * t.pitch + t.columns) // lanes)
-        return Tile(rows_of(t.m, vectors), vectors, lanes) if vectors <= IMAGE_VECTORS else None
-
-
-def rows_of(m: int, vectors: int) -> int:
-    """Return how many of `m` rows of lhs a tile with `vectors` vectors of columns has.
-
-    A divisor of `m` if possible: a remainder costs a whole tile. Otherwise the second choice, which
-    is smaller, so that the last tile computes fewer rows in vain.
-    """
-    fitting = [rows for rows in ROWS if rows * vectors <= SUMS]
-    return next((rows for rows in fitting if m % rows == 0), fitting[min(1, len(fitting) - 1)])
+UNROLLED = ForKind.UNROLLED
+VECTORIZED = ForKind.VECTORIZED
 
 
 def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
-    if t.rhs_along_terms and t.m < PACK:
+    if t.rhs_along_terms and t.m <= FEW_ROWS:
         write_dot_products(b, t, finish)
-    elif (tile := Tile.of_image(t, b.lanes)) is not None:
-        write_images(b, t, tile, finish)
     else:
-        write_tiles(b, t, Tile.of(t, b.lanes), finish)
+        write_blocks(b, t, schedule_of(extents_of(t), b.target), finish)
 
 
-def write_tiles(b: KernelBuilder, t: Contraction, tile: Tile, finish: Finish) -> None:
-    """Write a loop over tiles, all of the same extents; tiles at the edges have guards."""
-    *outer_rows, last_rows = t.rows or (1,)
+def extents_of(t: Contraction) -> Extents:
+    """Return the extents of a contraction, for the cost model."""
+    inputs, *taps = t.terms
+    assert isinstance(t.total, FixedBitwidthType)
+    bits = max(8, t.total.bitwidth)
+    return Extents(t.m, prod(t.rows), t.columns, max(1, inputs), prod(taps), bits, t.merged)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of columns: rows of the image from `first_row` on, or a part of one row."""
+
+    batch: Sequence[Index]
+    first_row: Index
+    rows: Index
+    first_column: Index
+    columns: Index
+    panel: SSAValue | None = None
+    """The packed columns by terms."""
+
+
+def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) -> None:
+    """Write loops over blocks of columns and of terms."""
+    image_rows, inputs = prod(t.rows), t.terms[0]
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
-        b.loops(outer_rows, ForKind.PARALLEL) as outer,
-        b.loop(-(-last_rows // tile.rows), ForKind.PARALLEL) as row_tile,
-        b.loop(-(-t.columns // tile.columns), ForKind.PARALLEL) as column_tile,
+        b.loop(-(-image_rows // s.rows), ForKind.PARALLEL) as row_block,
+        b.loop(-(-t.columns // s.columns), ForKind.PARALLEL) as column_block,
     ):
-        first_row, first_column = b.mul(row_tile, tile.rows), b.mul(column_tile, tile.columns)
-        rows_fit, columns_fit = last_rows % tile.rows == 0, t.columns % tile.columns == 0
-
-        @contextmanager
-        def position(r: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
-            """Yield the row and the column at a position in the tile, guarded by their bounds."""
-            row, column = b.add(first_row, r), b.add(first_column, v)
-            with (
-                b.when([] if rows_fit else [b.less(row, last_rows)]),
-                b.when([] if columns_fit else [b.likely(b.less(column, t.columns))]),
-            ):
-                yield [*outer, row] if t.rows else [], column
-
-        with sum_products(b, t, batch, tile, position) as (first_m, sums):
-            kinds = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
-            with b.nest((tile.m, tile.rows, tile.columns), kinds) as (i, r, v):
-                m = b.add(first_m, i)
-                with b.when(in_bounds(b, t, tile, m)), position(r, v) as (row, column):
-                    value = t.element_of(b, b.load(sums, [i, r, v]))
-                    finish(t.index_of(b, batch, m, row, column), value)
-
-
-def write_images(b: KernelBuilder, t: Contraction, tile: Tile, finish: Finish) -> None:
-    """Write one tile for all rows as one long row.
-
-    The gaps between rows are computed too, and dropped. Two rows of 3 columns, at a pitch of 4:
-
-        lanes    0 1 2 3 4 5 6 7
-        columns  0 1 2 - 0 1 2 -
-    """
-    assert t.pitch is not None
-    columns = (t.rows[0] - 1) * t.pitch + t.columns
-    with b.loops(t.batch, ForKind.PARALLEL) as batch:
-
-        @contextmanager
-        def position(r: Index, v: Index) -> Generator[tuple[list[Index], Index]]:
-            column = b.add(b.mul(r, tile.columns), v)
-            fits = columns % tile.columns == 0
-            with b.when([] if fits else [b.likely(b.less(column, columns))]):
-                yield [], column
-
-        with sum_products(b, t, batch, tile, position) as (first_m, sums):
-            sums = b.view(sums, (tile.m, tile.rows * tile.columns))
-            kinds = [ForKind.SERIAL, ForKind.SERIAL, ForKind.VECTORIZED]
-            with b.nest((tile.m, t.rows[0], b.lanes), kinds) as (i, r, v):
-                m = b.add(first_m, i)
-                with (
-                    b.when(in_bounds(b, t, tile, m)),
-                    b.when([b.likely(b.less(v, t.columns))]),
-                ):
-                    value = b.load(sums, [i, b.add(b.mul(r, t.pitch), v)])
-                    finish(t.index_of(b, batch, m, [r], v), t.element_of(b, value))
+        first_row, first_column = b.mul(row_block, s.rows), b.mul(column_block, s.columns)
+        block = Block(
+            batch,
+            first_row,
+            part(b, first_row, s.rows, image_rows),
+            first_column,
+            part(b, first_column, s.columns, t.columns),
+            b.alloc(panel_shape(t, s), t.total) if s.packed else None,
+        )
+        if s.inputs >= inputs:
+            write_tiles(b, t, s, block, (0, inputs), finish)
+            return
+        sums = b.alloc((padded(t.m, s.m), padded(s.rows * s.columns, s.tile)), t.total)
+        b.fill(sums, (padded(t.m, s.m), padded(s.rows * s.columns, s.tile)), t.total)
+        with b.loop(-(-inputs // s.inputs)) as term_block:
+            first = b.mul(term_block, s.inputs)
+            write_tiles(b, t, s, block, (first, part(b, first, s.inputs, inputs)), sums)
+        with (
+            b.loop(t.m) as m,
+            columns_of(b, block, s) as (column,),
+        ):
+            finish_column(b, t, block, m, column, b.load(sums, [m, column]), finish)
 
 
-def in_bounds(b: KernelBuilder, t: Contraction, tile: Tile, m: Index) -> list[SSAValue]:
-    """Return the conditions under which the row `m` of lhs is in bounds."""
-    return [] if t.m % tile.m == 0 else [b.less(m, t.m)]
+def part(b: KernelBuilder, first: Index, extent: int, whole: int) -> Index:
+    """Return the extent of a part that begins at `first`: the last one may be smaller."""
+    return extent if whole % extent == 0 else b.min(extent, b.sub(whole, first))
 
 
-Position: TypeAlias = Callable[[Index, Index], AbstractContextManager[tuple[list[Index], Index]]]
+def padded(extent: int, to: int) -> int:
+    """Return `extent` rounded up to a multiple of `to`."""
+    return -(-extent // to) * to
+
+
+def panel_shape(t: Contraction, s: Schedule) -> tuple[int, int]:
+    """Return the terms and the columns of a panel. The terms are an odd number of cache lines
+    apart: at a power of two, few sets of a cache would have to hold all of them."""
+    assert isinstance(t.total, FixedBitwidthType)
+    line = LINE * 8 // max(8, t.total.bitwidth)
+    lines = padded(padded(s.rows * s.columns, s.tile), line) // line
+    return s.inputs * prod(t.terms[1:]), (lines | 1) * line
 
 
 @contextmanager
-def sum_products(
-    b: KernelBuilder, t: Contraction, batch: Sequence[Index], tile: Tile, position: Position
-) -> Generator[tuple[Index, SSAValue]]:
-    """Write a loop over tiles of m that sums up all terms; yield the first m of a tile and a buffer
-    of its sums, for the rest of the loop body.
+def columns_of(b: KernelBuilder, block: Block, s: Schedule) -> Generator[list[Index]]:
+    """Write a vectorized loop over the columns of a block."""
+    count = b.mul(block.rows, block.columns)
+    with (
+        b.loop(ceildiv(b, count, s.lanes)) as chunk,
+        b.loop(s.lanes, VECTORIZED) as lane,
+    ):
+        column = b.add(b.mul(chunk, s.lanes), lane)
+        with b.when(below(b, column, count, s.lanes)):
+            yield [column]
 
-    Columns are packed before the loop if enough rows reuse them.
-    """
-    shape = (tile.m, tile.rows, tile.columns)
-    panel = pack_columns(b, t, batch, tile, position) if t.m >= PACK else None
-    with b.loop(-(-t.m // tile.m)) as m_tile:
-        first_m = b.mul(m_tile, tile.m)
-        sums = b.alloc(shape, t.total, "local")
-        unrolled = [ForKind.UNROLLED, ForKind.UNROLLED, ForKind.VECTORIZED]
-        with b.nest(shape, unrolled) as index:
-            b.store(b.number(0, t.total), sums, index)
 
-        def add_product(i: Index, r: Index, v: Index, k: Index, right: SSAValue) -> None:
-            m = b.add(first_m, i)
-            # Rows beyond the last one repeat it: their sums are not used (`in_bounds`).
-            left = t.lhs(b, batch, m if t.m % tile.m == 0 else b.min(m, t.m - 1), k)
-            total = t.multiply_add(b, b.load(sums, [i, r, v]), left, right)
-            b.store(total, sums, [i, r, v])
+def ceildiv(b: KernelBuilder, extent: Index, by: int) -> Index:
+    return b.floordiv(b.add(extent, by - 1), by)
 
-        if panel is None:
-            with b.loops(t.terms) as terms, b.nest(shape, unrolled) as (i, r, v):
-                with position(r, v) as (row, column):
-                    right = t.rhs(b, batch, terms, row, column)
-                    add_product(i, r, v, b.flat(terms, t.terms), right)
+
+def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAValue]:
+    """Return the condition that a column of a tile of `step` columns is in the block."""
+    count = b.known(count)
+    if isinstance(count, int) and count % step == 0:
+        return []
+    return [b.likely(b.less(column, count))]
+
+
+def write_tiles(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    terms: tuple[Index, Index],
+    result: Finish | SSAValue,
+) -> None:
+    """Write loops over the tiles of a block that sum up some terms, given by the first input and
+    the number of inputs. The sums are added to a buffer, or finished."""
+    if block.panel is not None:
+        pack_columns(b, t, s, block, terms)
+    count = b.mul(block.rows, block.columns)
+    loops = [ceildiv(b, count, s.tile), -(-t.m // s.m)]
+    if not s.lhs_inside:
+        loops.reverse()
+    with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
+        column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
+        first_m, first = b.mul(m_tile, s.m), b.mul(column_tile, s.tile)
+        write_tile(b, t, s, block, terms, first_m, first, result)
+
+
+def write_tile(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    terms: tuple[Index, Index],
+    first_m: Index,
+    first: Index,
+    result: Finish | SSAValue,
+) -> None:
+    """Write the loop over terms of a tile, its sums in registers."""
+    shape = (s.m, s.vectors, s.lanes)
+    kinds = [UNROLLED, UNROLLED, VECTORIZED]
+    sums = b.alloc(shape, t.total, "local")
+    count = b.mul(block.rows, block.columns)
+
+    def column(v: Index, lane: Index) -> Index:
+        return b.add(b.add(first, b.mul(v, s.lanes)), lane)
+
+    with b.nest(shape, kinds) as (i, v, lane):
+        if not callable(result):
+            start = b.load(result, [b.add(first_m, i), column(v, lane)])
         else:
-            with b.loop(prod(t.terms)) as k, b.nest(shape, unrolled) as (i, r, v):
-                add_product(i, r, v, k, b.load(panel, [k, r, v]))
-        # A copy: the rest of the body indexes sums by variables, which would keep them in memory.
-        result = b.alloc(shape, t.total, "local")
-        with b.nest(shape, unrolled) as index:
-            b.store(b.load(sums, index), result, index)
-        yield first_m, result
+            start = b.number(0, t.total)
+        b.store(start, sums, [i, v, lane])
+
+    def add_product(i: Index, v: Index, lane: Index, k: Index, right: SSAValue) -> None:
+        m = b.add(first_m, i)
+        # Rows beyond the last one repeat it: their sums are not used.
+        left = t.lhs(b, block.batch, m if t.m % s.m == 0 else b.min(m, t.m - 1), k)
+        total = t.multiply_add(b, b.load(sums, [i, v, lane]), left, right)
+        b.store(total, sums, [i, v, lane])
+
+    first_input, inputs = terms
+    taps = t.terms[1:]
+    if block.panel is not None:
+        with b.loop(b.mul(inputs, prod(taps))) as k, b.nest(shape, kinds) as (i, v, lane):
+            right = b.load(block.panel, [k, column(v, lane)])
+            add_product(i, v, lane, b.add(b.mul(first_input, prod(taps)), k), right)
+    else:
+        with b.loop(inputs) as channel, b.loops(taps) as tap:
+            indices = [channel, *tap]
+            with b.nest(shape, kinds) as (i, v, lane):
+                with b.when(below(b, column(v, lane), count, s.tile)):
+                    at = b.add(block.first_column, column(v, lane))
+                    row = b.unflat(block.first_row, t.rows) if t.rows else []
+                    right = t.rhs(b, block.batch, indices, row, at)
+                    add_product(i, v, lane, b.flat(indices, t.terms), right)
+    if not callable(result):
+        with b.nest(shape, kinds) as (i, v, lane):
+            place = [b.add(first_m, i), column(v, lane)]
+            b.store(b.load(sums, [i, v, lane]), result, place)
+        return
+    # A copy: the loops below index sums by variables, which would keep them in memory.
+    copy = b.alloc(shape, t.total, "local")
+    with b.nest(shape, kinds) as index:
+        b.store(b.load(sums, index), copy, index)
+    with b.nest(shape, [ForKind.SERIAL, ForKind.SERIAL, VECTORIZED]) as (i, v, lane):
+        m, at = b.add(first_m, i), column(v, lane)
+        with (
+            b.when([] if t.m % s.m == 0 else [b.less(m, t.m)]),
+            b.when(below(b, at, count, s.tile)),
+        ):
+            finish_column(b, t, block, m, at, b.load(copy, [i, v, lane]), result)
+
+
+def finish_column(
+    b: KernelBuilder,
+    t: Contraction,
+    block: Block,
+    m: Index,
+    column: Index,
+    total: SSAValue,
+    finish: Finish,
+) -> None:
+    """Write the use of the element at a row of lhs and a column of a block."""
+    if t.merged:
+        first = b.add(b.mul(block.first_row, t.columns), block.first_column)
+        row, column = [], b.add(first, column)
+    else:
+        row = b.unflat(block.first_row, t.rows) if t.rows else []
+        column = b.add(block.first_column, column)
+    finish(t.index_of(b, block.batch, m, row, column), t.element_of(b, total))
 
 
 def pack_columns(
-    b: KernelBuilder, t: Contraction, batch: Sequence[Index], tile: Tile, position: Position
-) -> SSAValue:
-    """Write loops that copy the columns of a tile; return a buffer of terms, rows and columns."""
-    panel = b.alloc((prod(t.terms), tile.rows, tile.columns), t.total)
-    with (
-        b.loops(t.terms) as terms,
-        b.loop(tile.rows) as r,
-        b.loop(tile.columns, ForKind.VECTORIZED) as v,
-        position(r, v) as (row, column),
-    ):
-        k = b.flat(terms, t.terms)
-        b.store(t.rhs(b, batch, terms, row, column), panel, [k, r, v])
-    return panel
+    b: KernelBuilder, t: Contraction, s: Schedule, block: Block, terms: tuple[Index, Index]
+) -> None:
+    """Write loops that copy the columns of a block into its panel, row after row.
+
+    The vectors at the end of a row overlap, so that none needs a mask; a row that is shorter than a
+    vector has shorter vectors.
+    """
+    assert block.panel is not None
+    count = s.rows * s.columns
+    first_input, inputs = terms
+    taps = t.terms[1:]
+    shortest = s.columns if t.columns % s.columns == 0 else t.columns % s.columns
+    lanes = min(s.lanes, 1 << shortest.bit_length() - 1)
+    with b.loop(inputs) as channel, b.loops(taps) as tap:
+        k = b.flat([channel, *tap], [1, *taps])
+        if count % s.tile:  # the lanes of the last tile beyond the block
+            with (
+                b.loop((padded(count, s.tile) - count // s.lanes * s.lanes) // s.lanes) as v,
+                b.loop(s.lanes, VECTORIZED) as lane,
+            ):
+                place = b.add(count // s.lanes * s.lanes, b.add(b.mul(v, s.lanes), lane))
+                b.store(b.number(0, t.total), block.panel, [k, place])
+        with b.loop(block.rows) as r, b.loop(ceildiv(b, block.columns, lanes)) as chunk:
+            start = b.mul(chunk, lanes)
+            if shortest % lanes or s.columns % lanes:
+                start = b.min(start, b.sub(block.columns, lanes))
+            with b.loop(lanes, VECTORIZED) as lane:
+                column = b.add(start, lane)
+                row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
+                source = b.add(block.first_column, column)
+                value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
+                b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
 
 
 def write_dot_products(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
@@ -256,7 +302,7 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Finish) -> None
     ):
         first = b.mul(column_tile, at_once)
         sums = b.alloc(shape, t.total, "local")
-        unrolled = [ForKind.UNROLLED, ForKind.VECTORIZED]
+        unrolled = [UNROLLED, VECTORIZED]
         with b.nest(shape, unrolled) as index:
             b.store(b.number(0, t.total), sums, index)
 

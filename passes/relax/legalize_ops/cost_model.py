@@ -1,0 +1,175 @@
+"""The cost model of contractions: the schedule that takes the fewest cycles on a target.
+
+A contraction is computed in tiles of `m` rows of lhs times some vectors of columns, whose sums stay
+in registers while a loop runs over the terms. Around it (Goto and van de Geijn, Anatomy of
+High-Performance Matrix Multiplication, 2008):
+
+    for block of columns:                  as many as fit into the second cache, packed
+      for block of terms:
+        for tile of columns:               the inner one of these two loops reads its operand
+          for tile of lhs:                 again and again, from the cache that holds it
+            for term: sums += lhs * rhs
+
+The estimate counts what bounds such loops: multiply-adds, loads, the latency of dependent sums, the
+bytes that each cache delivers, the copies, and the lanes and rows that are computed in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+
+from ....dialects.tir.target import Target
+
+__all__ = ["Extents", "Schedule", "schedule_of"]
+
+# What a core does in a cycle. These are alike in the processors since about 2015; what differs,
+# registers and caches, is in the target.
+
+MULTIPLY_ADDS = 2
+LOADS = 2
+LATENCY = 4
+"""The cycles from one multiply-add to the next of the same sum."""
+MISSES = 0.1
+"""The cycles that a load costs beside others, as some miss the first cache."""
+L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
+"""The bytes that a core reads from a cache, or from memory, while it computes."""
+TILE_OVERHEAD = 24
+"""The cycles of starting and ending the loop over terms."""
+COPY = 2
+"""The cycles of packing a vector."""
+
+
+@dataclass(frozen=True)
+class Extents:
+    """The extents of a contraction, for the cost model."""
+
+    m: int
+    """The rows of lhs."""
+    rows: int
+    columns: int
+    """The image of rhs: its elements are next to each other in memory along the columns only."""
+    inputs: int
+    taps: int
+    """The terms: blocks of terms consist of whole taps."""
+    bits: int
+    """The width of a sum."""
+    merged: bool
+    """True if a block may consist of several rows of the image."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The extents of tiles and blocks of a contraction, and the order of its loops."""
+
+    m: int
+    """The rows of lhs of a tile."""
+    vectors: int
+    """The vectors of columns of a tile."""
+    lanes: int
+    """The lanes of a vector."""
+    rows: int
+    columns: int
+    """The block of the image whose columns are packed together."""
+    inputs: int
+    """The inputs, with all their taps, of a block of terms."""
+    packed: bool
+    """True if columns are packed, otherwise they are read where they are."""
+    lhs_inside: bool
+    """True if the loop over tiles of lhs is inside of the loop over tiles of columns."""
+
+    @property
+    def tile(self) -> int:
+        """The columns of a tile."""
+        return self.vectors * self.lanes
+
+
+@cache
+def schedule_of(extents: Extents, target: Target) -> Schedule:
+    """Return the schedule with the lowest estimate."""
+    return min(candidates(extents, target), key=lambda s: cycles(s, extents, target))
+
+
+def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
+    """Yield the schedules that are worth an estimate."""
+    lanes = target.lanes(e.bits)
+    panel = target.l2_cache // 2
+    for m, vectors in tiles(e, target):
+        yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
+        for inputs in parts_of(e.inputs):
+            terms = inputs * e.taps
+            most = max(vectors * lanes, panel * 8 // (terms * e.bits))
+            for rows, columns in blocks(e, most, vectors * lanes):
+                for lhs_inside in (True, False):
+                    yield Schedule(m, vectors, lanes, rows, columns, inputs, True, lhs_inside)
+
+
+def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
+    """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
+    element of lhs fit into registers, without fused multiply-add a product too, and one is left."""
+    others = 1 if target.has("fma") else 2
+    needed = -(-e.columns * (e.rows if e.merged else 1) // target.lanes(e.bits))
+    for m in range(1, min(e.m, 14) + 1):
+        for vectors in range(1, min(needed, 8) + 1):
+            if m * vectors + vectors + others < target.vector_registers:
+                yield m, vectors
+
+
+def parts_of(extent: int) -> Iterator[int]:
+    """Yield the extents of about equal parts: the whole, halves, quarters ..."""
+    parts = 1
+    while parts == 1 or extent // parts >= 8:
+        yield -(-extent // parts)
+        parts *= 2
+
+
+def blocks(e: Extents, most: int, tile: int) -> Iterator[tuple[int, int]]:
+    """Yield the rows and the columns of blocks of at most `most` columns in all."""
+    if e.columns > most:
+        yield 1, most // tile * tile
+        return
+    whole = min(e.rows, most // e.columns) if e.merged else 1
+    rows = {-(-e.rows // -(-e.rows // whole)), whole} if whole > 1 else {1}
+    fitting = [n for n in range(whole, 0, -1) if n * e.columns % tile == 0]
+    for n in rows | {*fitting[:1]}:
+        yield n, e.columns
+
+
+def cycles(s: Schedule, e: Extents, target: Target) -> float:
+    """Return an estimate of the cycles that one batch element takes."""
+    size = e.bits // 8
+    count = s.rows * s.columns
+    blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
+    term_blocks = -(-e.inputs // s.inputs)
+    terms = s.inputs * e.taps
+    across, down = -(-count // s.tile), -(-e.m // s.m)
+    sums = s.m * s.vectors
+    rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
+    loads = s.m + s.vectors * (1 if s.packed else 2)
+    step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
+    compute = terms * step + 2 * sums + TILE_OVERHEAD
+    # The operand of the inner loop comes from the cache that holds all of it, that of the outer
+    # loop from the first cache, if one tile of it fits there.
+    lhs, rhs = s.m * terms * size, s.tile * terms * size
+    inner, outer = (lhs, rhs) if s.lhs_inside else (rhs, lhs)
+    whole = inner * (down if s.lhs_inside else across)
+    read = inner / bandwidth(whole, target) + outer / bandwidth(outer, target)
+    tile = max(compute, read)
+    copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packed else 0
+    if term_blocks > 1:  # sums of a block of terms go through memory
+        tile += 2 * sums
+    total = blocks * term_blocks * (across * down * tile + copy)
+    if term_blocks > 1:
+        total += blocks * e.m * -(-count // s.lanes) * COPY
+    return total
+
+
+def bandwidth(size: int, target: Target) -> float:
+    """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
+    if size <= target.l1_cache // 2:
+        return inf
+    if size <= target.l2_cache * 3 // 4:
+        return L2_BYTES
+    return L3_BYTES if size <= target.l3_cache // 2 else MEMORY_BYTES
