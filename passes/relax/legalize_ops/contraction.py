@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i64
@@ -14,15 +14,49 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Tensor
+from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .scalars import convert, signless, wide_type
 
-__all__ = ["Contraction", "Coordinates", "total_type"]
+if TYPE_CHECKING:
+    from ....interpreters.arrays import Array
+
+__all__ = ["Contraction", "Coordinates", "Weights", "total_type"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 Coordinates: TypeAlias = tuple[list[Index], Index, list[Index], Index]
 """The batch indices, m, the rows and the column of an element of a contraction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A constant operand of a contraction, as a group of matrices whose columns are the terms."""
+
+    buffer: Buffer
+    is_lhs: bool
+    groups: int
+    rows: int
+    """The rows of lhs, or the columns of rhs."""
+    terms: int
+    matrices: Callable[[Array], Array]
+    """Bring the elements of the constant into the shape groups, rows, terms."""
+    group_of: Callable[[Sequence[Index]], Index]
+    """Return the matrix of a batch."""
+
+    def packed(self, b: KernelBuilder, width: int) -> Buffer:
+        """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
+        callers pass: all rows of a tile are then next to each other."""
+        blocks = -(-self.rows // width)
+
+        def pack(array: Array) -> Array:
+            import numpy as np
+
+            matrices = self.matrices(array)
+            matrices = np.pad(matrices, ((0, 0), (0, blocks * width - self.rows), (0, 0)))
+            split = matrices.reshape(self.groups, blocks, width, self.terms)
+            return np.ascontiguousarray(split.transpose(0, 1, 3, 2))
+
+        return b.prepare(self.buffer, (self.groups, blocks, self.terms, width), pack)
 
 
 @dataclass(eq=False)
@@ -54,6 +88,8 @@ class Contraction(Tensor):
     """The inverse of `index_of`."""
     rhs_along_terms: bool = False
     """True if the terms of `rhs`, and not its columns, are contiguous in memory."""
+    weights: Weights | None = None
+    """The operand that is a constant, if callers can pass it packed."""
     merged: bool = False
     """True if an element has one index for rows and column: the row-major position in the image."""
 

@@ -14,7 +14,7 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from .contraction import Contraction, Coordinates, total_type
+from .contraction import Contraction, Coordinates, Weights, total_type
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases, spread_out
@@ -98,7 +98,9 @@ def convolve(
     images, channels, *extents = data.shape
     outputs, inputs, *sizes = weight.shape
     per_group = outputs // groups
-    kernel = b.reshaped(weight, (outputs, inputs * prod(sizes)))
+    terms = inputs * prod(sizes)
+    constant = b.constant(weight)
+    kernel = constant or b.reshaped(weight, (outputs, terms))
     total = total_type(element, data, weight)
     merged = b.groups is not None
     flat = merged and all(map(is_trivial, windows))
@@ -107,7 +109,7 @@ def convolve(
         data = b.reshaped(data, (images, channels, columns))
         shape = (images, outputs, columns)
         if columns == groups == 1:
-            return of_points(data, kernel, shape, element, total)
+            return of_points(b, data, kernel, shape, element, total)
     else:
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
         data = split_phases(b, data, windows)
@@ -116,8 +118,8 @@ def convolve(
         shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
 
     def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        value = b.read(kernel, [b.add(b.mul(batch[1], per_group), m), k])
-        return convert(b, value, total)
+        matrix = b.reshaped(kernel, (outputs, terms))
+        return convert(b, b.read(matrix, [b.add(b.mul(batch[1], per_group), m), k]), total)
 
     def rhs(
         b: KernelBuilder,
@@ -164,16 +166,34 @@ def convolve(
         rhs,
         place,
         coordinates_of,
+        weights=Weights(
+            constant,
+            True,
+            groups,
+            per_group,
+            terms,
+            lambda array: array.reshape(groups, per_group, terms),
+            lambda batch: batch[1],
+        )
+        if constant
+        else None,
         merged=merged,
     )
 
 
 def of_points(
-    data: Tensor, kernel: Tensor, shape: Shape, element: Attribute, total: Attribute
+    b: KernelBuilder,
+    data: Tensor,
+    kernel: Tensor,
+    shape: Shape,
+    element: Attribute,
+    total: Attribute,
 ) -> Tensor:
     """Return the convolution of images of one element: the product of the matrix of their channels
     and the transposed weight, whose terms are contiguous."""
     images, outputs, _ = shape
+    terms = data.shape[1]
+    constant = b.constant(kernel)
     return Contraction(
         shape,
         element,
@@ -184,9 +204,22 @@ def of_points(
         outputs,
         data.shape[1:2],
         lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
-        lambda b, batch, ks, row, column: convert(b, b.read(kernel, [column, *ks]), total),
+        lambda b, batch, ks, row, column: convert(
+            b, b.read(b.reshaped(kernel, (outputs, terms)), [column, *ks]), total
+        ),
         lambda b, batch, m, row, column: [batch[0], column, m],
         lambda b, index: ([index[0]], index[2], [], index[1]),
+        weights=Weights(
+            constant,
+            False,
+            1,
+            outputs,
+            terms,
+            lambda array: array.reshape(1, outputs, terms),
+            lambda _: 0,
+        )
+        if constant
+        else None,
         rhs_along_terms=True,
     )
 

@@ -18,28 +18,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
-from math import inf
+from math import gcd, inf
 
 from ....dialects.tir.target import Target
 
-__all__ = ["Extents", "Schedule", "schedule_of"]
+__all__ = ["Extents", "Operand", "Schedule", "schedule_of"]
 
 # What a core does in a cycle. These are alike in the processors since about 2015; what differs,
 # registers and caches, is in the target.
 
 MULTIPLY_ADDS = 2
 LOADS = 2
-LATENCY = 4
-"""The cycles from one multiply-add to the next of the same sum."""
+LATENCY = 6
+"""The cycles from one multiply-add to the next of the same sum: 4, and what other delays add."""
 MISSES = 0.1
 """The cycles that a load costs beside others, as some miss the first cache."""
 L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
+PAGE, WAYS = 4096, 4
+"""The bytes of a page, and half of the lines of the first cache for one place in it."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
 COPY = 2
 """The cycles of packing a vector."""
+
+
+class Operand(Enum):
+    """An operand of a contraction."""
+
+    LHS = "lhs"
+    RHS = "rhs"
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class Extents:
     """The width of a sum."""
     merged: bool
     """True if a block may consist of several rows of the image."""
+    constant: Operand | None = None
+    """The operand that callers pass packed."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,8 @@ class Schedule:
     """The block of the image whose columns are packed together."""
     inputs: int
     """The inputs, with all their taps, of a block of terms."""
-    packed: bool
-    """True if columns are packed, otherwise they are read where they are."""
+    packs: bool
+    """True if columns are packed; otherwise they are read where they are."""
     lhs_inside: bool
     """True if the loop over tiles of lhs is inside of the loop over tiles of columns."""
 
@@ -97,6 +109,11 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
     for m, vectors in tiles(e, target):
+        if e.constant is Operand.RHS:
+            for inputs in parts_of(e.inputs):
+                for lhs_inside in (True, False):
+                    yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
+            continue
         yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
         for inputs in parts_of(e.inputs):
             terms = inputs * e.taps
@@ -147,7 +164,12 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     across, down = -(-count // s.tile), -(-e.m // s.m)
     sums = s.m * s.vectors
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
-    loads = s.m + s.vectors * (1 if s.packed else 2)
+    # Unpacked columns are not aligned, and those of each term in another page; the rows of an
+    # unpacked lhs may be in few sets of the first cache.
+    scattered = 0 if s.packs or e.constant is Operand.RHS else s.vectors
+    if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
+        scattered += s.m
+    loads = s.m + s.vectors + scattered
     step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
     compute = terms * step + 2 * sums + TILE_OVERHEAD
     # The operand of the inner loop comes from the cache that holds all of it, that of the outer
@@ -157,13 +179,19 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     whole = inner * (down if s.lhs_inside else across)
     read = inner / bandwidth(whole, target) + outer / bandwidth(outer, target)
     tile = max(compute, read)
-    copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packed else 0
+    copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packs else 0
     if term_blocks > 1:  # sums of a block of terms go through memory
         tile += 2 * sums
     total = blocks * term_blocks * (across * down * tile + copy)
     if term_blocks > 1:
         total += blocks * e.m * -(-count // s.lanes) * COPY
     return total
+
+
+def rows_in_cache(stride: int) -> int:
+    """Return how many rows that are `stride` bytes apart the first cache keeps: it has WAYS lines
+    for all addresses that are equal modulo PAGE."""
+    return WAYS * (PAGE // gcd(PAGE, stride))
 
 
 def bandwidth(size: int, target: Target) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
+from xdsl.dialects.builtin import FixedBitwidthType, FunctionType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
@@ -16,7 +17,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Tensor
 from .legalizations import legalization_of
 from .merged_dimensions import is_outside, merge, merged_dimensions
 from .no_kernel import NoKernel
@@ -25,14 +26,23 @@ from .scalars import step_type
 from .tensors import At, Concatenated, Shifted
 from .tiles import write_contraction
 
-__all__ = ["kernel_of"]
+__all__ = ["Kernel", "kernel_of"]
 
 
-def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, and the constants that its callers have to prepare, by parameter."""
+
+    func: PrimFuncOp
+    prepared: Mapping[int, Preparation]
+
+
+def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int] = ()) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
-    Element-wise intermediate results have no buffer: they are computed where they are used.
+    Element-wise intermediate results have no buffer: they are computed where they are used. The
+    parameters with the numbers `constants` are the same constants in each call.
     Errors: NoKernel if kernels do not support an operation or a type.
     """
     *ops, end = func.body.block.ops
@@ -45,6 +55,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
         tensors[old] = buffer_of(old, new)
+        if new.index in constants and old.has_one_use():
+            b.constants.add(new)
     for op in ops:
         results = legalize(op, b, operands_of(op, b, tensors))
         tensors |= zip(op.results, results, strict=True)
@@ -54,7 +66,12 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
         parts = in_place_parts(value, ops, tensors)
         write_result(b, tensor, result, parts, are_vectorizable(ops))
         b.bound[tensor] = result
-    return b.finish()
+    b.finish()
+    types = [argument.type for argument in kernel.args]
+    kernel.function_type = FunctionType.from_lists(types, [])
+    return Kernel(
+        kernel, {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
+    )
 
 
 def widest(ops: Sequence[Operation]) -> int:

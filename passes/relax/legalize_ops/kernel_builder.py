@@ -12,9 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index, TirBuilder
@@ -22,12 +24,16 @@ from ....dialects.tir.ops import ForKind, PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .scalars import signless
 
+if TYPE_CHECKING:
+    from ....interpreters.arrays import Array
+
 __all__ = [
     "Buffer",
     "Element",
     "Elements",
     "KernelBuilder",
     "Legalization",
+    "Preparation",
     "Tensor",
     "broadcast_index",
 ]
@@ -52,6 +58,10 @@ class KernelBuilder(TirBuilder):
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a
         convolution with windows of one element has to return its result merged."""
+        self.constants: set[SSAValue] = set()
+        """The parameters that are the same constants in each call and have one user."""
+        self.prepared: dict[SSAValue, Preparation] = {}
+        """The parameters that callers have to pass in another form."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
@@ -122,6 +132,22 @@ class KernelBuilder(TirBuilder):
         buffer = self.view(self.buffered(tensor).buffer, shape)
         return Buffer(shape, tensor.element, buffer)
 
+    def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
+        """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
+        its elements as `preparation` returns them."""
+        parameter = constant.buffer
+        type = MemRefType(constant.element, shape)
+        value = Rewriter.replace_value_with_new_type(parameter, type)
+        self.constants.discard(parameter)
+        self.prepared[value] = preparation
+        return Buffer(shape, constant.element, value)
+
+    def constant(self, tensor: Tensor) -> Buffer | None:
+        """Return the tensor if it is a constant that callers can prepare."""
+        if isinstance(tensor, Buffer) and tensor.buffer in self.constants:
+            return tensor
+        return None
+
     def buffered(self, tensor: Tensor) -> Buffer:
         """Return `tensor` in a buffer; loops that compute it are written unless it is in one."""
         tensor = self.bound.get(tensor, tensor)
@@ -131,6 +157,10 @@ class KernelBuilder(TirBuilder):
         self.store_all(tensor, buffer)
         self.bound[tensor] = result = Buffer(tensor.shape, tensor.element, buffer)
         return result
+
+
+Preparation: TypeAlias = Callable[["Array"], "Array"]
+"""A function that brings the elements of a constant into the form that a kernel reads."""
 
 
 @dataclass(eq=False)

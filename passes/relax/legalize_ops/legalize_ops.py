@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.rewriter import Rewriter
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
 
 from ....dialects.relax.base import TensorOp
+from ....dialects.relax.constant import ConstantOp
 from ....dialects.relax.interfaces import FusionPattern
 from ....dialects.relax.kernels import CallTIROp
+from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target, set_target, target_of
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
@@ -19,7 +25,8 @@ from ....passmanager.ir.walk import walk
 from ...rewriting.dead_code import remove_dead_operations
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 from ..fuse_ops import fuse_operations
-from .kernel import kernel_of
+from .kernel import Kernel, kernel_of
+from .kernel_builder import Preparation
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 
@@ -56,30 +63,65 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
             outliner.outline([op], {"relax.primitive": UnitAttr()})
 
 
-def build_kernels(module: ModuleOp, target: Target, actions: Actions) -> set[str]:
-    """Replace each primitive function by its kernel if it has one; return the kernels' names."""
-    kernels: set[str] = set()
+def build_kernels(module: ModuleOp, target: Target, actions: Actions) -> dict[str, Kernel]:
+    """Replace each primitive function by its kernel if it has one; return the kernels by name."""
+    kernels: dict[str, Kernel] = {}
+    constants = constant_arguments(module)
     for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
         if "relax.primitive" not in func.attributes:
             continue
         try:
-            kernel = kernel_of(func, target)
+            kernel = kernel_of(func, target, constants[func.sym_name.data])
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
-        kernels.add(func.sym_name.data)
-        Rewriter.replace_op(func, kernel)
+        kernels[func.sym_name.data] = kernel
+        Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
 
 
-def replace_calls(module: ModuleOp, kernels: set[str]) -> None:
-    """Replace the calls of functions that became kernels by `relax.call_tir`."""
+def constant_arguments(module: ModuleOp) -> Mapping[str, Collection[int]]:
+    """Return, for each private function, the arguments that are constants in all of its calls."""
+    constants: dict[str, set[int]] = {}
+    for op in walk(module):
+        if isinstance(op, CallOp):
+            numbers = {i for i, v in enumerate(op.arguments) if isinstance(v.owner, ConstantOp)}
+            name = op.callee.root_reference.data
+            constants[name] = constants.get(name, numbers) & numbers
+    return defaultdict(set, constants)
+
+
+def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
+    """Replace the calls of functions that became kernels by `relax.call_tir`, with constants in
+    the form that the kernels read."""
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
-        if op.callee.root_reference.data in kernels:
-            call = CallTIROp(op.callee, op.arguments, [r.type for r in op.results])
-            call.location = op.location
-            Rewriter.replace_op(op, call)
+        if (kernel := kernels.get(op.callee.root_reference.data)) is None:
+            continue
+        arguments = [*op.arguments]
+        for number, preparation in kernel.prepared.items():
+            arguments[number] = prepare(op.arguments[number], preparation, kernel.func, number)
+        call = CallTIROp(op.callee, arguments, [r.type for r in op.results])
+        call.location = op.location
+        before = {value.owner for value in op.arguments}
+        Rewriter.replace_op(op, call)
+        for constant in before:
+            if isinstance(constant, ConstantOp) and constant.result.first_use is None:
+                Rewriter.erase_op(constant)
+
+
+def prepare(value: SSAValue, preparation: Preparation, kernel: PrimFuncOp, number: int) -> SSAValue:
+    """Return the constant `value` in the form in which a kernel reads it as a parameter."""
+    from ....interpreters.arrays import array_of, dense_of
+
+    constant, type = value.owner, kernel.function_type.inputs.data[number]
+    assert isinstance(constant, ConstantOp) and isa(type, MemRefType)
+    tensor = TensorType(type.element_type, type.get_shape())
+    new = ConstantOp(dense_of(preparation(array_of(constant.value)), tensor))
+    new.location = constant.location
+    new.result.name_hint = value.name_hint
+    Rewriter.insert_op(new, InsertPoint.before(constant))
+    return new.result
 
 
 @dataclass(frozen=True)

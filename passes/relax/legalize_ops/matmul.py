@@ -10,7 +10,7 @@ from ....dialects.relax import linear_algebra as ops
 from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
-from .contraction import Contraction, Coordinates, total_type
+from .contraction import Contraction, Coordinates, Weights, total_type
 from .kernel_builder import KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import convert
 
@@ -31,13 +31,15 @@ def matrix_product(
     A vector is a row on the left and a column on the right; the result lacks that dimension.
     """
     if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
-        return matrix_product(b, rhs, lhs, element, transpose_b=True)
+        return matrix_product(b, rhs, lhs, element, transpose_b=not transpose_a)
+    constant = b.constant(rhs) if len(rhs.shape) == 2 else None
     total = total_type(element, lhs, rhs)
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
     lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
     if vectors[1]:
         rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
-    rhs = b.buffered(rhs)
+    if constant is None:
+        rhs = b.buffered(rhs)
     (m, k) = lhs.shape[-2:][::-1] if transpose_a else lhs.shape[-2:]
     n = rhs.shape[-2] if transpose_b else rhs.shape[-1]
     batch = broadcast(lhs.shape[:-2], rhs.shape[:-2])
@@ -80,6 +82,17 @@ def matrix_product(
         read_rhs,
         lambda b, batch, m, row, column: [*batch, *kept([m, column])],
         coordinates_of,
+        weights=Weights(
+            constant,
+            False,
+            1,
+            n,
+            k,
+            lambda array: (array if transpose_b else array.T)[None],
+            lambda _: 0,
+        )
+        if constant
+        else None,
         rhs_along_terms=transpose_b,
     )
 

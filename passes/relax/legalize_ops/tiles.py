@@ -17,8 +17,9 @@ from xdsl.ir import SSAValue
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
-from .cost_model import Extents, Schedule, schedule_of
-from .kernel_builder import KernelBuilder
+from .cost_model import Extents, Operand, Schedule, schedule_of
+from .kernel_builder import Buffer, KernelBuilder
+from .scalars import convert
 
 __all__ = ["Finish", "write_contraction"]
 
@@ -43,10 +44,11 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
-    if t.rhs_along_terms and t.m <= FEW_ROWS:
+    extents = extents_of(t)
+    if t.rhs_along_terms and t.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        write_blocks(b, t, schedule_of(extents_of(t), b.target), finish)
+        write_blocks(b, t, schedule_of(extents, b.target), finish)
 
 
 def extents_of(t: Contraction) -> Extents:
@@ -54,7 +56,12 @@ def extents_of(t: Contraction) -> Extents:
     inputs, *taps = t.terms
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)
-    return Extents(t.m, prod(t.rows), t.columns, max(1, inputs), prod(taps), bits, t.merged)
+    constant = None
+    if t.weights is not None:
+        constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
+    return Extents(
+        t.m, prod(t.rows), t.columns, max(1, inputs), prod(taps), bits, t.merged, constant
+    )
 
 
 @dataclass(frozen=True)
@@ -66,13 +73,18 @@ class Block:
     rows: Index
     first_column: Index
     columns: Index
-    panel: SSAValue | None = None
-    """The packed columns by terms."""
+    panel: SSAValue | None
+    """The packed columns by terms, if the kernel packs them."""
+    weights: Buffer | None
+    """The constant operand, packed by the callers."""
 
 
 def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) -> None:
     """Write loops over blocks of columns and of terms."""
     image_rows, inputs = prod(t.rows), t.terms[0]
+    weights = None
+    if t.weights is not None:
+        weights = t.weights.packed(b, s.m if t.weights.is_lhs else s.tile)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
         b.loop(-(-image_rows // s.rows), ForKind.PARALLEL) as row_block,
@@ -85,7 +97,8 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) 
             part(b, first_row, s.rows, image_rows),
             first_column,
             part(b, first_column, s.columns, t.columns),
-            b.alloc(panel_shape(t, s), t.total) if s.packed else None,
+            b.alloc(panel_shape(t, s), t.total) if s.packs else None,
+            weights,
         )
         if s.inputs >= inputs:
             write_tiles(b, t, s, block, (0, inputs), finish)
@@ -164,8 +177,7 @@ def write_tiles(
         loops.reverse()
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
-        first_m, first = b.mul(m_tile, s.m), b.mul(column_tile, s.tile)
-        write_tile(b, t, s, block, terms, first_m, first, result)
+        write_tile(b, t, s, block, terms, m_tile, column_tile, result)
 
 
 def write_tile(
@@ -174,11 +186,12 @@ def write_tile(
     s: Schedule,
     block: Block,
     terms: tuple[Index, Index],
-    first_m: Index,
-    first: Index,
+    m_tile: Index,
+    column_tile: Index,
     result: Finish | SSAValue,
 ) -> None:
     """Write the loop over terms of a tile, its sums in registers."""
+    first_m, first = b.mul(m_tile, s.m), b.mul(column_tile, s.tile)
     shape = (s.m, s.vectors, s.lanes)
     kinds = [UNROLLED, UNROLLED, VECTORIZED]
     sums = b.alloc(shape, t.total, "local")
@@ -195,9 +208,12 @@ def write_tile(
         b.store(start, sums, [i, v, lane])
 
     def add_product(i: Index, v: Index, lane: Index, k: Index, right: SSAValue) -> None:
-        m = b.add(first_m, i)
-        # Rows beyond the last one repeat it: their sums are not used.
-        left = t.lhs(b, block.batch, m if t.m % s.m == 0 else b.min(m, t.m - 1), k)
+        if t.weights is not None and t.weights.is_lhs:
+            left = read_weights(b, t, block, m_tile, k, i)
+        else:
+            m = b.add(first_m, i)
+            # Rows beyond the last one repeat it: their sums are not used.
+            left = t.lhs(b, block.batch, m if t.m % s.m == 0 else b.min(m, t.m - 1), k)
         total = t.multiply_add(b, b.load(sums, [i, v, lane]), left, right)
         b.store(total, sums, [i, v, lane])
 
@@ -207,6 +223,12 @@ def write_tile(
         with b.loop(b.mul(inputs, prod(taps))) as k, b.nest(shape, kinds) as (i, v, lane):
             right = b.load(block.panel, [k, column(v, lane)])
             add_product(i, v, lane, b.add(b.mul(first_input, prod(taps)), k), right)
+    elif t.weights is not None and not t.weights.is_lhs:
+        tile = b.add(b.floordiv(block.first_column, s.tile), column_tile)
+        with b.loop(inputs) as k, b.nest(shape, kinds) as (i, v, lane):
+            k = b.add(first_input, k)
+            place = b.add(b.mul(v, s.lanes), lane)
+            add_product(i, v, lane, k, read_weights(b, t, block, tile, k, place))
     else:
         with b.loop(inputs) as channel, b.loops(taps) as tap:
             indices = [channel, *tap]
@@ -232,6 +254,15 @@ def write_tile(
             b.when(below(b, at, count, s.tile)),
         ):
             finish_column(b, t, block, m, at, b.load(copy, [i, v, lane]), result)
+
+
+def read_weights(
+    b: KernelBuilder, t: Contraction, block: Block, tile: Index, k: Index, place: Index
+) -> SSAValue:
+    """Return an element of the packed constant."""
+    assert t.weights is not None and block.weights is not None
+    value = b.read(block.weights, [t.weights.group_of(block.batch), tile, k, place])
+    return convert(b, value, t.total)
 
 
 def finish_column(

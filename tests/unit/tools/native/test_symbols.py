@@ -89,7 +89,7 @@ def symbols_not_allowed(module: ModuleOp, level: int = 0) -> dict[str, str]:
 def kernel_or_none(op: Operation, name: str) -> PrimFuncOp | None:
     """Return the kernel of `op`, or None if its element types are not supported."""
     try:
-        return kernel_of(function_of(op, name))
+        return kernel_of(function_of(op, name)).func
     except NoKernel:
         return None
 
