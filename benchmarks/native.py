@@ -54,7 +54,7 @@ Run = Callable[[], object]
 def compiled(module: ModuleOp) -> NativeFunction:
     """Compile `@main` of an optimized module to machine code."""
     with PassContext(opt_level=3, verify_each=False):
-        return compile_module(parse_pipeline("lower-to-tir,lower-to-mlir")(module))
+        return compile_module(module)
 
 
 def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:

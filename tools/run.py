@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
-from ..dialects.tir.ops import output_count
 from ..interpreters.arguments import named_arguments, random_arguments
 from ..interpreters.interpret import ArrayFunction, interpret
 from ..interpreters.signature import Function, entry_function, is_buffer, result_names
+from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .opt import PasslineOptMain
@@ -46,8 +47,24 @@ class PasslineRunMain(PasslineOptMain):
         add("--seed", type=int, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", metavar="FILE.npz", help=help)
-        help = "what computes: numpy, or machine code, for functions on buffers; by default numpy"
+        help = "what computes: numpy, or machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+
+    def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
+        """Append the rest of the lowering for machine code."""
+        if self.args.engine == "native":
+            from .native.lowering import complete_lowering
+
+            passes = [*passes, complete_lowering(self.args.function)]
+        super().use_pipeline(passes)
+
+    def make_pass_context(self) -> PassContext:
+        """Exempt the passes that machine code needs from options that run a part of the passes."""
+        if self.args.engine == "native":
+            from .native.lowering import NECESSARY
+
+            self.args.require_pass = [*self.args.require_pass, *NECESSARY]
+        return super().make_pass_context()
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
@@ -71,7 +88,7 @@ class PasslineRunMain(PasslineOptMain):
         from .native import compile_module
 
         native = compile_module(prog, func.sym_name.data)
-        return native if output_count(func) else on_copies(native, func)
+        return native if native.returns_results else on_copies(native, func)
 
 
 def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:

@@ -36,21 +36,22 @@ __all__ = ["NativeFunction", "compile_module"]
 
 
 def compile_module(module: ModuleOp, entry: str = "main") -> NativeFunction:
-    """Compile a function on buffers and the functions that it calls, for this machine.
+    """Compile a function and the functions that it calls, for this machine.
 
-    The module is one of `tir`, or lowered from `tir`; it is not changed. PasslineError if it cannot
-    be compiled, or if a tool is missing; the message explains what to install.
+    The module is on tensors, on buffers, or lowered from there: `complete_lowering` runs first. It
+    is not changed. PasslineError if it cannot be compiled, or if a tool is missing; the message
+    explains what to install.
     """
     start = perf_counter()
-    function = entry_function(module, entry)
-    parameters = parameters_of(function)
+    entry_function(module, entry)
     tools = find_tools()
     prepared = prepare(module, entry)
+    parameters = parameters_of(prepared.function)
     code = link_module(prepared, tools, host_machine())
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(
-        function.clone(), parameters, code, prepared.by_pointer, constants, seconds
+        prepared.function, parameters, code, prepared.by_pointer, constants, seconds
     )
 
 
@@ -79,10 +80,7 @@ def parameters_of(function: Function) -> list[Buffer | Number]:
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
-        raise PasslineError(
-            f"{name} is on tensors: expected one on buffers, as `-p lower-to-tir` and "
-            "`-p lower-to-mlir` make it"
-        )
+        raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
     if types.outputs.data:
         raise PasslineError(f"{name} returns values: expected one that writes them into buffers")
     outputs = output_count(function)
@@ -121,6 +119,11 @@ class NativeFunction:
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
         types = (ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters)
         self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
+
+    @property
+    def returns_results(self) -> bool:
+        """Whether the results are new arrays; if not, they are arguments that are changed."""
+        return bool(self._outputs)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(

@@ -1,0 +1,82 @@
+"""The completion of lowering: from any stage to operations that MLIR's tools translate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from ...dialects.tir.ops import PrimFuncOp
+from ...interpreters.signature import entry_function
+from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
+from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
+from ...passes.relax.plan_memory import is_on_tensors
+from ...passmanager.context import PassContext
+from ...passmanager.pipeline import parse_pipeline
+from ...passmanager.sequential import Sequential
+
+__all__ = ["NECESSARY", "complete_lowering"]
+
+STAGES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
+NECESSARY = (*STAGES, "legalize-ops", "plan-memory", "lower-tir")
+"""The passes without which there is no machine code; the others optimize."""
+
+
+def complete_lowering(entry: str) -> Sequential:
+    """Return the pipeline that lowers the function `entry`, and those that it calls, from any stage
+    down to MLIR's dialects. Stages that the module has passed are left out."""
+    whole, to_tir, to_mlir = STAGES
+    return Stage(
+        whole,
+        lambda module: has_tensors(module) or has_loops(module),
+        [
+            KeepEntry((entry,)),
+            Stage(to_tir, has_tensors, passes_of(LOWER_TO_TIR)),
+            Stage(to_mlir, has_loops, passes_of(LOWER_TO_MLIR)),
+        ],
+    )
+
+
+class Stage(Sequential):
+    """A pipeline that does nothing to a module that does not need it."""
+
+    def __init__(
+        self, name: str, is_needed: Callable[[ModuleOp], bool], passes: Iterable[ModulePass]
+    ) -> None:
+        super().__init__(passes, name=name)
+        self.is_needed = is_needed
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        if self.is_needed(module):
+            super().transform(module, ctx)
+
+
+class KeepEntry(RemoveUnusedFunctions):
+    """RemoveUnusedFunctions at every level: other functions need not have machine code.
+
+    PasslineError if an entry does not exist or cannot be run.
+    """
+
+    opt_level = 0
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        for name in self.entry_functions:
+            entry_function(module, name)
+        super().transform_module(module, ctx)
+
+
+def has_tensors(module: ModuleOp) -> bool:
+    """Return whether a function of `module` is on tensors."""
+    return any(isinstance(op, FuncOp) and is_on_tensors(op) for op in module.ops)
+
+
+def has_loops(module: ModuleOp) -> bool:
+    """Return whether `module` has a function on buffers with the loops of `tir`."""
+    return any(isinstance(op, PrimFuncOp) for op in module.ops)
+
+
+def passes_of(pipeline: Iterable[str]) -> tuple[ModulePass, ...]:
+    """Return the passes of a named pipeline."""
+    return parse_pipeline(",".join(pipeline)).passes
