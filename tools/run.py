@@ -9,12 +9,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.passes import ModulePass
 
-from ..interpreters.arguments import named_arguments, random_arguments
+from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
 from ..interpreters.interpret import ArrayFunction, interpret
-from ..interpreters.signature import Function, entry_function, is_buffer, result_names
+from ..interpreters.signature import (
+    Function,
+    entry_function,
+    input_types,
+    is_buffer,
+    result_names,
+)
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
@@ -66,11 +72,27 @@ class PasslineRunMain(PasslineOptMain):
             self.args.require_pass = [*self.args.require_pass, *NECESSARY]
         return super().make_pass_context()
 
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline, which may take long, after a check of the given arguments."""
+        if self.args.inputs is not None:
+            self.arrays = load_arrays(self.args.inputs)
+            for func in prog.ops:
+                if isinstance(func, Function) and func.sym_name.data == self.args.function:
+                    self.check_inputs(func)
+        super().apply_passes(prog)
+
+    def check_inputs(self, func: Function) -> None:
+        """Raise PasslineError if the given arguments do not fit `func`, before the passes. They
+        may be the elements of a tuple, which is a parameter of each element after the lowering."""
+        types = input_types(func)
+        if not func.is_declaration and not any(isinstance(type, TupleType) for type in types):
+            check_arguments(func, named_arguments(func, self.arrays))
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
         if self.args.inputs is not None:
-            arguments = named_arguments(func, load_arrays(self.args.inputs))
+            arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed)
         results = self.function(prog, func)(*arguments)

@@ -139,8 +139,9 @@ class FunctionBufferizer:
         arguments = iter(block.args)
         for old, types in zip(self.source.args, inputs, strict=True):
             new = [next(arguments) for _ in types]
-            for argument in new:
-                argument.location, argument.name_hint = old.location, old.name_hint
+            for argument, name in zip(new, leaf_names(old.name_hint or "", old.type), strict=True):
+                argument.location = old.location
+                argument.name_hint = name if old.name_hint else None
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
         for argument, name in zip(results, self.result_names(), strict=True):
