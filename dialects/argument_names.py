@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DictionaryAttr, StringAttr
 
 __all__ = ["name_in", "names_attr", "with_name"]
 
@@ -23,8 +23,13 @@ def names_attr(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
 
 def name_in(attributes: DictionaryAttr) -> str | None:
     """Return the name in the attributes of a parameter or result, or None."""
-    name = attributes.data.get(NAME)
-    return name.data if isinstance(name, StringAttr) else None
+    match attributes.data.get(NAME):
+        case StringAttr(data=name):
+            return name
+        case BytesAttr(data=name):  # xDSL reads text that is not ASCII as bytes
+            return name.decode(errors="replace")
+        case _:
+            return None
 
 
 def with_name(attributes: DictionaryAttr, name: str) -> DictionaryAttr:
