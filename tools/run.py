@@ -53,7 +53,7 @@ class PasslineRunMain(PasslineOptMain):
         add("--seed", type=int, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", metavar="FILE.npz", help=help)
-        help = "what computes: numpy, or machine code, after the rest of the lowering"
+        help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
