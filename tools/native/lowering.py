@@ -17,24 +17,23 @@ from ...passmanager.context import PassContext
 from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
 
-__all__ = ["NECESSARY", "complete_lowering"]
+__all__ = ["NECESSARY", "complete_lowering", "is_lowered"]
 
-STAGES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
-NECESSARY = (*STAGES, "legalize-ops", "plan-memory", "lower-tir")
-"""The passes without which there is no machine code; the others optimize."""
+PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
+NECESSARY = (*PIPELINES, "legalize-ops", "plan-memory", "lower-tir")
+"""The passes without which there is no machine code; the others in these pipelines optimize."""
 
 
 def complete_lowering(entry: str) -> Sequential:
     """Return the pipeline that lowers the function `entry`, and those that it calls, from any stage
     down to MLIR's dialects. Stages that the module has passed are left out."""
-    whole, to_tir, to_mlir = STAGES
     return Stage(
-        whole,
-        lambda module: has_tensors(module) or has_loops(module),
+        "complete-lowering",
+        lambda module: not is_lowered(module),
         [
             KeepEntry((entry,)),
-            Stage(to_tir, has_tensors, passes_of(LOWER_TO_TIR)),
-            Stage(to_mlir, has_loops, passes_of(LOWER_TO_MLIR)),
+            Stage("lower-to-tir", has_tensors, passes_of(LOWER_TO_TIR)),
+            Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR)),
         ],
     )
 
@@ -65,6 +64,11 @@ class KeepEntry(RemoveUnusedFunctions):
         for name in self.entry_functions:
             entry_function(module, name)
         super().transform_module(module, ctx)
+
+
+def is_lowered(module: ModuleOp) -> bool:
+    """Return whether all functions of `module` are in MLIR's dialects."""
+    return not has_tensors(module) and not has_loops(module)
 
 
 def has_tensors(module: ModuleOp) -> bool:

@@ -30,7 +30,7 @@ from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from .expansion import expand_math
-from .lowering import complete_lowering
+from .lowering import complete_lowering, is_lowered
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Prepared:
 
 def prepare(module: ModuleOp, entry: str) -> Prepared:
     """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
-    lowered = complete_lowering(entry)(module)
+    lowered = module.clone() if is_lowered(module) else complete_lowering(entry)(module)
     remove_unreachable_symbols(lowered, (entry,), functions=True)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
