@@ -21,7 +21,6 @@ from ..interpreters.signature import (
     is_buffer,
     result_names,
 )
-from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .opt import PasslineOptMain
@@ -64,13 +63,14 @@ class PasslineRunMain(PasslineOptMain):
             passes = [*passes, complete_lowering(self.args.function)]
         super().use_pipeline(passes)
 
-    def make_pass_context(self) -> PassContext:
-        """Exempt the passes that machine code needs from options that run a part of the passes."""
-        if self.args.engine == "native":
-            from .native.lowering import NECESSARY
+    def required_passes(self) -> Sequence[str]:
+        """Add the passes that machine code needs: options that run a part of the pipeline, such as
+        --stop-after, do not leave them out."""
+        if self.args.engine != "native":
+            return super().required_passes()
+        from .native.lowering import NECESSARY
 
-            self.args.require_pass = [*self.args.require_pass, *NECESSARY]
-        return super().make_pass_context()
+        return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, which may take long, after a check of the given arguments."""

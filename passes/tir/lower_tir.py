@@ -129,16 +129,18 @@ def lower_prim_func(op: PrimFuncOp) -> None:
         op.function_type,
         op.detach_region(op.body),
         visibility,
-        arg_attrs=op.arg_attrs if "tir.alias" in op.attributes else without_aliases(op),
+        arg_attrs=parameter_attributes(op),
     )
     new.attributes = op.attributes
     new.location = op.location
     Rewriter.replace_op(op, new)
 
 
-def without_aliases(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
-    """Return the attributes of the parameters with `llvm.noalias` for buffers; None if there are
-    none."""
+def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
+    """Return the attributes of the parameters, with `llvm.noalias` for buffers that do not overlap;
+    None if there are none."""
+    if "tir.alias" in op.attributes:
+        return op.arg_attrs
     types = op.function_type.inputs.data
     given = op.arg_attrs or [DictionaryAttr({})] * len(types)
     attributes = [

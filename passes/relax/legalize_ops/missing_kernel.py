@@ -16,7 +16,7 @@ __all__ = ["missing_kernel"]
 def missing_kernel(op: Operation) -> str | None:
     """Return why no kernel computes `op`, or None if one does."""
     if isinstance(op, DynamicOp):
-        return "its shape is computed; -O2 makes it static if it depends on constants only"
+        return "its parameters are operands; -O2 makes it static if they are constants"
     if legalization_of(op) is None:
         return "it has no legalization"
     func = FuncOp(op.name, (op.operand_types, op.result_types))

@@ -101,7 +101,7 @@ def test_other_functions_need_no_machine_code():
         (
             "dyn.reshape %x, %s",
             "(tensor<4xf64>, tensor<1xi64>) -> tensor<?xf64>",
-            "its shape is computed; -O2 makes it static if it depends on constants only",
+            "its parameters are operands; -O2 makes it static if they are constants",
         ),
     ],
 )
