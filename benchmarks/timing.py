@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.dialects.tir.target import Target, host
+from passline.dialects.tir.target import Target
 from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
@@ -34,11 +34,8 @@ def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
 
 def compiled(module: ModuleOp, target: Target | None = None) -> NativeFunction:
     """Compile `@main` of an optimized module to machine code for `target`, by default the host."""
-    target = target or host()
-    config = {"legalize-ops": {"target": str(target)}}
-    with PassContext(opt_level=3, verify_each=False, config=config):
-        lowered = parse_pipeline("lower-to-tir,lower-to-mlir")(module)
-        return compile_module(lowered, target=target)
+    with PassContext(opt_level=3, verify_each=False):
+        return compile_module(module, target=target)
 
 
 def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:

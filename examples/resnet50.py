@@ -78,10 +78,8 @@ def run(module: ModuleOp) -> str:
     """Run the optimized model as machine code and on numpy; return the times as text."""
     function = entry_function(module, "main")
     arguments = random_arguments(function, seed=0)
-    with PassContext(opt_level=3):
-        lowered = parse_pipeline("lower-to-tir,lower-to-mlir")(module)
     try:
-        native = compile_module(lowered)
+        native = compile_module(module)
     except PasslineError as error:
         return f"Not run as machine code: {error}"
     on_numpy = interpret(module, function)

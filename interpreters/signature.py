@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import MemRefType, ModuleOp, NameLoc
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, MemRefType, ModuleOp, NameLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ..dialects.argument_names import name_in
 from ..dialects.tir.ops import PrimFuncOp, output_count
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
@@ -76,18 +77,32 @@ def result_buffers(func: Function) -> list[int]:
 
 
 def argument_names(func: Function) -> list[str]:
-    """Return the names of the parameters; `arg0`, `arg1`, ... for those without a name."""
+    """Return the names of the parameters: their attributes `onnx.name`, or else their names in the
+    text; `arg0`, `arg1`, ... for those without a name."""
     args = func.args[: len(input_types(func))]
-    return _unique([_name(arg) or f"arg{i}" for i, arg in enumerate(args)])
+    given = _given_names(func.arg_attrs, len(func.args))
+    return _unique([n or _name(arg) or f"arg{i}" for i, (n, arg) in enumerate(zip(given, args))])
 
 
 def result_names(func: Function) -> list[str]:
-    """Return the names of the results; `result0`, `result1`, ... for those without a name."""
+    """Return the names of the results: their attributes `onnx.name`, or else their names in the
+    text; `result0`, `result1`, ... for those without a name."""
     end = func.body.blocks[-1].last_op
-    values = end.operands if isinstance(end, ReturnOp) else ()
-    if not values:
-        values = [func.args[i] for i in result_buffers(func)]
-    return _unique([_name(value) or f"result{i}" for i, value in enumerate(values)])
+    if isinstance(func, FuncOp) and isinstance(end, ReturnOp) and end.operands:
+        values = [*end.operands]
+        given = _given_names(func.res_attrs, len(values))
+    else:
+        buffers, names = result_buffers(func), _given_names(func.arg_attrs, len(func.args))
+        values, given = [func.args[i] for i in buffers], [names[i] for i in buffers]
+    pairs = zip(given, values, strict=True)
+    return _unique([n or _name(value) or f"result{i}" for i, (n, value) in enumerate(pairs)])
+
+
+def _given_names(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[str | None]:
+    """Return the names in the attributes of `count` parameters or results, None without one."""
+    if attributes is None or len(attributes) != count:  # which xDSL does not verify
+        return [None] * count
+    return [*map(name_in, attributes)]
 
 
 def _name(value: SSAValue) -> str | None:

@@ -41,6 +41,7 @@ PASSES = {
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
+    "tir-bind-target": "tir.bind_target:BindTarget",
     "tir-common-subexpr-elim": "tir.common_subexpr_elim:CommonSubexprElim",
     "tir-flatten-buffer": "tir.flatten_buffer:FlattenBuffer",
     "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",

@@ -18,8 +18,9 @@ def decode_mlir(name: str, content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         byte = content[error.start]
+        hint = "; an ONNX model on stdin needs --frontend=onnx" if name == STDIN else ""
         raise PasslineError(
-            f"'{name}' is not UTF-8 text: byte {byte:#x} at offset {error.start}"
+            f"'{name}' is not UTF-8 text: byte {byte:#x} at offset {error.start}{hint}"
         ) from None
 
 

@@ -175,7 +175,7 @@ class PasslineOptMain(xDSLOptMain):
         level: int | None = self.args.opt_level
         return PassContext(
             opt_level=sys.maxsize if level is None else level,
-            required_pass=self.args.require_pass,
+            required_pass=self.required_passes(),
             disabled_pass=self.args.disable_pass,
             config=read_config(self.args.config_file, self.args.config),
             instruments=self.instruments(),
@@ -184,6 +184,10 @@ class PasslineOptMain(xDSLOptMain):
             renderer=self.render,
             remark_filter=self.remark_filter(),
         )
+
+    def required_passes(self) -> Sequence[str]:
+        """Return the names of the passes that run whatever their level."""
+        return self.args.require_pass
 
     def answer_about_pipeline(self) -> None:
         """Print the pipeline if the options ask for it."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import argparse
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.passes import ModulePass
 
-from ..dialects.tir.ops import output_count
-from ..interpreters.arguments import named_arguments, random_arguments
+from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
 from ..interpreters.interpret import ArrayFunction, interpret
-from ..interpreters.signature import Function, entry_function, is_buffer, result_names
+from ..interpreters.signature import (
+    Function,
+    entry_function,
+    input_types,
+    is_buffer,
+    result_names,
+)
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from .opt import PasslineOptMain
@@ -46,14 +52,47 @@ class PasslineRunMain(PasslineOptMain):
         add("--seed", type=int, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
         add("--outputs", metavar="FILE.npz", help=help)
-        help = "what computes: numpy, or machine code, for functions on buffers; by default numpy"
+        help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+
+    def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
+        """Append the rest of the lowering for machine code."""
+        if self.args.engine == "native":
+            from .native.lowering import complete_lowering
+
+            passes = [*passes, complete_lowering(self.args.function)]
+        super().use_pipeline(passes)
+
+    def required_passes(self) -> Sequence[str]:
+        """Add the passes that machine code needs: options that run a part of the pipeline, such as
+        --stop-after, do not leave them out."""
+        if self.args.engine != "native":
+            return super().required_passes()
+        from .native.lowering import NECESSARY
+
+        return [*super().required_passes(), *NECESSARY]
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline, which may take long, after a check of the given arguments."""
+        if self.args.inputs is not None:
+            self.arrays = load_arrays(self.args.inputs)
+            for func in prog.ops:
+                if isinstance(func, Function) and func.sym_name.data == self.args.function:
+                    self.check_inputs(func)
+        super().apply_passes(prog)
+
+    def check_inputs(self, func: Function) -> None:
+        """Raise PasslineError if the given arguments do not fit `func`, before the passes. They
+        may be the elements of a tuple, which is a parameter of each element after the lowering."""
+        types = input_types(func)
+        if not func.is_declaration and not any(isinstance(type, TupleType) for type in types):
+            check_arguments(func, named_arguments(func, self.arrays))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
         if self.args.inputs is not None:
-            arguments = named_arguments(func, load_arrays(self.args.inputs))
+            arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed)
         results = self.function(prog, func)(*arguments)
@@ -71,7 +110,7 @@ class PasslineRunMain(PasslineOptMain):
         from .native import compile_module
 
         native = compile_module(prog, func.sym_name.data)
-        return native if output_count(func) else on_copies(native, func)
+        return native if native.returns_results else on_copies(native, func)
 
 
 def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:

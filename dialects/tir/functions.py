@@ -7,6 +7,8 @@ from itertools import takewhile
 
 from xdsl.dialects.builtin import (
     AnyFloatConstr,
+    ArrayAttr,
+    DictionaryAttr,
     FlatSymbolRefAttrConstr,
     FunctionType,
     IndexType,
@@ -18,7 +20,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.utils import parse_func_op_like
+from xdsl.dialects.utils import parse_func_op_like, print_func_argument
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -46,6 +48,8 @@ __all__ = ["OUTPUTS", "CallOp", "PrimFuncOp", "output_count"]
 
 OUTPUTS = "tir.outputs"
 """The attribute of a function with the number of its last parameters that are results."""
+RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs")
+"""The properties, which are no names of attributes."""
 
 
 class PrimFuncCallable(CallableOpInterface):
@@ -70,11 +74,11 @@ class PrimFuncCallable(CallableOpInterface):
 class PrimFuncOp(IRDLOperation):
     """A function on buffers and scalars that writes its results into buffers (TVM `PrimFunc`).
 
-        tir.prim_func @name(%a: memref<4xf32>, %n: index) attributes {...} { ... }
+        tir.prim_func @name(%a: memref<4xf32> {...}, %n: index) attributes {...} { ... }
 
-    Parameters are memrefs, integers, floats and indices. The buffers do not overlap, unless the
-    function has the attribute `tir.alias`. A function without a body is a declaration. An
-    allocation in the body lives until the end of its block.
+    Parameters are memrefs, integers, floats and indices, and may have attributes. The buffers do
+    not overlap, unless the function has the attribute `tir.alias`. A function without a body is a
+    declaration. An allocation in the body lives until the end of its block.
     """
 
     name = "tir.prim_func"
@@ -83,6 +87,7 @@ class PrimFuncOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     sym_visibility = opt_prop_def(StringAttr)
+    arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
 
     traits = traits_def(
         IsolatedFromAbove(),
@@ -98,6 +103,7 @@ class PrimFuncOp(IRDLOperation):
         *,
         visibility: str | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        arg_attrs: ArrayAttr[DictionaryAttr] | None = None,
     ):
         """Without `body` the function gets one block: its parameters, and no operations."""
         super().__init__(
@@ -106,6 +112,7 @@ class PrimFuncOp(IRDLOperation):
                 "sym_name": StringAttr(name),
                 "function_type": FunctionType.from_lists(inputs, []),
                 "sym_visibility": None if visibility is None else StringAttr(visibility),
+                "arg_attrs": arg_attrs,
             },
             attributes={} if attributes is None else dict(attributes),
         )
@@ -130,6 +137,11 @@ class PrimFuncOp(IRDLOperation):
                 raise VerifyException(
                     f"parameter {number} is {type}: expected a memref, an index or a number"
                 )
+        count = len(self.function_type.inputs)
+        if self.arg_attrs is not None and len(self.arg_attrs) != count:
+            raise VerifyException(
+                f"has attributes for {len(self.arg_attrs)} parameters: expected {count}"
+            )
         output_count(self)
         if self.is_declaration:
             return
@@ -151,14 +163,12 @@ class PrimFuncOp(IRDLOperation):
         visibility = parser.parse_optional_visibility_keyword()
         pos = parser.pos
         name, inputs, outputs, region, attributes, arg_attrs, _ = parse_func_op_like(
-            parser, reserved_attr_names=("sym_name", "function_type", "sym_visibility")
+            parser, reserved_attr_names=RESERVED
         )
         if outputs:
             parser.raise_error(
                 "a tir.prim_func returns no results: it writes them into buffers", pos
             )
-        if arg_attrs is not None:
-            parser.raise_error("the parameters of a tir.prim_func have no attributes", pos)
         if region.blocks and not isinstance(region.blocks[-1].last_op, YieldOp):
             region.blocks[-1].add_op(YieldOp())
         return cls(
@@ -167,6 +177,7 @@ class PrimFuncOp(IRDLOperation):
             region,
             visibility=None if visibility is None else visibility.data,
             attributes={} if attributes is None else attributes.data,
+            arg_attrs=arg_attrs,
         )
 
     def print(self, printer: Printer) -> None:
@@ -177,8 +188,11 @@ class PrimFuncOp(IRDLOperation):
         printer.print_string("(")
         if self.is_declaration:
             printer.print_list(self.function_type.inputs, printer.print_attribute)
-        else:
+        elif self.arg_attrs is None:
             printer.print_list(self.args, printer.print_block_argument)
+        else:
+            pairs = zip(self.args, self.arg_attrs, strict=True)
+            printer.print_list(pairs, lambda pair: print_func_argument(printer, *pair))
         printer.print_string(")")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         if not self.is_declaration:

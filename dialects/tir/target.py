@@ -12,7 +12,16 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException
 
-__all__ = ["DEFAULT", "NAMED", "Target", "host", "is_target", "set_target", "target_of"]
+__all__ = [
+    "DEFAULT",
+    "NAMED",
+    "Target",
+    "has_target",
+    "host",
+    "is_target",
+    "set_target",
+    "target_of",
+]
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,12 @@ class Target:
 
     def has(self, feature: str) -> bool:
         """Return whether the processor has a feature, as LLVM calls it: `fma`."""
-        return f"+{feature}" in self.features.split(",")
+        return feature in self.wants
+
+    @property
+    def wants(self) -> set[str]:
+        """The features that code for the processor may use."""
+        return {name[1:] for name in self.features.split(",") if name.startswith("+")}
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of `bits` bits a vector register has; at least 2, as a vector of
@@ -143,7 +157,7 @@ DEFAULT = NAMED["x86-64-v3"]
 
 
 TARGET = "tir.target"
-"""The attribute of a module that names its target, unless that is the default."""
+"""The attribute of a module that names its target."""
 
 
 def target_of(module: ModuleOp) -> Target:
@@ -161,12 +175,14 @@ def target_of(module: ModuleOp) -> Target:
         raise DiagnosticException(f"attribute '{TARGET}' of the module: {error}") from None
 
 
+def has_target(module: ModuleOp) -> bool:
+    """Return whether a module carries a target."""
+    return TARGET in module.attributes
+
+
 def set_target(module: ModuleOp, target: Target) -> None:
     """Let a module carry a target: its kernels are scheduled for it."""
-    if target == DEFAULT:
-        module.attributes.pop(TARGET, None)
-    else:
-        module.attributes[TARGET] = StringAttr(str(target))
+    module.attributes[TARGET] = StringAttr(str(target))
 
 
 def is_target(text: str) -> bool:

@@ -25,6 +25,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.argument_names import names_attr
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, refine, static_shape, tensor_type
 from .builder import Builder
@@ -45,7 +46,7 @@ from .schemas import (
     opsets_of,
     unknown_operator,
 )
-from .scopes import Missing, Scope, hint_of, name_location, name_of, names_attr, undefined
+from .scopes import Missing, Scope, hint_of, name_location, name_of, undefined
 from .types import type_of
 from .values import tensor_constant
 

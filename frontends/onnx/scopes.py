@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 from typing import TypeAlias
 
 from onnx import NodeProto, TensorProto
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, NameLoc, NoneAttr, StringAttr
+from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.types import Tensor
@@ -22,7 +22,6 @@ __all__ = [
     "hint_of",
     "name_location",
     "name_of",
-    "names_attr",
     "undefined",
 ]
 
@@ -93,11 +92,6 @@ def name_location(name: str) -> NameLoc:
 
 _NOWHERE = NoneAttr()
 _new, _set = object.__new__, object.__setattr__
-
-
-def names_attr(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
-    """Return the names of arguments or results, as in the model, as an attribute."""
-    return ArrayAttr([DictionaryAttr({"onnx.name": StringAttr(name)}) for name in names])
 
 
 def undefined(name: str, node: NodeProto, following: Sequence[NodeProto]) -> str:

@@ -41,8 +41,9 @@ from ..rewriting.arena import MemoryUse
 from ..rewriting.buffer_values import leaf_types
 from ..rewriting.bufferize import FunctionBufferizer
 from ..rewriting.constant_globals import ConstantGlobals
+from .legalize_ops.missing_kernel import missing_kernel
 
-__all__ = ["PlanMemory", "plan_memory"]
+__all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
 
 
 def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
@@ -104,6 +105,19 @@ def is_on_tensors(op: FuncOp) -> bool:
 def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[Where, str]]:
     """Yield an error for each operation that keeps `op` from being planned; `symbols` are the
     symbols of its module."""
+    problems = [
+        (inner, reason)
+        for inner in walk(op)
+        if inner is not op and (reason := _unsupported(inner, symbols)) is not None
+    ]
+    # The signature of a primitive function is that of its operations.
+    if not problems or "relax.primitive" not in op.attributes:
+        yield from _unplannable_signature(op)
+    yield from problems
+
+
+def _unplannable_signature(op: FuncOp) -> Iterator[tuple[Where, str]]:
+    """Yield the errors about the parameters, the results and the blocks of `op`."""
     inputs, outputs = op.function_type.inputs.data, op.function_type.outputs.data
     for number, leaf in ((i, leaf) for i, type in enumerate(inputs) for leaf in leaf_types(type)):
         if (reason := _unstorable(leaf)) is not None:
@@ -113,9 +127,6 @@ def unplannable(op: FuncOp, symbols: Mapping[str, Operation]) -> Iterator[tuple[
             yield op, f"returns {leaf}: a function on buffers returns tensors only"
     if len(op.body.blocks) > 1:
         yield op, f"has {len(op.body.blocks)} blocks: plan-memory needs structured control flow"
-    for inner in walk(op):
-        if inner is not op and (reason := _unsupported(inner, symbols)) is not None:
-            yield inner, reason
 
 
 def _unstorable(type: Attribute) -> str | None:
@@ -154,6 +165,8 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
         case _ if op.regions:
             return "is control flow that plan-memory does not support: only scf.if"
         case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
+            if (reason := missing_kernel(op)) is not None:
+                return f"has no kernel: {reason}"
             return "is on tensors and not legalized: run legalize-ops first"
         case _:
             pass

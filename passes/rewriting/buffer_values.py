@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, TupleType
+from xdsl.dialects.builtin import DictionaryAttr, FixedBitwidthType, MemRefType, TupleType
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
+from ...dialects.argument_names import name_in, with_name
 from ...dialects.relax.constant import FullOp
 from ...dialects.relax.types import is_ranked
 
@@ -22,6 +23,8 @@ __all__ = [
     "Value",
     "as_parameter",
     "is_buffer",
+    "leaf_attributes",
+    "leaf_names",
     "leaf_types",
     "leaf_values",
     "nested",
@@ -133,6 +136,22 @@ def leaf_values(value: Value) -> Iterator[Buffer | SSAValue]:
         return
     for element in value:
         yield from leaf_values(element)
+
+
+def leaf_names(name: str, type: Attribute) -> Iterator[str]:
+    """Yield the names of the leaves of the value `name`: of a tuple `name.0`, `name.1`, ..."""
+    if not isinstance(type, TupleType):
+        yield name
+        return
+    for index, element in enumerate(type.types):
+        yield from leaf_names(f"{name}.{index}", element)
+
+
+def leaf_attributes(type: Attribute, attributes: DictionaryAttr) -> list[DictionaryAttr]:
+    """Return the attributes of the leaves of a parameter or result: its own, with their names."""
+    if (name := name_in(attributes)) is None:
+        return [attributes for _ in leaf_types(type)]
+    return [with_name(attributes, leaf) for leaf in leaf_names(name, type)]
 
 
 def leaf_types(type: Attribute) -> Iterator[Attribute]:

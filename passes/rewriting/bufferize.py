@@ -8,6 +8,8 @@ from math import prod
 
 from xdsl.dialects import arith, func, memref, tensor
 from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -37,6 +39,8 @@ from .buffer_values import (
     Value,
     as_parameter,
     is_buffer,
+    leaf_attributes,
+    leaf_names,
     leaf_types,
     leaf_values,
     nested,
@@ -87,10 +91,26 @@ class FunctionBufferizer:
             region = Region(Block(arg_types=types))
             self.convert_body(region.block, inputs, outputs)
         result = tir.PrimFuncOp(
-            op.sym_name.data, types, region, visibility=visibility, attributes=attributes
+            op.sym_name.data,
+            types,
+            region,
+            visibility=visibility,
+            attributes=attributes,
+            arg_attrs=self.parameter_attributes(),
         )
         result.location = op.location
         return result
+
+    def parameter_attributes(self) -> ArrayAttr[DictionaryAttr] | None:
+        """Return the attributes of the parameters and results for the buffers of these; None if
+        there are none."""
+        op, type = self.source, self.source.function_type
+        if op.arg_attrs is None and op.res_attrs is None:
+            return None
+        inputs = op.arg_attrs or [DictionaryAttr({})] * len(type.inputs)
+        outputs = op.res_attrs or [DictionaryAttr({})] * len(type.outputs)
+        pairs = chain(zip(type.inputs, inputs), zip(type.outputs, outputs))
+        return ArrayAttr([leaf for each in pairs for leaf in leaf_attributes(*each)])
 
     def result_names(self) -> Iterator[str]:
         """Yield the name hints of the result buffers.
@@ -106,9 +126,7 @@ class FunctionBufferizer:
             if name is None or name in taken:
                 name = f"result{position}"
             taken.add(name)
-            is_tuple = isinstance(value.type, TupleType)
-            for index, _ in enumerate(leaf_types(value.type)):
-                yield f"{name}.{index}" if is_tuple else name
+            yield from leaf_names(name, value.type)
 
     def use_of_memory(self) -> MemoryUse:
         """Return the memory use of the new function."""
@@ -121,8 +139,9 @@ class FunctionBufferizer:
         arguments = iter(block.args)
         for old, types in zip(self.source.args, inputs, strict=True):
             new = [next(arguments) for _ in types]
-            for argument in new:
-                argument.location, argument.name_hint = old.location, old.name_hint
+            for argument, name in zip(new, leaf_names(old.name_hint or "", old.type), strict=True):
+                argument.location = old.location
+                argument.name_hint = name if old.name_hint else None
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
         for argument, name in zip(results, self.result_names(), strict=True):

@@ -124,23 +124,32 @@ def lower_prim_func(op: PrimFuncOp) -> None:
         _lower_body(op)
     # MLIR has no public declarations.
     visibility = StringAttr("private") if op.is_declaration else op.sym_visibility
-    no_alias = "tir.alias" not in op.attributes
-    attributes = [
-        DictionaryAttr(
-            {"llvm.noalias": UnitAttr()} if no_alias and isinstance(type, MemRefType) else {}
-        )
-        for type in op.function_type.inputs
-    ]
     new = func.FuncOp(
         op.sym_name.data,
         op.function_type,
         op.detach_region(op.body),
         visibility,
-        arg_attrs=ArrayAttr(attributes) if any(each.data for each in attributes) else None,
+        arg_attrs=parameter_attributes(op),
     )
     new.attributes = op.attributes
     new.location = op.location
     Rewriter.replace_op(op, new)
+
+
+def parameter_attributes(op: PrimFuncOp) -> ArrayAttr[DictionaryAttr] | None:
+    """Return the attributes of the parameters, with `llvm.noalias` for buffers that do not overlap;
+    None if there are none."""
+    if "tir.alias" in op.attributes:
+        return op.arg_attrs
+    types = op.function_type.inputs.data
+    given = op.arg_attrs or [DictionaryAttr({})] * len(types)
+    attributes = [
+        DictionaryAttr(
+            {**old.data, "llvm.noalias": UnitAttr()} if isinstance(type, MemRefType) else old.data
+        )
+        for old, type in zip(given, types, strict=True)
+    ]
+    return ArrayAttr(attributes) if any(each.data for each in attributes) else None
 
 
 def _lower_body(op: PrimFuncOp) -> None:

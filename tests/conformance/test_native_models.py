@@ -29,9 +29,8 @@ def test_machine_code_agrees_with_onnxruntime(name: str, level: str, tmp_path: P
     (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     inputs = random_input(model, 5)
     save_arrays(str(tmp_path / "x.npz"), inputs)
-    pipeline = "optimize,lower-to-tir,lower-to-mlir"
     files = ["--inputs", str(tmp_path / "x.npz"), "--outputs", str(tmp_path / "y.npz")]
-    args = [str(file), level, "-p", pipeline, "--engine=native", *files]
+    args = [str(file), level, "--engine=native", *files]
     result = capture(lambda: PasslineRunMain(args=args).run())
     assert result.status == 0, result.stderr
 

@@ -12,8 +12,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from passline.passmanager import PassContext
-from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 
 __all__ = ["check_machine_code"]
@@ -24,8 +22,7 @@ def check_machine_code(cases: Mapping[str, Operation], rtol: float = 1e-5, atol:
     semantics."""
     module = module_of([*cases.values()])
     with PassContext(verify_each=False):  # mlir-opt verifies the result
-        parse_pipeline("lower-to-tir,lower-to-mlir").apply(make_ir_context(), module)
-    function = compile_module(module)
+        function = compile_module(module)
     owners = [operand.owner for op in cases.values() for operand in op.operands]
     results = iter(function(*(run_on_numpy(v) for v in owners if isinstance(v, Operation))))
     for name, op in cases.items():

@@ -27,7 +27,7 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Lowering:
-    """A pipeline of passes and named pipelines, from tensors to the input of code generation."""
+    """A pipeline of passes and named pipelines, from tensors towards MLIR's dialects."""
 
     on_tensors: tuple[str, ...]
     on_buffers: tuple[str, ...]
@@ -39,7 +39,8 @@ class Lowering:
 
 
 def random_lowering(random: Random) -> Lowering:
-    """Draw a variation of the default lowering: other options, and passes of no named pipeline."""
+    """Draw a variation of the default lowering: other options, passes of no named pipeline, and an
+    end at any pass, from where `compile_module` completes it."""
     relax = random.choice([["optimize"]] * 4 + [[], ["fuse-ops{fuse-opt-level=0}"]])
     tir = [*LOWER_TO_MLIR]
     partition = random.choice([tir[0], tir[0], "tir-loop-partition", "tir-simplify"])
@@ -54,8 +55,10 @@ def random_lowering(random: Random) -> Lowering:
             tir.insert(place, name)
     target = random.choice(["x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"])
     on_tensors = (*relax, f"legalize-ops{{target={target}}}")
-    count = len(on_tensors) + len(tir)
-    return Lowering(on_tensors, ("plan-memory", *tir), random.randint(0, count))
+    on_buffers = ("plan-memory", *tir)
+    roundtrip_after = random.randint(0, len(on_tensors) + len(tir))
+    end = random.randint(0, len(tir)) if random.random() < 0.3 else len(on_buffers)
+    return Lowering(on_tensors, on_buffers[:end], roundtrip_after)
 
 
 def check_lowering(network: Network, lowering: Lowering, each: bool = False) -> None:

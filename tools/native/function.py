@@ -39,23 +39,36 @@ __all__ = ["NativeFunction", "compile_module"]
 def compile_module(
     module: ModuleOp, entry: str = "main", target: Target | None = None
 ) -> NativeFunction:
-    """Compile a function on buffers and the functions that it calls, for `target`, by default this
-    machine, which has to have its features.
+    """Compile a function and the functions that it calls, for `target`, by default this machine.
 
-    The module is one of `tir`, or lowered from `tir`; it is not changed. PasslineError if it cannot
-    be compiled, or if a tool is missing; the message explains what to install.
+    The module is on tensors, on buffers, or lowered from there: `complete_lowering` runs first. It
+    is not changed. Without `target`, kernels are scheduled for the target of the module, if it
+    carries one. PasslineError if it cannot be compiled, if this machine cannot run code for
+    `target`, or if a tool is missing; the message explains what to install.
     """
     start = perf_counter()
-    function = entry_function(module, entry)
-    parameters = parameters_of(function)
+    entry_function(module, entry)
     tools = find_tools()
-    prepared = prepare(module, entry)
+    check_runnable(target or host())
+    prepared = prepare(module, entry, target)
+    parameters = parameters_of(prepared.function)
     code = link_module(prepared, tools, machine_of(target or host()))
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(
-        function.clone(), parameters, code, prepared.by_pointer, constants, seconds
+        prepared.function, parameters, code, prepared.by_pointer, constants, seconds
     )
+
+
+def check_runnable(target: Target) -> None:
+    """Raise PasslineError if this machine cannot run code for `target`."""
+    arch = target.triple.partition("-")[0]
+    if arch != (own := host().triple.partition("-")[0]):
+        raise PasslineError(f"this machine ({own}) cannot run code for {arch}")
+    if missing := target.wants - host().wants:
+        raise PasslineError(
+            f"this machine cannot run code for {target.cpu}: it lacks {', '.join(sorted(missing))}"
+        )
 
 
 def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
@@ -83,10 +96,7 @@ def parameters_of(function: Function) -> list[Buffer | Number]:
     name = f"function @{function.sym_name.data}{place_of(function)}"
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
-        raise PasslineError(
-            f"{name} is on tensors: expected one on buffers, as `-p lower-to-tir` and "
-            "`-p lower-to-mlir` make it"
-        )
+        raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
     if types.outputs.data:
         raise PasslineError(f"{name} returns values: expected one that writes them into buffers")
     outputs = output_count(function)
@@ -125,6 +135,11 @@ class NativeFunction:
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
         types = (ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters)
         self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
+
+    @property
+    def returns_results(self) -> bool:
+        """Whether the results are new arrays; if not, they are arguments that are changed."""
+        return bool(self._outputs)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(

@@ -23,15 +23,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...interpreters.signature import entry_function, is_buffer
-from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions
-from ...passes.tir.lower_tir import LowerTIR
+from ...dialects.tir.target import Target
+from ...interpreters.signature import Function, entry_function, is_buffer
+from ...passes.rewriting.dead_symbols import remove_unreachable_symbols
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
-from ...passmanager.sequential import Sequential
 from .expansion import expand_math
+from .lowering import complete_lowering, is_lowered
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Prepared:
     """A module that MLIR's tools can translate to LLVM IR."""
 
     module: ModuleOp
+    function: Function
+    """The function to call, as it was before the preparation."""
     entry: str
     """The symbol of the function to call."""
     by_pointer: bool
@@ -61,12 +63,13 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
 
 
-def prepare(module: ModuleOp, entry: str) -> Prepared:
+def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
     """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
-    lowered = Sequential([RemoveUnusedFunctions((entry,)), LowerTIR()])(module)
+    lowered = module.clone() if is_lowered(module) else complete_lowering(entry, target)(module)
+    remove_unreachable_symbols(lowered, (entry,), functions=True)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
-    symbol = PREFIX + entry
+    function, symbol = entry_function(lowered, entry).clone(), PREFIX + entry
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
         symbol = C_INTERFACE + symbol
@@ -75,7 +78,7 @@ def prepare(module: ModuleOp, entry: str) -> Prepared:
     expand_copies(lowered)
     soft_promote(lowered)
     expand_math(lowered)
-    return Prepared(lowered, symbol, by_pointer, without_values(lowered))
+    return Prepared(lowered, function, symbol, by_pointer, without_values(lowered))
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -83,8 +86,8 @@ def check_dialects(module: ModuleOp) -> None:
     for op in walk(module):
         if op.name.partition(".")[0] not in KNOWN_DIALECTS:
             raise PasslineError(
-                f"'{op.name}'{place_of(op)} cannot be compiled to machine code: expected loops "
-                "over buffers, as `-p lower-to-mlir` makes them"
+                f"'{op.name}'{place_of(op)} cannot be compiled to machine code: no pass lowers it "
+                "to a dialect of MLIR"
             )
 
 

@@ -169,6 +169,6 @@ class LegalizeOps(ModulePass):
             Target.parse(self.target)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        target = Target.parse(self.target) if self.target else target_of(module)
-        legalize_operations(module, target, ctx.actions)
-        set_target(module, target)
+        if self.target:
+            set_target(module, Target.parse(self.target))
+        legalize_operations(module, target_of(module), ctx.actions)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
-from support.inprocess import capture, passline_opt
+from onnx import ModelProto, numpy_helper
+from support.inprocess import Result, capture, passline_opt
+from support.machine import needs_native
 from support.models import model_of
 
+from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from passline.tools.run import PasslineRunMain, save_arrays
 
 W = np.arange(3, dtype=np.float32)
@@ -85,3 +87,70 @@ def test_a_model_is_run(file: str, tmp_path: Path):
     result = capture(lambda: PasslineRunMain(args=args).run())
     assert result.status == 0 and result.stderr == ""
     assert result.stdout.startswith("y") and "4" in result.stdout
+
+
+# Names
+
+INPUTS = {"gpu_0/data_0": np.ones((2, 3), np.float32), "input.1": W, 'Input:0 "é\\"': np.array(2.0)}
+STAGES = ["infer-type", "fuse-ops", *LOWER_TO_TIR, *LOWER_TO_MLIR]
+
+
+def run(*args: str) -> Result:
+    return capture(lambda: PasslineRunMain(args=args).run())
+
+
+def named_model() -> ModelProto:
+    """Return a model with inputs of these names, and outputs `out/sum:0` and `data_0`."""
+    model = model_of("""g (float[2, 3] a, float[3] b, double c) => (float[2, 3] y, double z) {
+        y = Add(a, b)
+        z = Mul(c, c)
+    }""")
+    names = dict(zip("abcyz", [*INPUTS, "out/sum:0", "data_0"], strict=True))
+    for value in (*model.graph.input, *model.graph.output):
+        value.name = names[value.name]
+    for node in model.graph.node:
+        node.input[:] = [names[name] for name in node.input]
+        node.output[:] = [names[name] for name in node.output]
+    return model
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    (path := tmp_path / "named.onnx").write_bytes(named_model().SerializeToString())
+    np.savez(tmp_path / "x.npz", **INPUTS)  # pyright: ignore[reportArgumentType]
+    return path
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, len(STAGES) - 2, len(STAGES)])
+def test_values_have_the_names_of_the_model_at_every_stage(
+    count: int, engine: str, named: Path, tmp_path: Path
+):
+    text, out = tmp_path / "x.mlir", tmp_path / "y.npz"
+    passes = [f"-p={','.join(STAGES[:count])}"] if count else []
+    assert passline_opt(str(named), *passes, "-o", str(text)).status == 0
+    args = [str(text), "--engine", engine, "--inputs", str(tmp_path / "x.npz")]
+    result = run(*args, "--outputs", str(out))
+    assert result.status == 0, result.stderr
+    with np.load(out) as results:
+        assert [*results.files] == ["out/sum:0", "data_0"]
+        np.testing.assert_array_equal(results["out/sum:0"], [[1, 2, 3]] * 2)
+        assert results["data_0"] == 4
+    printed = run(*args).stdout
+    assert "out/sum:0: float32 2x3\n" in printed and "data_0: float64 scalar\n4.\n" in printed
+
+
+def test_a_name_that_is_nearly_right(named: Path, tmp_path: Path):
+    np.savez(tmp_path / "x.npz", **{"gpu_0.data_0": W})  # pyright: ignore[reportArgumentType]
+    result = run(str(named), "--inputs", str(tmp_path / "x.npz"), "--print-ir-after-all", "-O3")
+    assert result.stderr == (
+        "error: @main has no parameter 'gpu_0.data_0', did you mean 'gpu_0/data_0'?\n"
+    )
+
+
+@needs_native
+def test_a_model_is_compiled_and_run(file: str, tmp_path: Path):
+    save_arrays(str(tmp_path / "x.npz"), {"x": W})
+    result = run(file, "--engine=native", "--inputs", str(tmp_path / "x.npz"))
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout == "y: float32 3\n[0. 2. 4.]\n"

@@ -157,6 +157,32 @@ def test_missing_files(file: str, tmp_path: Path):
     assert "No such file" in failing(file, "--outputs", str(tmp_path / "no" / "y.npz"))
 
 
+def test_names_may_have_any_characters(tmp_path: Path):
+    (path := tmp_path / "x.mlir").write_text("""
+    func.func @"a/b:0"(%x: tensor<1xf32> {onnx.name = "in/x:0"}, %y: tensor<1xf32>)
+        -> (tensor<1xf32> {onnx.name = "out"}, tensor<1xf32>) {
+      %z = relax.add %x, %y : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+      func.return %z, %z : tensor<1xf32>, tensor<1xf32>
+    }""")
+    np.savez(given := tmp_path / "x.npz", **{"in/x:0": np.float32([1]), "y": np.float32([2])})  # pyright: ignore[reportArgumentType]
+    result = run(str(path), "--function=a/b:0", "--inputs", str(given))
+    assert result.stdout == "out: float32 1\n[3.]\nz: float32 1\n[3.]\n"
+    assert "no function @a/b:1, did you mean 'a/b:0'?" in failing(str(path), "--function=a/b:1")
+
+
+@needs_native
+def test_the_parameters_of_a_tuple_are_its_elements(tmp_path: Path):
+    (path := tmp_path / "x.mlir").write_text("""
+    func.func @main(%p: tuple<tensor<1xf32>, tensor<1xf32>>) -> tensor<1xf32> {
+      %y = relax.tuple_get_item %p {index = 1}
+          : (tuple<tensor<1xf32>, tensor<1xf32>>) -> tensor<1xf32>
+      func.return %y : tensor<1xf32>
+    }""")
+    np.savez(given := tmp_path / "x.npz", **{"p.0": np.float32([1]), "p.1": np.float32([2])})  # pyright: ignore[reportArgumentType]
+    result = run(str(path), "--engine=native", "--inputs", str(given))
+    assert result.stdout == "y: float32 1\n[2.]\n"
+
+
 def test_names_that_a_frontend_gave_have_precedence():
     module = parse_module(make_ir_context(), MODULE.split("func.func private")[0], "x.mlir")
     func = entry_function(module, "main")
@@ -220,9 +246,37 @@ def test_buffers_that_are_changed_are_results(tmp_path: Path):
         assert run(*args, "--engine", engine).stdout == expected
 
 
-def test_tensors_have_no_machine_code(file: str, tmp_path: Path):
+@needs_native
+@pytest.mark.parametrize(
+    "option",
+    ["--stop-after=infer-type", "--opt-bisect-limit=0", "-O0", "--disable-pass=tir-simplify"],
+)
+def test_what_machine_code_needs_is_not_left_out(option: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text("""
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %y = relax.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      func.return %y : tensor<2xf32>
+    }""")
+    args = str(path), "--inputs", inputs(tmp_path, x=[1, 2]), "--engine=native"
+    result = run(*args, option, "-p=infer-type")
+    assert result.stdout == "y: float32 2\n[2. 4.]\n", result.stderr
+
+
+def test_the_rest_of_the_lowering_is_part_of_the_pipeline(file: str):
+    plan = run(file, "-O1", "--engine=native", "--explain-pipeline").stdout
+    assert "run  complete-lowering\n" in plan and "run      plan-memory\n" in plan
+    result = run(file, "--engine=native", "--print-ir-after=plan-memry", "--function=nowhere")
+    assert "names 'plan-memry', which is not in the pipeline, did you mean 'plan-memory'?" in (
+        result.stderr
+    )
+    assert "complete-lowering" not in run(file, "-O1", "--explain-pipeline").stdout
+
+
+@needs_native
+def test_unknown_shapes_have_no_machine_code(file: str, tmp_path: Path):
     message = failing(file, "--engine=native", "--inputs", inputs(tmp_path, x=[1, 2], y=[10]))
-    assert "model.mlir:1:1 is on tensors" in message and "`-p lower-to-tir`" in message
+    assert "parameter 1 of type tensor<?xf32>: plan-memory needs static shapes" in message
+    assert "model.mlir:2:10: error: 'relax.add' op has no kernel: the shape of tensor" in message
 
 
 @pytest.mark.parametrize("engine", ["numpy", "native"])

@@ -11,9 +11,9 @@ tir.prim_func @result(%A: memref<4xf32>) -> f32 {
 
 // -----
 
-// CHECK: the parameters of a tir.prim_func have no attributes
-tir.prim_func @attributes(%A: memref<4xf32> {a}) {
-}
+// CHECK: has attributes for 1 parameters: expected 2
+"tir.prim_func"() <{sym_name = "attributes", function_type = (f32, f32) -> (), arg_attrs = [{}]}>
+    ({}) : () -> ()
 
 // -----
 

@@ -324,9 +324,9 @@ func.func @graph(%x : !t, %n : i32) -> !t {
 // Tuples are their elements, as parameters, results and in between; calls of functions on tensors
 // are calls on buffers. A kernel of unknown shapes gets its buffers as such.
 // CHECK-LABEL: tir.prim_func private @external(memref<4xf32>, memref<4xf32>) attributes {tir.outputs = 1 : i64}
-// CHECK-NEXT: tir.prim_func private @swap(%p: memref<4xf32>, %p_1: memref<i1>, %result0.0: memref<i1>, %result0.1: memref<4xf32>) attributes {tir.outputs = 2 : i64} {
-// CHECK-NEXT: tir.call @external(%p, %result0.1)
-// CHECK-NEXT: "memref.copy"(%p_1, %result0.0)
+// CHECK-NEXT: tir.prim_func private @swap(%p.0: memref<4xf32>, %p.1: memref<i1>, %result0.0: memref<i1>, %result0.1: memref<4xf32>) attributes {tir.outputs = 2 : i64} {
+// CHECK-NEXT: tir.call @external(%p.0, %result0.1)
+// CHECK-NEXT: "memref.copy"(%p.1, %result0.0)
 // CHECK-LABEL: tir.prim_func @tuples(%x: memref<4xf32>, %y: memref<i1>, %result0: memref<4xf32>, %result1: memref<i1>)
 // CHECK: tir.call @swap(%x, %y, %result1, [[A:%.*]]) : memref<4xf32>, memref<i1>, memref<i1>, memref<4xf32>
 // CHECK-NEXT: [[B:%.*]] = "memref.cast"([[A]]) : (memref<4xf32>) -> memref<?xf32>
@@ -440,4 +440,20 @@ func.func @filled_before(%x : !t, %c : i1) -> !t {
     scf.yield %x : !t
   }
   return %0 : !t
+}
+
+// -----
+
+// Attributes of parameters and results stay; the elements of a tuple have names of their own.
+// CHECK-LABEL: tir.prim_func @names(
+// CHECK-SAME: %x.0: memref<4xf32> {onnx.name = "in/x.0", test.a}, %x.1: memref<2xf32> {onnx.name = "in/x.1", test.a}, %n: i32,
+// CHECK-SAME: %y: memref<4xf32> {onnx.name = "y:0"}, %result1: memref<2xf32>) attributes
+func.func @names(%x : tuple<tensor<4xf32>, tensor<2xf32>> {onnx.name = "in/x", test.a}, %n : i32) -> (tensor<4xf32> {onnx.name = "y:0"}, tensor<2xf32>) {
+  %y = relax.tuple_get_item %x {index = 0} : (tuple<tensor<4xf32>, tensor<2xf32>>) -> tensor<4xf32>
+  %0 = relax.tuple_get_item %x {index = 1} : (tuple<tensor<4xf32>, tensor<2xf32>>) -> tensor<2xf32>
+  return %y, %0 : tensor<4xf32>, tensor<2xf32>
+}
+// CHECK-LABEL: tir.prim_func @results(%x: memref<4xf32>, %result0: memref<4xf32> {onnx.name = "y"})
+func.func @results(%x : tensor<4xf32>) -> (tensor<4xf32> {onnx.name = "y"}) {
+  return %x : tensor<4xf32>
 }

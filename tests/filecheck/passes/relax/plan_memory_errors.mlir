@@ -26,6 +26,21 @@ func.func @not_legalized(%x : tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Of a primitive function without kernel only the operations are named.
+// CHECK-NOT: error: 'func.func' op has parameter 0 of type tensor<?xf32>
+// CHECK: error: 'relax.exp' op has no kernel: the shape of tensor<?xf32> is not known
+// CHECK: error: 'relax.nonzero' op has no kernel: it has no legalization
+func.func private @primitive(%x : tensor<?xf32>) -> tensor<?xf32> attributes {relax.primitive} {
+  %0 = relax.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func @no_legalization(%x : tensor<4xf32>) {
+  %0 = relax.nonzero %x : (tensor<4xf32>) -> tensor<?x1xi64>
+  return
+}
+
+// -----
+
 // CHECK: error: 'scf.while' op is control flow that plan-memory does not support: only scf.if
 func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
   %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {

@@ -148,3 +148,13 @@ func.func @lowered(%a: memref<4xf32>) {
   %0 = memref.alloc() : memref<4xf32>
   func.return
 }
+
+// -----
+
+// Attributes of parameters stay.
+// CHECK: func.func @attributes(%a: memref<4xf32> {onnx.name = "in/0", llvm.noalias}, %n: index {onnx.name = "n"})
+tir.prim_func @attributes(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index {onnx.name = "n"}) {
+}
+// CHECK: func.func @overlapping(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index)
+tir.prim_func @overlapping(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index) attributes {tir.alias} {
+}

@@ -5,8 +5,8 @@
 "memref.global"() <{sym_name = "k", sym_visibility = "private", constant, type = memref<4xf32>, initial_value = dense<1.0> : tensor<4xf32>}> : () -> ()
 // CHECK: func.func private @outside(memref<?xf32>)
 tir.prim_func @outside(memref<?xf32>)
-// CHECK: func.func @main(%{{.*}}: memref<?xf32> {llvm.noalias}, %{{.*}}: index, %{{.*}}: memref<4x?xf32> {llvm.noalias}) attributes {tir.outputs = 1 : i64}
-tir.prim_func @main(%a: memref<?xf32>, %n: index, %b: memref<4x?xf32>) attributes {tir.outputs = 1 : i64} {
+// CHECK: func.func @main(%{{.*}}: memref<?xf32> {llvm.noalias, onnx.name = "gpu_0/data_0"}, %{{.*}}: index, %{{.*}}: memref<4x?xf32> {llvm.noalias}) attributes {tir.outputs = 1 : i64}
+tir.prim_func @main(%a: memref<?xf32> {onnx.name = "gpu_0/data_0"}, %n: index, %b: memref<4x?xf32>) attributes {tir.outputs = 1 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

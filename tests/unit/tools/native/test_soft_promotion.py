@@ -14,7 +14,7 @@ import pytest
 from support.evaluation import Array
 from support.machine import needs_native
 
-from passline.dialects.tir.target import host
+from passline.dialects.tir.target import Target, host
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.parser import parse_module
@@ -64,7 +64,11 @@ def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     machine = (
         target_machine(triple, "generic") if request.param == "generic" else machine_of(host())
     )
-    monkeypatch.setattr(function, "machine_of", lambda _: machine)
+
+    def machine_of_any(_: Target) -> object:
+        return machine
+
+    monkeypatch.setattr(function, "machine_of", machine_of_any)
     return request.param
 
 

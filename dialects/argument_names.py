@@ -1,0 +1,37 @@
+"""The names that a model gives to its inputs and outputs: an attribute of parameters and results.
+
+    func.func @main(%data.0: tensor<4xf32> {onnx.name = "gpu_0/data_0"})
+
+A value name of MLIR can have few characters, and no printer has to keep it. Source: onnx-mlir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DictionaryAttr, StringAttr
+
+__all__ = ["name_in", "names_attr", "with_name"]
+
+NAME = "onnx.name"
+
+
+def names_attr(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
+    """Return names as the attributes of parameters or results."""
+    return ArrayAttr([with_name(DictionaryAttr({}), name) for name in names])
+
+
+def name_in(attributes: DictionaryAttr) -> str | None:
+    """Return the name in the attributes of a parameter or result, or None."""
+    match attributes.data.get(NAME):
+        case StringAttr(data=name):
+            return name
+        case BytesAttr(data=name):  # xDSL reads text that is not ASCII as bytes
+            return name.decode(errors="replace")
+        case _:
+            return None
+
+
+def with_name(attributes: DictionaryAttr, name: str) -> DictionaryAttr:
+    """Return the attributes of a parameter or result with the name `name`."""
+    return DictionaryAttr({**attributes.data, NAME: StringAttr(name)})

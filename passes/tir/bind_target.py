@@ -1,0 +1,47 @@
+"""BindTarget: a module carries the processor that its kernels are made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.tir.target import Target, has_target, set_target
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+
+__all__ = ["BindTarget"]
+
+
+@dataclass(frozen=True)
+class BindTarget(ModulePass):
+    """Let the module carry a target, by which later passes schedule kernels; source:
+    `tir.BindTarget`.
+
+    Before:
+
+        tir.prim_func @f(%x: memref<8xf32>) {
+        }
+
+    After:
+
+        builtin.module attributes {tir.target = "x86-64-v3"} {
+          tir.prim_func @f(%x: memref<8xf32>) {
+          }
+        }
+    """
+
+    name = "tir-bind-target"
+
+    target: str = "x86-64-v3"
+    """The processor: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with changes in braces, as in
+    x86-64-v3{cores=4}."""
+    keep: bool = False
+    """Keep the target that the module carries, if there is one."""
+
+    def __post_init__(self) -> None:
+        Target.parse(self.target)
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        if not (self.keep and has_target(module)):
+            set_target(module, Target.parse(self.target))
