@@ -24,7 +24,7 @@ from math import gcd, inf
 
 from ....dialects.tir.target import Target
 
-__all__ = ["Extents", "Operand", "Schedule", "schedule_of"]
+__all__ = ["LINE", "Extents", "Operand", "Schedule", "schedule_of"]
 
 # What a core does in a cycle. These are alike in the processors since about 2015; what differs,
 # registers and caches, is in the target.
@@ -39,10 +39,16 @@ L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
 PAGE, WAYS = 4096, 4
 """The bytes of a page, and half of the lines of the first cache for one place in it."""
+LINE = 64
+"""The bytes of a line of a cache."""
+STREAMS = 8
+"""The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
 COPY = 2
 """The cycles of packing a vector."""
+SCATTER = 5
+"""The cycles of storing an element that is not next to the others of its vector."""
 
 
 class Operand(Enum):
@@ -77,9 +83,9 @@ class Schedule:
     """The extents of tiles and blocks of a contraction, and the order of its loops."""
 
     m: int
-    """The rows of lhs of a tile."""
+    """The rows of lhs of a tile; the columns, if vectors are of rows."""
     vectors: int
-    """The vectors of columns of a tile."""
+    """The vectors of columns, or else of rows, of a tile."""
     lanes: int
     """The lanes of a vector."""
     rows: int
@@ -91,11 +97,19 @@ class Schedule:
     """True if columns are packed; otherwise they are read where they are."""
     lhs_inside: bool
     """True if the loop over tiles of lhs is inside of the loop over tiles of columns."""
+    by_rows: bool = False
+    """True if the lanes of vectors are rows of lhs, which is packed, and not columns: an image of
+    few columns would fill vectors badly."""
+
+    @property
+    def rows_of_tile(self) -> int:
+        """The rows of lhs of a tile."""
+        return self.vectors * self.lanes if self.by_rows else self.m
 
     @property
     def tile(self) -> int:
         """The columns of a tile."""
-        return self.vectors * self.lanes
+        return self.m if self.by_rows else self.vectors * self.lanes
 
 
 @cache
@@ -114,22 +128,26 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 for lhs_inside in (True, False):
                     yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
             continue
-        yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
         for inputs in parts_of(e.inputs):
+            yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
             terms = inputs * e.taps
             most = max(vectors * lanes, panel * 8 // (terms * e.bits))
-            for rows, columns in blocks(e, most, vectors * lanes):
-                for lhs_inside in (True, False):
-                    yield Schedule(m, vectors, lanes, rows, columns, inputs, True, lhs_inside)
+            for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
+                for rows, columns in blocks(e, most, m if by_rows else vectors * lanes):
+                    for inside in (True, False):
+                        yield Schedule(
+                            m, vectors, lanes, rows, columns, inputs, True, inside, by_rows
+                        )
 
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
     element of lhs fit into registers, without fused multiply-add a product too, and one is left."""
     others = 1 if target.has("fma") else 2
-    needed = -(-e.columns * (e.rows if e.merged else 1) // target.lanes(e.bits))
-    for m in range(1, min(e.m, 14) + 1):
-        for vectors in range(1, min(needed, 8) + 1):
+    columns = e.columns * (e.rows if e.merged else 1)
+    needed = -(-max(columns, e.m) // target.lanes(e.bits))
+    for m in range(1, min(max(e.m, columns), 14) + 1):
+        for vectors in range(1, min(needed, 12) + 1):
             if m * vectors + vectors + others < target.vector_registers:
                 yield m, vectors
 
@@ -161,20 +179,24 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
     terms = s.inputs * e.taps
-    across, down = -(-count // s.tile), -(-e.m // s.m)
+    across, down = -(-count // s.tile), -(-e.m // s.rows_of_tile)
     sums = s.m * s.vectors
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
-    # Unpacked columns are not aligned, and those of each term in another page; the rows of an
-    # unpacked lhs may be in few sets of the first cache.
-    scattered = 0 if s.packs or e.constant is Operand.RHS else s.vectors
+    loads = s.m + s.vectors
     if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
-        scattered += s.m
-    loads = s.m + s.vectors + scattered
+        loads += s.m
+    if not s.packs and e.constant is not Operand.RHS:
+        loads += s.vectors  # they are not aligned
     step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
+    if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
+        # The columns of each term are in another page, which no prefetch crosses.
+        step += s.vectors * s.lanes * size / bandwidth(terms * e.columns * size, target) * 2
     compute = terms * step + 2 * sums + TILE_OVERHEAD
     # The operand of the inner loop comes from the cache that holds all of it, that of the outer
     # loop from the first cache, if one tile of it fits there.
-    lhs, rhs = s.m * terms * size, s.tile * terms * size
+    lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
+    if s.by_rows:  # a few columns of a panel
+        rhs = max(rhs, terms * LINE)
     inner, outer = (lhs, rhs) if s.lhs_inside else (rhs, lhs)
     whole = inner * (down if s.lhs_inside else across)
     read = inner / bandwidth(whole, target) + outer / bandwidth(outer, target)
@@ -183,7 +205,9 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if term_blocks > 1:  # sums of a block of terms go through memory
         tile += 2 * sums
     total = blocks * term_blocks * (across * down * tile + copy)
-    if term_blocks > 1:
+    if s.by_rows:
+        total += blocks * e.m * count * SCATTER
+    elif term_blocks > 1:
         total += blocks * e.m * -(-count // s.lanes) * COPY
     return total
 

@@ -135,24 +135,24 @@ class LegalizeOps(ModulePass):
 
     Before:
 
-        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
-          %0 = relax.exp %x : (tensor<16xf32>) -> tensor<16xf32>
-          func.return %0 : tensor<16xf32>
+        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = relax.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+          func.return %0 : tensor<8xf32>
         }
 
     After:
 
-        func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
-          %0 = relax.call_tir @fused_exp(%x) : (tensor<16xf32>) -> tensor<16xf32>
-          func.return %0 : tensor<16xf32>
+        func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %0 = relax.call_tir @fused_exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+          func.return %0 : tensor<8xf32>
         }
-        tir.prim_func private @fused_exp(%x: memref<16xf32>, %0: memref<16xf32>) {
+        tir.prim_func private @fused_exp(%x: memref<8xf32>, %0: memref<8xf32>) {
           %1 = arith.constant 0 : index
-          %2 = arith.constant 16 : index
+          %2 = arith.constant 8 : index
           tir.for vectorized %3 = %1 extent %2 {
-            %4 = memref.load %x[%3] : memref<16xf32>
+            %4 = memref.load %x[%3] : memref<8xf32>
             %5 = math.exp %4 : f32
-            memref.store %5, %0[%3] : memref<16xf32>
+            memref.store %5, %0[%3] : memref<8xf32>
           }
         }
     """

@@ -64,13 +64,33 @@ def matrix_product(
         """Return the indices of the matrix dimensions that the result has."""
         return [i for i, gone in zip(matrix, vectors, strict=True) if not gone]
 
+    def swapped(batch: list[Index], m: Index, row: list[Index], column: Index) -> Coordinates:
+        return batch, column, row, m
+
     def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
         rest = [*index[len(batch) :]]
         row = 0 if vectors[0] else rest.pop(0)
         return [*index[: len(batch)]], row, [], 0 if vectors[1] else rest.pop()
 
+    shape = (*batch, *(() if vectors[0] else (m,)), *(() if vectors[1] else (n,)))
+    if n == 1 < m:  # the rows of lhs as columns, of which vectors can be made
+        return Contraction(
+            shape,
+            element,
+            total,
+            batch,
+            1,
+            (),
+            m,
+            (k,),
+            lambda b, batch, m, k: read_rhs(b, batch, [k], [], m),
+            lambda b, batch, terms, row, column: read_lhs(b, batch, column, *terms),
+            lambda b, batch, m, row, column: [*batch, *kept([column, m])],
+            lambda b, index: swapped(*coordinates_of(b, index)),
+            rhs_along_terms=not transpose_a,
+        )
     return Contraction(
-        (*batch, *(() if vectors[0] else (m,)), *(() if vectors[1] else (n,))),
+        shape,
         element,
         total,
         batch,

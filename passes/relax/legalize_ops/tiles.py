@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
@@ -17,11 +17,13 @@ from xdsl.ir import SSAValue
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
-from .cost_model import Extents, Operand, Schedule, schedule_of
+from .cost_model import LINE, Extents, Operand, Schedule, schedule_of
 from .kernel_builder import Buffer, KernelBuilder
 from .scalars import convert
 
 __all__ = ["Finish", "write_contraction"]
+
+T = TypeVar("T")
 
 Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
 """A function that writes the use of the element at an index."""
@@ -32,9 +34,6 @@ to pack them as columns would cost more than the products."""
 
 DOT_PRODUCTS = (4, 2, 1)
 """The numbers of dot products that are computed together, the preferred first."""
-
-LINE = 64
-"""The bytes of a cache line."""
 
 UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
@@ -84,7 +83,7 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) 
     image_rows, inputs = prod(t.rows), t.terms[0]
     weights = None
     if t.weights is not None:
-        weights = t.weights.packed(b, s.m if t.weights.is_lhs else s.tile)
+        weights = t.weights.packed(b, s.rows_of_tile if t.weights.is_lhs else s.tile)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
         b.loop(-(-image_rows // s.rows), ForKind.PARALLEL) as row_block,
@@ -103,8 +102,10 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) 
         if s.inputs >= inputs:
             write_tiles(b, t, s, block, (0, inputs), finish)
             return
-        sums = b.alloc((padded(t.m, s.m), padded(s.rows * s.columns, s.tile)), t.total)
-        b.fill(sums, (padded(t.m, s.m), padded(s.rows * s.columns, s.tile)), t.total)
+        shape = padded(t.m, s.rows_of_tile), padded(s.rows * s.columns, s.tile)
+        shape = in_order(s, shape)
+        sums = b.alloc(shape, t.total)
+        b.fill(sums, shape, t.total)
         with b.loop(-(-inputs // s.inputs)) as term_block:
             first = b.mul(term_block, s.inputs)
             write_tiles(b, t, s, block, (first, part(b, first, s.inputs, inputs)), sums)
@@ -112,7 +113,14 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) 
             b.loop(t.m) as m,
             columns_of(b, block, s) as (column,),
         ):
-            finish_column(b, t, block, m, column, b.load(sums, [m, column]), finish)
+            finish_column(b, t, block, m, column, b.load(sums, in_order(s, (m, column))), finish)
+
+
+def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
+    """Return what is of rows of lhs and what is of columns in the order of vectors: that of which
+    lanes are comes last."""
+    first, second = pair
+    return (second, first) if s.by_rows else (first, second)
 
 
 def part(b: KernelBuilder, first: Index, extent: int, whole: int) -> Index:
@@ -172,7 +180,7 @@ def write_tiles(
     if block.panel is not None:
         pack_columns(b, t, s, block, terms)
     count = b.mul(block.rows, block.columns)
-    loops = [ceildiv(b, count, s.tile), -(-t.m // s.m)]
+    loops = [ceildiv(b, count, s.tile), -(-t.m // s.rows_of_tile)]
     if not s.lhs_inside:
         loops.reverse()
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
@@ -191,25 +199,31 @@ def write_tile(
     result: Finish | SSAValue,
 ) -> None:
     """Write the loop over terms of a tile, its sums in registers."""
-    first_m, first = b.mul(m_tile, s.m), b.mul(column_tile, s.tile)
+    first_m, first = b.mul(m_tile, s.rows_of_tile), b.mul(column_tile, s.tile)
     shape = (s.m, s.vectors, s.lanes)
     kinds = [UNROLLED, UNROLLED, VECTORIZED]
     sums = b.alloc(shape, t.total, "local")
     count = b.mul(block.rows, block.columns)
 
-    def column(v: Index, lane: Index) -> Index:
-        return b.add(b.add(first, b.mul(v, s.lanes)), lane)
+    def places(i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
+        """Return the row of lhs and the column in the tile of a sum."""
+        return in_order(s, (i, b.add(b.mul(v, s.lanes), lane)))
 
-    with b.nest(shape, kinds) as (i, v, lane):
-        if not callable(result):
-            start = b.load(result, [b.add(first_m, i), column(v, lane)])
-        else:
+    def at(i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
+        """Return the row of lhs and the column in the block of a sum."""
+        row, column = places(i, v, lane)
+        return b.add(first_m, row), b.add(first, column)
+
+    with b.nest(shape, kinds) as index:
+        if callable(result):
             start = b.number(0, t.total)
-        b.store(start, sums, [i, v, lane])
+        else:
+            start = b.load(result, in_order(s, at(*index)))
+        b.store(start, sums, index)
 
     def add_product(i: Index, v: Index, lane: Index, k: Index, right: SSAValue) -> None:
         if t.weights is not None and t.weights.is_lhs:
-            left = read_weights(b, t, block, m_tile, k, i)
+            left = read_weights(b, t, block, m_tile, k, places(i, v, lane)[0])
         else:
             m = b.add(first_m, i)
             # Rows beyond the last one repeat it: their sums are not used.
@@ -221,39 +235,43 @@ def write_tile(
     taps = t.terms[1:]
     if block.panel is not None:
         with b.loop(b.mul(inputs, prod(taps))) as k, b.nest(shape, kinds) as (i, v, lane):
-            right = b.load(block.panel, [k, column(v, lane)])
+            right = b.load(block.panel, [k, at(i, v, lane)[1]])
             add_product(i, v, lane, b.add(b.mul(first_input, prod(taps)), k), right)
     elif t.weights is not None and not t.weights.is_lhs:
         tile = b.add(b.floordiv(block.first_column, s.tile), column_tile)
         with b.loop(inputs) as k, b.nest(shape, kinds) as (i, v, lane):
             k = b.add(first_input, k)
-            place = b.add(b.mul(v, s.lanes), lane)
+            place = places(i, v, lane)[1]
             add_product(i, v, lane, k, read_weights(b, t, block, tile, k, place))
     else:
         with b.loop(inputs) as channel, b.loops(taps) as tap:
-            indices = [channel, *tap]
+            indices = [b.add(first_input, channel), *tap]
             with b.nest(shape, kinds) as (i, v, lane):
-                with b.when(below(b, column(v, lane), count, s.tile)):
-                    at = b.add(block.first_column, column(v, lane))
+                column = at(i, v, lane)[1]
+                with b.when(below(b, column, count, s.tile)):
                     row = b.unflat(block.first_row, t.rows) if t.rows else []
-                    right = t.rhs(b, block.batch, indices, row, at)
+                    source = b.add(block.first_column, column)
+                    right = t.rhs(b, block.batch, indices, row, source)
                     add_product(i, v, lane, b.flat(indices, t.terms), right)
     if not callable(result):
-        with b.nest(shape, kinds) as (i, v, lane):
-            place = [b.add(first_m, i), column(v, lane)]
-            b.store(b.load(sums, [i, v, lane]), result, place)
+        with b.nest(shape, kinds) as index:
+            b.store(b.load(sums, index), result, in_order(s, at(*index)))
         return
     # A copy: the loops below index sums by variables, which would keep them in memory.
     copy = b.alloc(shape, t.total, "local")
     with b.nest(shape, kinds) as index:
         b.store(b.load(sums, index), copy, index)
-    with b.nest(shape, [ForKind.SERIAL, ForKind.SERIAL, VECTORIZED]) as (i, v, lane):
-        m, at = b.add(first_m, i), column(v, lane)
+    # Columns innermost: they are next to each other in the result.
+    order = (1, 2, 0) if s.by_rows else (0, 1, 2)
+    inner = [ForKind.SERIAL, ForKind.SERIAL, VECTORIZED]
+    with b.nest([shape[axis] for axis in order], inner) as variables:
+        index = [variables[order.index(axis)] for axis in range(3)]
+        m, column = at(*index)
         with (
-            b.when([] if t.m % s.m == 0 else [b.less(m, t.m)]),
-            b.when(below(b, at, count, s.tile)),
+            b.when([] if t.m % s.rows_of_tile == 0 else [b.less(m, t.m)]),
+            b.when(below(b, column, count, s.tile)),
         ):
-            finish_column(b, t, block, m, at, b.load(copy, [i, v, lane]), result)
+            finish_column(b, t, block, m, column, b.load(copy, index), result)
 
 
 def read_weights(
