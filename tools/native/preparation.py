@@ -31,7 +31,7 @@ from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from ...passmanager.sequential import Sequential
-from .expansion import expand_math
+from .math import expand_math
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
