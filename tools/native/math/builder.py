@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.builtin import VectorType, f32, f64, i1
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import f32, f64, i1
+from xdsl.ir import SSAValue
 
-from ..arithmetic import Arithmetic, element_of
+from ..arithmetic import Arithmetic, element_of, is_vector
 
 __all__ = ["Expansion", "MathBuilder", "in_f64"]
 
@@ -78,7 +78,7 @@ class MathBuilder(Arithmetic):
         """Return `rare` where the condition holds, else `usual`. A scalar or a vector of one
         dimension branches around the computation of `rare` if no lane needs it."""
         some = condition
-        if isinstance(condition.type, VectorType):
+        if is_vector(condition.type):
             if len(condition.type.get_shape()) != 1:
                 return self.select(condition, rare(self), usual)
             kind = vector.CombiningKindAttr(vector.CombiningKindFlag.OR)
@@ -87,11 +87,9 @@ class MathBuilder(Arithmetic):
                     operands=[condition], result_types=[i1], properties={"kind": kind}
                 )
             )
-        blocks = [Block([scf.YieldOp(usual)]) for _ in range(2)]
-        end = blocks[0].last_op
-        assert end is not None
-        result = self.insert(scf.IfOp(some, [usual.type], *(Region(block) for block in blocks)))
-        end.location = self._op.location
+        end, otherwise = scf.YieldOp(usual), scf.YieldOp(usual)
+        result = self.insert(scf.IfOp(some, [usual.type], [end], [otherwise]))
+        end.location = otherwise.location = self._op.location
         build = MathBuilder(end)
         end.operands[0] = build.select(condition, rare(build), usual)
         return result

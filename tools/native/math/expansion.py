@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ModuleOp, f32, f64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
 from ....passmanager.ir.walk import walk

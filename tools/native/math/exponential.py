@@ -19,8 +19,8 @@ __all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "expm1", "sinh", "tanh"]
 
 LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
-EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5)
-"""(e^r - 1 - r) / r^2; the error of e^r is 2^-28."""
+EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5, 1.0, 1.0)
+"""e^r with an error of 2^-28"""
 EXPM1 = (0.00139176194, 0.0083670998, 0.041666612, 0.16666539, 0.5)
 """(e^r - 1 - r) / r^2; the relative error of e^r - 1 is 2^-26."""
 SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
@@ -34,8 +34,7 @@ def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
     low = build.where(x, "olt", -104.0, -104.0, x)
     n, bits = build.nearest(build.mul(low, log2(e)))
     y = _scaled(build, build.without(low, n, LN2), bits, build.compare(x, "olt", -86.0))
-    # The greatest x with a finite result. A NaN becomes the product, too.
-    return build.where(x, "ugt", 88.7228317, build.mul(x, inf), y)
+    return _overflowing(build, x, 88.7228317, y)
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
@@ -44,13 +43,12 @@ def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
     n, bits = build.nearest(low)
     r = build.mul(build.sub(low, n), log(2))
     y = _scaled(build, r, bits, build.compare(x, "olt", -124.0))
-    return build.where(x, "uge", 128.0, build.mul(x, inf), y)
+    return _overflowing(build, x, 127.999992, y)
 
 
 def _scaled(build: MathBuilder, r: SSAValue, n: SSAValue, small: SSAValue) -> SSAValue:
     """Return `2^n * e^r`, given the low bits of n. If n < -124, it must be `small`."""
-    p = build.polynomial(r, EXP)
-    y = build.add(build.add(build.mul(p, build.mul(r, r)), r), 1.0)
+    y = build.polynomial(r, EXP)
     # Adding n to the exponent gives wrong bits for denormal results: compute 2^64 times those.
     power = build.integer(arith.ShLIOp, n, 23)
     power = build.select(small, build.integer(arith.AddiOp, power, 64 << 23), power)
@@ -58,8 +56,13 @@ def _scaled(build: MathBuilder, r: SSAValue, n: SSAValue, small: SSAValue) -> SS
     return build.select(small, build.mul(y, 2.0**-64), y)
 
 
+def _overflowing(build: MathBuilder, x: SSAValue, greatest: float, y: SSAValue) -> SSAValue:
+    """Return y, or infinity if x is above `greatest`, or x if it is NaN."""
+    return build.where(x, "ugt", greatest, build.where(x, "olt", inf, inf, x), y)
+
+
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 2 ulp."""
+    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 3 ulp."""
     size = build.abs(x)
     # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + tanh(x)`, which
     # is nearly 0, by large numbers. For 2x = 20, q and q + 2 are the same number.

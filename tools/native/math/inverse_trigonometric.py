@@ -3,7 +3,7 @@ with the coefficients rounded one after the other."""
 
 from __future__ import annotations
 
-from math import inf, pi
+from math import pi
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
@@ -14,36 +14,47 @@ __all__ = ["acos", "asin", "atan", "atan2"]
 
 ASIN = (0.0422198251, 0.0241481233, 0.0454766601, 0.0749524906, 0.166667536)
 """(asin(x) / x - 1) / x^2 as a function of x^2 for x <= 1/2; the error of asin(x) is 2^-27."""
-ATAN = (-0.00181873341, 0.0110290246, -0.0313945226, 0.058178097, -0.084164612)
-ATAN = (*ATAN, 0.109566577, -0.142650917, 0.199986264, -0.333333015)
+ATAN = (
+    -0.00181873341,
+    0.0110290246,
+    -0.0313945226,
+    0.058178097,
+    -0.084164612,
+    0.109566577,
+    -0.142650917,
+    0.199986264,
+    -0.333333015,
+)
 """(atan(x) / x - 1) / x^2 as a function of x^2 for x <= 1; the error of atan(x) is 2^-28."""
 PI_2_REST = -4.37113883e-8
 """pi/2 - f32(pi/2)"""
 
 
-def _asin_of_half(build: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """Return whether |x| > 1/2, and asin(x), or if so, asin(sqrt((1 - |x|) / 2)). That is half of
-    acos(|x|)."""
+def _asin_of_half(build: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Return whether |x| > 1/2, and asin(s) as a sum of s and a rest. If |x| > 1/2, s is
+    sqrt((1 - |x|) / 2), so that asin(s) is half of acos(|x|); else s is x."""
     size = build.abs(x)
     is_large = build.compare(size, "ogt", 0.5)
     half = build.mul(build.sub(build.number(1.0, x), size), 0.5)
     square = build.select(is_large, half, build.mul(x, x))
-    root = build.select(is_large, build.sqrt(half), x)
-    p = build.mul(square, build.polynomial(square, ASIN))
-    return is_large, build.add(root, build.mul(root, p))
+    s = build.select(is_large, build.sqrt(half), x)
+    return is_large, s, build.mul(s, build.mul(square, build.polynomial(square, ASIN)))
 
 
 def asin(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Return `pi/2 - acos(x)` for large x. The error is at most 2 ulp."""
-    is_large, y = _asin_of_half(build, x)
-    rest = build.sub(build.add(y, y), PI_2_REST)
-    far = build.sub(build.number(pi / 2, x), rest)
-    return build.select(is_large, build.copysign(far, x), y)
+    is_large, s, rest = _asin_of_half(build, x)
+    # Subtracting from pi/4 first gives smaller numbers, and so smaller rounding errors.
+    far = build.sub(build.number(pi / 4, x), build.add(s, s))
+    far = build.sub(far, build.sub(build.add(rest, rest), PI_2_REST))
+    far = build.add(far, pi / 4)
+    return build.select(is_large, build.copysign(far, x), build.add(s, rest))
 
 
 def acos(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Return `pi/2 - asin(x)` for small x. The error is at most 2 ulp."""
-    is_large, y = _asin_of_half(build, x)
+    is_large, s, rest = _asin_of_half(build, x)
+    y = build.add(s, rest)
     twice = build.add(y, y)
     opposite = build.sub(build.number(pi, x), build.sub(twice, 2 * PI_2_REST))
     far = build.where(x, "olt", 0.0, opposite, twice)
@@ -70,7 +81,7 @@ def atan(build: MathBuilder, x: SSAValue) -> SSAValue:
 
 def atan2(build: MathBuilder, y: SSAValue, x: SSAValue) -> SSAValue:
     """Return the angle of (x, y): `atan(|y| / |x|)` or `pi/2 - atan(|x| / |y|)` in the first
-    quadrant, reflected into the others. The error is at most 3 ulp."""
+    quadrant, reflected into the others. The error is at most 2 ulp."""
     height, width = build.abs(y), build.abs(x)
     steep = build.compare(height, "ogt", width)
     above, below = build.select(steep, width, height), build.select(steep, height, width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, log2, log10, nan
+from math import inf, log2, nan
 from math import log as log_of
 
 from xdsl.dialects import arith
