@@ -51,50 +51,65 @@ REFERENCES: dict[str, Callable[..., Array]] = {
     "powf": np.power,
 }
 LANES = 16
-LIMITS = [0.0, 1e-45, 1.17549435e-38, 0.5, 1, 1.5, 2, 3, 9.02, 2.0**24, 1e30, 3.4e38, math.inf]
-ODD = [
-    88.72283,
-    88.72284,
-    87.4,
-    103.9,
-    104,
-    126,
-    127.99999,
-    128,
-    149,
-    149.5,
-    151,
-    0.85,
-    3.92,
-    1e-20,
-]
-SPECIAL = np.array([s * x for s in (1, -1) for x in [*LIMITS, *ODD]] + [math.nan], np.float32)
+NEAR_LIMITS = [87.4, 88.72283, 88.72284, 103.9, 104, 126, 127.99999, 128, 149, 149.5, 151]
+SIZES = [0.0, 1e-45, 1.17549435e-38, 1e-20, 0.5, 0.85, 1, 1.5, 2, 3, 3.92, 9.02, *NEAR_LIMITS]
+SPECIAL = np.array(
+    [s * x for s in (1, -1) for x in (*SIZES, 2.0**24, 1e30, 3.4e38, math.inf, math.nan)],
+    np.float32,
+)
 RNG = np.random.default_rng(0)
 
 
 def evaluate(op: str, operands: Sequence[Array], shape: Sequence[int] = (LANES,)) -> Array:
     """Apply an operation of `math` to vectors of the given shape, or to scalars if it is ()."""
-    size = operands[0].size
-    element = {"f": "f", "i": "i"}[operands[0].dtype.kind] + str(8 * operands[0].itemsize)
-    buffer = f"memref<{'x'.join(map(str, (size // math.prod(shape), *shape)))}x{element}>"
+    arrays = [operand.reshape(-1, *shape) for operand in operands]
+    element = arrays[0].dtype.kind + str(8 * arrays[0].itemsize)
+    buffer = f"memref<{'x'.join(map(str, arrays[0].shape))}x{element}>"
     value = f"vector<{'x'.join(map(str, shape))}x{element}>" if shape else element
-    dialect, suffix = ("vector", f", {value}") if shape else ("memref", "")
-    names = [f"x{i}" for i in range(len(operands))]
-    at = f"[{', '.join(['%i', *['%c0'] * len(shape)])}] : {buffer}{suffix}"
+    numbers = range(len(arrays))
     module = f"""
-      tir.prim_func @main({"".join(f"%{name}: {buffer}, " for name in names)}%y: {buffer})
+      tir.prim_func @main({"".join(f"%x{k}: {buffer}, " for k in numbers)}%y: {buffer})
           attributes {{tir.outputs = 1 : i64}} {{
         %c0 = arith.constant 0 : index
-        %n = arith.constant {size // math.prod(shape)} : index
+        %n = arith.constant {len(arrays[0])} : index
+        %zero = arith.constant 0.0 : f32
         tir.for %i = %c0 extent %n {{
-          {chr(10).join(f"%v{name} = {dialect}.load %{name}{at}" for name in names)}
-          %r = math.{op} {", ".join(f"%v{name}" for name in names)} : {value}
-          {dialect}.store %r, %y{at}
+          {"".join(load(f"%v{k}", f"%x{k}", buffer, value, len(shape)) for k in numbers)}
+          %r = math.{op} {", ".join(f"%v{k}" for k in numbers)} : {value}
+          {store("%r", "%y", buffer, value, len(shape))}
         }}
       }}"""
-    arrays = [operand.reshape(-1, *shape) for operand in operands]
     (y,) = compile_module(parse_module(make_ir_context(), module, "x.mlir"))(*arrays)
     return y.reshape(operands[0].shape)
+
+
+ROWS = "permutation_map = affine_map<(d0, d1, d2) -> (d1, d2)>, in_bounds = [true, true]"
+
+
+def load(name: str, source: str, buffer: str, value: str, rank: int) -> str:
+    """Return the text of an operation that loads a scalar or vector."""
+    match rank:
+        case 0:
+            return f"{name} = memref.load {source}[%i] : {buffer}\n"
+        case 1:
+            return f"{name} = vector.load {source}[%i, %c0] : {buffer}, {value}\n"
+        case _:
+            return f"""{name} = "vector.transfer_read"({source}, %i, %c0, %c0, %zero)
+              <{{{ROWS}, operandSegmentSizes = array<i32: 1, 3, 1, 0>}}>
+              : ({buffer}, index, index, index, f32) -> {value}\n"""
+
+
+def store(name: str, target: str, buffer: str, value: str, rank: int) -> str:
+    """Return the text of an operation that stores a scalar or vector."""
+    match rank:
+        case 0:
+            return f"memref.store {name}, {target}[%i] : {buffer}"
+        case 1:
+            return f"vector.store {name}, {target}[%i, %c0] : {buffer}, {value}"
+        case _:
+            return f""""vector.transfer_write"({name}, {target}, %i, %c0, %c0)
+              <{{{ROWS}, operandSegmentSizes = array<i32: 1, 1, 3, 0>}}>
+              : ({value}, {buffer}, index, index, index) -> ()"""
 
 
 def reference(op: str, operands: Sequence[Array]) -> Array:
@@ -157,7 +172,7 @@ def test_error(processor: str, op: str):
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 8)], ids=str)
-@pytest.mark.parametrize("op", BOUNDS)
+@pytest.mark.parametrize("op", ["atan2", "exp", "log10", "powf", "sin", "tan"])
 def test_scalars_and_vectors_of_other_shapes(op: str, shape: tuple[int, ...]):
     operands = [operand[: 48 * 256] for operand in operands_of(op, 1 << 14)]
     check(op, operands, BOUNDS[op], shape)
