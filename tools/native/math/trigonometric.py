@@ -32,10 +32,10 @@ LARGE = 2.0**24
 TWO_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163AB
 """floor(2/pi * 2^224)"""
 DIGITS = 29
-"""The bits of 2/pi in one part: their product with the 24 bits of an f32 is exact in f64."""
-PARTS = tuple(
-    ldexp((TWO_PI >> 224 - DIGITS * (i + 1)) % (1 << DIGITS), -DIGITS * (i + 1)) for i in range(7)
-)
+"""The bits of 2/pi in one part: the product with the 24 bits of an f32 is exact in f64."""
+PARTS = tuple(ldexp((TWO_PI >> 224 - DIGITS * i) % (1 << DIGITS), -DIGITS * i) for i in range(1, 8))
+WINDOW = 4
+"""The number of parts that one argument is multiplied by."""
 
 Reduced: TypeAlias = tuple[SSAValue, SSAValue]
 """r, and an integer with the low bits of n."""
@@ -49,26 +49,39 @@ def _reduce(build: MathBuilder, x: SSAValue) -> Reduced:
 
 
 def _reduce_large(build: MathBuilder, x: SSAValue) -> Reduced:
-    """Reduce an argument whose product with 2/pi has a large integer part, of which only the last
-    two bits matter (Payne and Hanek).
+    """Reduce an argument above LARGE (Payne and Hanek): only the last two bits of the integer part
+    of x * 2/pi matter.
 
-    The products with the parts of 2/pi are exact. Each is reduced to [-4, 4] by subtracting a
-    multiple of 8, and their sum is computed with its rounding errors.
+    If |x| >= 2^54, its product with the first part of 2/pi is a multiple of 4, and is left out; if
+    |x| >= 2^83, also that with the second, and so on. The products with the parts that follow are
+    exact, and four of them have all bits down to 2^-62.
     """
-    total, error = build.mul(x, 0.0), build.mul(x, 0.0)
+    size = build.abs(x)
+    window = [build.number(part, x) for part in PARTS[:WINDOW]]
+    for first in range(1, len(PARTS) - WINDOW + 1):
+        beyond = build.compare(size, "oge", 2.0 ** (25 + DIGITS * first))
+        window = [build.select(beyond, PARTS[first + i], part) for i, part in enumerate(window)]
+    first, *rest = (build.mul(x, part) for part in window)
+    # The product may have 54 bits before the point: keep those that are in the sum below.
     eights = 1.5 * 2.0**55
-    for part in PARTS:
-        term = build.mul(x, part)
-        rest = build.sub(term, build.sub(build.add(term, eights), eights))
-        # A larger product is a multiple of 4, as it has only 53 bits.
-        rest = build.where(build.abs(term), "oge", 2.0**54, 0.0, rest)
-        # Knuth's TwoSum
-        sum = build.add(total, rest)
-        virtual = build.sub(sum, total)
-        lost = build.add(build.sub(total, build.sub(sum, virtual)), build.sub(rest, virtual))
-        total, error = sum, build.add(error, lost)
+    total = build.sub(first, build.sub(build.add(first, eights), eights))
+    errors: list[SSAValue] = []
+    for term in rest:
+        total, error = _two_sum(build, total, term)
+        errors.append(error)
     n, bits = build.nearest(total)
-    return build.mul(build.add(build.sub(total, n), error), pi / 2), bits
+    r = build.sub(total, n)
+    for error in errors:
+        r = build.add(r, error)
+    return build.mul(r, pi / 2), bits
+
+
+def _two_sum(build: MathBuilder, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Return the sum and its rounding error (Knuth)."""
+    sum = build.add(a, b)
+    added = build.sub(sum, a)
+    error = build.add(build.sub(a, build.sub(sum, added)), build.sub(b, added))
+    return sum, error
 
 
 Function: TypeAlias = Callable[[MathBuilder, SSAValue, SSAValue], SSAValue]
