@@ -17,8 +17,8 @@ EXP2 = (0.00133712322, 0.00967271999, 0.0555039197, 0.240222216, 0.693147182)
 
 
 def erf(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute an odd polynomial near 0, and far from it `1 - 2^-p(|x|)`. The error is at most 2
-    ulp. The polynomials are minimax approximations by the Remez algorithm."""
+    """Compute an odd polynomial near 0, and far from it `1 - 2^-p(|x|)`. The error is at most
+    1.8 ulp. The polynomials are minimax approximations by the Remez algorithm."""
     size = build.abs(x)
     square = build.mul(x, x)
     near = build.add(size, build.mul(size, build.polynomial(square, NEAR)))

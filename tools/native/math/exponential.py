@@ -20,7 +20,7 @@ __all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "expm1", "sinh", "tanh"]
 LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
 EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5, 1.0, 1.0)
-"""e^r with an error of 2^-28"""
+"""e^r; the error is 2^-28."""
 EXPM1 = (0.00139176194, 0.0083670998, 0.041666612, 0.16666539, 0.5)
 """(e^r - 1 - r) / r^2; the relative error of e^r - 1 is 2^-26."""
 SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
@@ -30,7 +30,7 @@ COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
 
 
 def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `2^n * e^r`. The error is at most 1 ulp, for denormal results too."""
+    """Compute `2^n * e^r`. The error is at most 1.2 ulp, for denormal results too."""
     low = build.where(x, "olt", -104.0, -104.0, x)
     n, bits = build.nearest(build.mul(low, log2(e)))
     y = _scaled(build, build.without(low, n, LN2), bits, build.compare(x, "olt", -86.0))
@@ -38,7 +38,7 @@ def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `2^n * e^(r * log(2))`. The error is at most 1 ulp, for denormal results too."""
+    """Compute `2^n * e^(r * log(2))`. The error is at most 1.2 ulp, for denormal results too."""
     low = build.where(x, "olt", -151.0, -151.0, x)
     n, bits = build.nearest(low)
     r = build.mul(build.sub(low, n), log(2))
@@ -49,7 +49,7 @@ def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
 def _scaled(build: MathBuilder, r: SSAValue, n: SSAValue, small: SSAValue) -> SSAValue:
     """Return `2^n * e^r`, given the low bits of n. If n < -124, it must be `small`."""
     y = build.polynomial(r, EXP)
-    # Adding n to the exponent gives wrong bits for denormal results: compute 2^64 times those.
+    # Adding n to the exponent gives wrong bits for a denormal result: compute 2^64 times that.
     power = build.integer(arith.ShLIOp, n, 23)
     power = build.select(small, build.integer(arith.AddiOp, power, 64 << 23), power)
     y = build.of_bits(build.integer(arith.AddiOp, build.bits(y), power), f32)
@@ -62,7 +62,7 @@ def _overflowing(build: MathBuilder, x: SSAValue, greatest: float, y: SSAValue) 
 
 
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 3 ulp."""
+    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 2.6 ulp."""
     size = build.abs(x)
     # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + tanh(x)`, which
     # is nearly 0, by large numbers. For 2x = 20, q and q + 2 are the same number.
@@ -75,7 +75,7 @@ def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
     return build.copysign(build.div(q, build.add(q, 2.0)), x)
 
 
-# In f64. The result is rounded to f32 with an error that is hardly more than 0.5 ulp.
+# In f64. Rounded to f32, the results have an error of at most 0.52 ulp.
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Sine, cosine and tangent, computed in f64. The result is rounded to f32 with an error that is
-hardly more than 0.5 ulp, for large arguments too.
+"""Sine, cosine and tangent, computed in f64. Rounded to f32, the results have an error of at most
+0.52 ulp, for large arguments too.
 
 Arguments are reduced to `x = n * pi/2 + r` with |r| <= pi/4. Polynomials are minimax approximations
 by the Remez algorithm.
@@ -29,11 +29,13 @@ PI_2 = 0x1921FB54442D18469898CC51701B839A252049C1
 FACTORS = (ldexp(PI_2 >> 128, -28), ldexp(PI_2 & ((1 << 128) - 1), -156))
 """pi/2 in two parts. The first has 29 bits, so its product with an integer below 2^24 is exact."""
 LARGE = 2.0**24
-TWO_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163AB
+TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163AB
 """floor(2/pi * 2^224)"""
 DIGITS = 29
 """The bits of 2/pi in one part: the product with the 24 bits of an f32 is exact in f64."""
-PARTS = tuple(ldexp((TWO_PI >> 224 - DIGITS * i) % (1 << DIGITS), -DIGITS * i) for i in range(1, 8))
+PARTS = tuple(
+    ldexp((TWO_OVER_PI >> 224 - DIGITS * i) % (1 << DIGITS), -DIGITS * i) for i in range(1, 8)
+)
 WINDOW = 4
 """The number of parts that one argument is multiplied by."""
 
@@ -42,8 +44,8 @@ Reduced: TypeAlias = tuple[SSAValue, SSAValue]
 
 
 def _reduce(build: MathBuilder, x: SSAValue) -> Reduced:
-    """Reduce an argument of at most LARGE (Cody and Waite). If n is not 0, |r| is at least 2^-32
-    and its error less than 2^-60."""
+    """Reduce an argument of at most LARGE (Cody and Waite). If n is not 0, |r| is at least 2^-30
+    (for all numbers of f32), and its error at most 2^-57."""
     n, bits = build.nearest(build.mul(x, 2 / pi))
     return build.without(x, n, FACTORS), bits
 
@@ -78,10 +80,10 @@ def _reduce_large(build: MathBuilder, x: SSAValue) -> Reduced:
 
 def _two_sum(build: MathBuilder, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
     """Return the sum and its rounding error (Knuth)."""
-    sum = build.add(a, b)
-    added = build.sub(sum, a)
-    error = build.add(build.sub(a, build.sub(sum, added)), build.sub(b, added))
-    return sum, error
+    total = build.add(a, b)
+    added = build.sub(total, a)
+    error = build.add(build.sub(a, build.sub(total, added)), build.sub(b, added))
+    return total, error
 
 
 Function: TypeAlias = Callable[[MathBuilder, SSAValue, SSAValue], SSAValue]
