@@ -30,7 +30,7 @@ from ...dialects.relax.logical import (
 from ..arrays import Array
 from .table import Semantics, on_arrays
 
-__all__ = ["BINARY", "divide"]
+__all__ = ["BINARY", "divide", "power"]
 
 
 def divide(lhs: Array, rhs: Array) -> Array:
@@ -41,12 +41,15 @@ def divide(lhs: Array, rhs: Array) -> Array:
 
 
 def power(lhs: Array, rhs: Array) -> Array:
-    """Return the power; for integers and a negative exponent, truncated toward zero.
+    """Return the power, of floats as IEEE 754 defines `pow`; for integers and a negative exponent,
+    truncated toward zero.
 
     That is 0 unless the base is 1 or -1.
     """
     if np.issubdtype(lhs.dtype, np.floating):
-        return lhs**rhs
+        # For an exponent of 0.5 numpy may take the square root: that of -0 is -0, of -inf NaN.
+        differs = (rhs == 0.5) & ((lhs == 0) | np.isinf(lhs))
+        return np.where(differs, np.abs(lhs), lhs) ** rhs
     inverse = np.where(np.abs(lhs) == 1, lhs ** (rhs & 1), 0)
     return np.where(rhs < 0, inverse, lhs ** np.maximum(rhs, 0))
 

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ..arrays import array_of, bounds, dtype_of
+from ..relax.binary import power
 from ..relax.elementwise import with_bits
 from ..relax.unary import erf
 from .table import Array, Compute, Semantics, element_type
@@ -188,7 +189,7 @@ def identity(_: Operation, value: Array) -> object:
 
 def float_power(base: Array, exponent: Array) -> object:
     """Raise a float to an integer power."""
-    return np.power(base, np.asarray(exponent, np.asarray(base).dtype))
+    return power(base, np.asarray(exponent, np.asarray(base).dtype))
 
 
 def bitwise(function: Callable[[int, int], int]) -> Compute:
@@ -295,12 +296,12 @@ ARITHMETIC: Semantics = {
     math.FloorOp: elementwise(np.floor),
     math.FmaOp: elementwise(fma),
     math.FPowIOp: elementwise(float_power),
-    math.IPowIOp: elementwise(np.power),
+    math.IPowIOp: elementwise(power),
     math.LogOp: elementwise(np.log),
     math.Log10Op: elementwise(np.log10),
     math.Log1pOp: elementwise(np.log1p),
     math.Log2Op: elementwise(np.log2),
-    math.PowFOp: elementwise(np.power),
+    math.PowFOp: elementwise(power),
     math.RoundOp: elementwise(round_away),
     math.RoundEvenOp: elementwise(np.rint),
     math.RsqrtOp: elementwise(rsqrt),

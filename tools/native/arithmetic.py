@@ -19,22 +19,23 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-__all__ = ["Arithmetic", "element_of", "with_element"]
+__all__ = ["Arithmetic", "element_of", "is_vector", "with_element"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 def element_of(type: Attribute) -> Attribute:
     """Return the type of one lane of a vector, or `type` itself if it is not a vector."""
-    return type.element_type if _is_vector(type) else type
+    return type.element_type if is_vector(type) else type
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """Return `element`, or if `type` is a vector, a vector of `element` with the same shape."""
-    return VectorType(element, type.shape, type.scalable_dims) if _is_vector(type) else element
+    return VectorType(element, type.shape, type.scalable_dims) if is_vector(type) else element
 
 
-def _is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+def is_vector(type: Attribute) -> TypeIs[VectorType[Attribute]]:
+    """Return whether `type` is a vector type."""
     return isinstance(type, VectorType)
 
 
@@ -123,7 +124,7 @@ class Arithmetic:
         else:
             assert isinstance(element, AnyFloat)
             number = FloatAttr(x, element)
-        if not _is_vector(type):
+        if not is_vector(type):
             return self.insert(arith.ConstantOp(number))
         return self.insert(
             arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type, [number.value.data]))  # pyright: ignore

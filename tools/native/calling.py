@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -36,6 +36,10 @@ INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[repor
     64: ctypes.c_int64,
 }
 ALIGNMENT = 64
+"""The bytes of a cache line."""
+LARGE = 1 << 14
+"""The bytes from which on aligned arrays gain more than their alignment costs."""
+NOTHING = ctypes.c_char * 0
 
 
 def number_type(name: str, type: Attribute) -> Number:
@@ -79,26 +83,25 @@ class Buffer:
         self.is_bf16 = isinstance(element, BFloat16Type)
         self.stored = np.dtype(np.uint16) if self.is_bf16 else self.dtype
         """The dtype of the elements in memory, as machine code reads and writes them."""
+        self._empty, self._array = np.empty, np.ndarray
+        size = prod(self.shape) * self.stored.itemsize
+        self._padded = size + ALIGNMENT if size >= LARGE else 0
 
     def new(self) -> Array:
-        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes."""
-        import numpy as np
-
-        size = prod(self.shape) * self.stored.itemsize
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        start = -address(memory) % ALIGNMENT
-        return memory[start : start + size].view(self.stored).reshape(self.shape)
+        """Allocate an uninitialized array for the parameter; if it is large, it is aligned to
+        `ALIGNMENT` bytes."""
+        if not self._padded:
+            return self._empty(self.shape, self.stored)
+        memory = self._empty(self._padded, "u1")
+        return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
     def is_in_memory(self, value: object) -> bool:
         """Return whether `value` is an array that can be passed without a copy. A quick test:
         False also for some arrays that `in_memory` would return as they are."""
-        import numpy as np
-
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, self._array) or self.is_bf16:
             return False
-        array = cast("Array", value)
-        fits = array.dtype == self.stored == self.dtype and array.shape == self.shape
-        return fits and array.flags.carray
+        fits = value.dtype == self.stored and value.shape == self.shape
+        return fits and value.flags.carray
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
         """Return the elements contiguous in row-major order, in the type that machine code uses;
@@ -114,14 +117,19 @@ class Buffer:
     def from_memory(self, memory: Array) -> Array:
         """Return `memory` as an array for the caller: bf16, which is stored as bits, becomes
         f32."""
+        if not self.is_bf16:
+            return memory
         from ...interpreters.arrays import widen_bf16
 
-        return widen_bf16(memory) if self.is_bf16 else memory
+        return widen_bf16(memory)
 
 
 def address(array: Array) -> int:
     """Return the address of the first element."""
-    return array.__array_interface__["data"][0]
+    try:  # twice as fast, but for writable contiguous arrays only
+        return ctypes.addressof(NOTHING.from_buffer(array))
+    except (TypeError, ValueError):
+        return array.__array_interface__["data"][0]
 
 
 def descriptor(memory: Array) -> ctypes.Array[ctypes.c_int64]:

@@ -125,11 +125,14 @@ class NativeFunction:
         constants: list[Array],
         compile_seconds: float,
     ) -> None:
+        import numpy as np
+
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
         self._function = function
         self._keeps = code, constants
         self._passed: Callable[[Array], object] = address if by_pointer else descriptor
+        self._array = np.ndarray
         inputs = len(parameters) - output_count(function)
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
@@ -143,8 +146,10 @@ class NativeFunction:
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(
-            isinstance(p, Buffer) and p.is_in_memory(a)
-            for p, a in zip(self._inputs, arguments, strict=True)
+            [
+                isinstance(p, Buffer) and p.is_in_memory(a)
+                for p, a in zip(self._inputs, arguments, strict=True)
+            ]
         ):
             return self._run(arguments)
         given = check_arguments(self._function, cast("tuple[Value, ...]", arguments))
@@ -164,8 +169,7 @@ class NativeFunction:
         """Call the code with the arrays and numbers as it stores them, and allocate the results."""
         outputs = [p.new() for p in self._outputs]
         passed = [
-            self._passed(cast("Array", value)) if isinstance(p, Buffer) else value
-            for p, value in zip(self._inputs, inputs, strict=True)
+            self._passed(value) if isinstance(value, self._array) else value for value in inputs
         ]
         self._call(*passed, *map(self._passed, outputs))
-        return tuple(p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True))
+        return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])

@@ -30,8 +30,8 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
-from .expansion import expand_math
 from .lowering import complete_lowering, is_lowered
+from .math import expand_math
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:

@@ -97,6 +97,7 @@ def to_llvm(by_pointer: bool) -> list[str]:
         "canonicalize",
         "cse",
         "arith-expand",
+        "convert-math-to-funcs",  # math.ipowi
         "convert-vector-to-scf{full-unroll=true}",
         "convert-scf-to-cf",
         "expand-strided-metadata",

@@ -7,7 +7,7 @@ least integer divided by -1 gives itself, a shift by more than the width shifts 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import inf, log
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32, f64
@@ -201,7 +201,8 @@ def power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 
 
 def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
-    """Return a float to the power of a constant."""
+    """Return a float to the power of a constant. The results are those of `math.powf`, as IEEE 754
+    defines it."""
     match exponent:
         case 1:
             return base
@@ -211,8 +212,18 @@ def power_of(b: KernelBuilder, base: SSAValue, exponent: float) -> SSAValue:
             return multiply(b, multiply(b, base, base), base)
         case -1:
             return b.pure(arith.DivfOp, b.number(1.0, base.type), base)
+        case 0.5:
+            return root(b, base)
         case _:
             return b.pure(math.PowFOp, base, b.number(exponent, base.type))
+
+
+def root(b: KernelBuilder, base: SSAValue) -> SSAValue:
+    """Return `pow(base, 0.5)`: the square root, but 0 for -0, and inf for -inf."""
+    infinity = b.number(inf, base.type)
+    result = b.pure(math.SqrtOp, b.pure(arith.AddfOp, base, b.number(0.0, base.type)))
+    is_limit = b.pure(arith.CmpfOp, base, b.number(-inf, base.type), arg="oeq")
+    return b.pure(arith.SelectOp, is_limit, infinity, result)
 
 
 def integer_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:

@@ -106,6 +106,17 @@ def test_log_add_exp_does_not_overflow():
     np.testing.assert_array_equal(run(ops.LogAddExpOp(x, x)), expected)
 
 
+@pytest.mark.parametrize("element", FLOATS, ids=str)
+@pytest.mark.parametrize("exponent", [0.5, [0.5], [0.5] * 6, [[0.5], [0.5]]], ids=str)
+def test_powers_of_one_half(element: Element, exponent: object):
+    """They are those of IEEE 754 `pow`, of which a square root differs for -inf and -0."""
+    x = constant([-math.inf, -0.0, 0.0, math.inf, -4, 4], element)
+    powers = run(ops.PowerOp(x, constant(exponent, element)))
+    expected = np.broadcast_to([math.inf, 0, 0, math.inf, math.nan, 2], powers.shape)
+    np.testing.assert_array_equal(powers, expected)
+    assert not np.signbit(powers[powers == 0]).any()
+
+
 # Integers
 
 

@@ -14,13 +14,11 @@ import pytest
 from support.evaluation import Array
 from support.machine import needs_native
 
-from passline.dialects.tir.target import Target, host
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import compile_module, function
-from passline.tools.native.jit import load_llvm, machine_of, target_machine
+from passline.tools.native import compile_module
 from passline.tools.native.preparation import mlir_text, prepare
 
 pytestmark = needs_native
@@ -54,22 +52,6 @@ ALL = np.arange(1 << 16, dtype=np.uint16)
 """All numbers of 16 bits, as bits."""
 SIGN = 1 << 15
 RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(params=["host", "generic"])
-def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Compile for this processor, or for a generic one, which has only the features common to
-    its family."""
-    triple = load_llvm().get_default_triple()
-    machine = (
-        target_machine(triple, "generic") if request.param == "generic" else machine_of(host())
-    )
-
-    def machine_of_any(_: Target) -> object:
-        return machine
-
-    monkeypatch.setattr(function, "machine_of", machine_of_any)
-    return request.param
 
 
 @pytest.fixture(params=[1, 16])

@@ -82,6 +82,15 @@ def test_known_power(exponent: int):
         check_kernel(ops.PowerOp(x, constant(exponent, element)), 1e-3 if element == f16 else 1e-6)
 
 
+@pytest.mark.parametrize("element", [f16, bf16, f32, f64], ids=str)
+@pytest.mark.parametrize(
+    "exponent", [-1, 0, 0.5, 1, 2, 3, [0.5], [0.5] * 8, -math.inf, math.nan], ids=str
+)
+def test_powers_of_special_numbers(exponent: object, element: Element):
+    x = [-math.inf, -0.0, 0.0, math.inf, -4, 4, 1, math.nan]
+    check_kernel(ops.PowerOp(constant(x, element), constant(exponent, element)))
+
+
 @pytest.mark.parametrize("divisor", [-7, -1, 0, 1, 3])
 @pytest.mark.parametrize("op", [ops.DivideOp, ops.FloorDivideOp, ops.ModOp, ops.FloorModOp])
 def test_known_divisor(op: type[ops.BinaryOp], divisor: int):

@@ -1,0 +1,138 @@
+"""Sine, cosine and tangent, computed in f64. Rounded to f32, the results have an error of at most
+0.52 ulp, for large arguments too.
+
+Arguments are reduced to `x = n * pi/2 + r` with |r| <= pi/4. Polynomials are minimax approximations
+by the Remez algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ldexp, pi
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f64
+from xdsl.ir import SSAValue
+
+from .builder import MathBuilder
+
+__all__ = ["cos", "sin", "tan"]
+
+SIN = (2.7183116575813633e-06, -0.0001983933485305075, 0.008333329385941434, -0.16666666641626965)
+"""(sin(r) / r - 1) / r^2 as a function of r^2; the error of sin(r) is 2^-37."""
+COS = (2.4438451503580277e-05, -0.0013887367515000243, 0.041666646866428805, -0.5)
+"""(cos(r) - 1) / r^2 as a function of r^2; the error of cos(r) is 2^-32."""
+
+PI_2 = 0x1921FB54442D18469898CC51701B839A252049C1
+"""floor(pi/2 * 2^156)"""
+FACTORS = (ldexp(PI_2 >> 128, -28), ldexp(PI_2 & ((1 << 128) - 1), -156))
+"""pi/2 in two parts. The first has 29 bits, so its product with an integer below 2^24 is exact."""
+LARGE = 2.0**24
+TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163AB
+"""floor(2/pi * 2^224)"""
+DIGITS = 29
+"""The bits of 2/pi in one part: the product with the 24 bits of an f32 is exact in f64."""
+PARTS = tuple(
+    ldexp((TWO_OVER_PI >> 224 - DIGITS * i) % (1 << DIGITS), -DIGITS * i) for i in range(1, 8)
+)
+WINDOW = 4
+"""The number of parts that one argument is multiplied by."""
+
+Reduced: TypeAlias = tuple[SSAValue, SSAValue]
+"""r, and an integer with the low bits of n."""
+
+
+def _reduce(build: MathBuilder, x: SSAValue) -> Reduced:
+    """Reduce an argument of at most LARGE (Cody and Waite). If n is not 0, |r| is at least 2^-30
+    (for all numbers of f32), and its error at most 2^-57."""
+    n, bits = build.nearest(build.mul(x, 2 / pi))
+    return build.without(x, n, FACTORS), bits
+
+
+def _reduce_large(build: MathBuilder, x: SSAValue) -> Reduced:
+    """Reduce an argument above LARGE (Payne and Hanek): only the last two bits of the integer part
+    of x * 2/pi matter.
+
+    If |x| >= 2^54, its product with the first part of 2/pi is a multiple of 4, and is left out; if
+    |x| >= 2^83, also that with the second, and so on. The products with the parts that follow are
+    exact, and four of them have all bits down to 2^-62.
+    """
+    size = build.abs(x)
+    window = [build.number(part, x) for part in PARTS[:WINDOW]]
+    for first in range(1, len(PARTS) - WINDOW + 1):
+        beyond = build.compare(size, "oge", 2.0 ** (25 + DIGITS * first))
+        window = [build.select(beyond, PARTS[first + i], part) for i, part in enumerate(window)]
+    first, *rest = (build.mul(x, part) for part in window)
+    # The product may have 54 bits before the point: keep those that are in the sum below.
+    eights = 1.5 * 2.0**55
+    total = build.sub(first, build.sub(build.add(first, eights), eights))
+    errors: list[SSAValue] = []
+    for term in rest:
+        total, error = _two_sum(build, total, term)
+        errors.append(error)
+    n, bits = build.nearest(total)
+    r = build.sub(total, n)
+    for error in errors:
+        r = build.add(r, error)
+    return build.mul(r, pi / 2), bits
+
+
+def _two_sum(build: MathBuilder, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Return the sum and its rounding error (Knuth)."""
+    total = build.add(a, b)
+    added = build.sub(total, a)
+    error = build.add(build.sub(a, build.sub(total, added)), build.sub(b, added))
+    return total, error
+
+
+Function: TypeAlias = Callable[[MathBuilder, SSAValue, SSAValue], SSAValue]
+"""A function of r and n."""
+
+
+def _periodic(function: Function) -> Callable[[MathBuilder, SSAValue], SSAValue]:
+    """Return a function of x, given as a function of r and n."""
+
+    def compute(build: MathBuilder, x: SSAValue) -> SSAValue:
+        return build.rarely(
+            build.compare(build.abs(x), "ogt", LARGE),
+            lambda rare: function(rare, *_reduce_large(rare, x)),
+            function(build, *_reduce(build, x)),
+        )
+
+    return compute
+
+
+def _sine_cosine(build: MathBuilder, r: SSAValue) -> tuple[SSAValue, SSAValue]:
+    square = build.mul(r, r)
+    sine = build.add(build.mul(square, build.polynomial(square, SIN)), 1.0)
+    cosine = build.add(build.mul(square, build.polynomial(square, COS)), 1.0)
+    return build.mul(r, sine), cosine
+
+
+def _is_odd(build: MathBuilder, n: SSAValue) -> SSAValue:
+    return build.compare_integers(build.integer(arith.AndIOp, n, 1), "ne", 0)
+
+
+def _sin(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+    """Return sin(r), cos(r), -sin(r) or -cos(r) for n = 0, 1, 2, 3."""
+    sine, cosine = _sine_cosine(build, r)
+    y = build.select(_is_odd(build, n), cosine, sine)
+    sign = build.integer(arith.ShLIOp, build.integer(arith.AndIOp, n, 2), 62)
+    return build.of_bits(build.integer(arith.XOrIOp, build.bits(y), sign), f64)
+
+
+def _cos(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+    """Return `sin(r + (n + 1) * pi/2)`."""
+    return _sin(build, r, build.integer(arith.AddiOp, n, 1))
+
+
+def _tan(build: MathBuilder, r: SSAValue, n: SSAValue) -> SSAValue:
+    """Return `sin(r) / cos(r)` for even n, `-cos(r) / sin(r)` for odd n."""
+    sine, cosine = _sine_cosine(build, r)
+    odd = _is_odd(build, n)
+    above = build.select(odd, build.neg(cosine), sine)
+    return build.div(above, build.select(odd, sine, cosine))
+
+
+sin, cos, tan = map(_periodic, (_sin, _cos, _tan))
