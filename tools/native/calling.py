@@ -100,8 +100,9 @@ class Buffer:
         False also for some arrays that `in_memory` would return as they are."""
         if not isinstance(value, self._array) or self.is_bf16:
             return False
-        fits = value.dtype == self.stored and value.shape == self.shape
-        return fits and value.flags.carray
+        array = cast("Array", value)
+        fits = array.dtype == self.stored and array.shape == self.shape
+        return fits and array.flags.carray
 
     def in_memory(self, array: Array, *, writable: bool) -> Array:
         """Return the elements contiguous in row-major order, in the type that machine code uses;
@@ -127,7 +128,7 @@ class Buffer:
 def address(array: Array) -> int:
     """Return the address of the first element."""
     try:  # twice as fast, but for writable contiguous arrays only
-        return ctypes.addressof(NOTHING.from_buffer(array))
+        return ctypes.addressof(NOTHING.from_buffer(array))  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         return array.__array_interface__["data"][0]
 

@@ -169,7 +169,8 @@ class NativeFunction:
         """Call the code with the arrays and numbers as it stores them, and allocate the results."""
         outputs = [p.new() for p in self._outputs]
         passed = [
-            self._passed(value) if isinstance(value, self._array) else value for value in inputs
+            self._passed(cast("Array", value)) if isinstance(value, self._array) else value
+            for value in inputs
         ]
         self._call(*passed, *map(self._passed, outputs))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
