@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 
+from ..dialects.tir.target import is_target
 from ..passmanager.errors import PasslineError
 from .argument_parser import (
     Chosen,
@@ -90,11 +91,28 @@ def check_arguments(args: argparse.Namespace) -> None:
             raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
 
 
+class TargetOrFormat(argparse.Action):
+    """An option that takes a processor, stored as `processor`, or else an output format."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        text = str(values)
+        setattr(namespace, "processor" if is_target(text) else self.dest, text)
+
+
 def _add_input_and_output(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
     group = parser.add_argument_group("input and output")
     add = group.add_argument
-    help = f"the output format: one of {', '.join(targets)}"
-    add("-t", "--target", default="mlir", help=help)
+    help = (
+        "the processor to make kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host; or, as "
+        f"in xdsl-opt, the output format: one of {', '.join(targets)}"
+    )
+    add("-t", "--target", action=TargetOrFormat, default="mlir", help=help)
     help = "the output file, written only if everything succeeds; '-' is stdout"
     add("-o", "--output-file", type=nonempty_text, metavar="FILE", help=help)
     add("--no-print", action="store_true", help="do not write the result")

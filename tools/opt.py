@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..passes import OPTIMIZE, REPLACEMENTS
+from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic
 from ..passmanager.errors import PasslineError
@@ -43,7 +44,7 @@ from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
-from .targets import check_target
+from .targets import check_target, parse_processor
 
 __all__ = ["PasslineOptMain", "main"]
 
@@ -148,6 +149,7 @@ class PasslineOptMain(xDSLOptMain):
         if text is not None:
             self.print_and_exit(text)
         check_target(self.args.target, self.available_targets)
+        self.processor = parse_processor(getattr(self.args, "processor", None))
         check_arguments(self.args)
 
     def setup_pipeline(self) -> None:
@@ -163,12 +165,13 @@ class PasslineOptMain(xDSLOptMain):
                 print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
 
     def given_passes(self) -> list[ModulePass]:
-        """Return the passes of -p, or else of -O."""
+        """Return the passes of -p, or else of -O, after that of --target."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
         pipelines = [parse_pipeline(text, self.available_passes) for text in given]
-        return [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
+        bound = [BindTarget(str(self.processor))] if self.processor else []
+        return [*bound, *(pass_ for pipeline in pipelines for pass_ in pipeline.passes)]
 
     def make_pass_context(self) -> PassContext:
         """Create the context that the options describe."""

@@ -60,7 +60,7 @@ class PasslineRunMain(PasslineOptMain):
         if self.args.engine == "native":
             from .native.lowering import complete_lowering
 
-            passes = [*passes, complete_lowering(self.args.function)]
+            passes = [*passes, complete_lowering(self.args.function, self.processor)]
         super().use_pipeline(passes)
 
     def required_passes(self) -> Sequence[str]:
@@ -109,7 +109,7 @@ class PasslineRunMain(PasslineOptMain):
             return interpret(prog, func, self.ctx)
         from .native import compile_module
 
-        native = compile_module(prog, func.sym_name.data)
+        native = compile_module(prog, func.sym_name.data, self.processor)
         return native if native.returns_results else on_copies(native, func)
 
 

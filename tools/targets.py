@@ -1,4 +1,4 @@
-"""The output formats of the tools: xDSL's targets, by name."""
+"""The values of --target: processors, and output formats, which are xDSL's targets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.target import Target
 
+from ..dialects.tir.target import NAMED
+from ..dialects.tir.target import Target as Processor
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
 
-__all__ = ["check_target"]
+__all__ = ["check_target", "parse_processor"]
+
+
+def parse_processor(text: str | None) -> Processor | None:
+    """Return the processor that an option names; PasslineError for a mistake in it."""
+    try:
+        return None if text is None else Processor.parse(text)
+    except ValueError as error:
+        raise PasslineError(str(error)) from None
 
 
 def check_target(text: str, targets: Mapping[str, object]) -> None:
@@ -25,8 +35,9 @@ def check_target(text: str, targets: Mapping[str, object]) -> None:
         raise PasslineError(str(error)) from None
     name = spec.name
     if name not in targets:
-        closest = closest_name(name, targets)
-        known = f"choose from {', '.join(targets)}"
+        names = [*targets, *NAMED, "host"]
+        closest = closest_name(name, names)
+        known = f"choose from {', '.join(names)}"
         hint = f"did you mean '{closest}'?" if closest else known
         raise PasslineError(f"there is no target '{name}'; {hint}")
     factory = cast(Callable[..., object], targets[name])

@@ -84,7 +84,7 @@ def link(code: bytes, entry: str, symbols: Mapping[str, int]) -> Code:
 
 
 def load_llvm():  # -> the module llvmlite.binding
-    """Return llvmlite's binding, initialized for this machine; PasslineError if llvmlite is not
+    """Return llvmlite's binding, initialized for all targets; PasslineError if llvmlite is not
     installed."""
     try:
         import llvmlite.binding as binding
@@ -92,8 +92,8 @@ def load_llvm():  # -> the module llvmlite.binding
         raise PasslineError(
             "llvmlite is not installed: `pip install llvmlite`, or passline[native]"
         ) from None
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
     return binding
 
 

@@ -24,7 +24,7 @@ from math import gcd, inf
 
 from ....dialects.tir.target import Target
 
-__all__ = ["LINE", "Extents", "Operand", "Schedule", "schedule_of"]
+__all__ = ["LINE", "Extents", "Operand", "Schedule", "peak_share", "schedule_of"]
 
 # What a core does in a cycle. These are alike in the processors since about 2015; what differs,
 # registers and caches, is in the target.
@@ -111,6 +111,22 @@ class Schedule:
         """The columns of a tile."""
         return self.m if self.by_rows else self.vectors * self.lanes
 
+    def __str__(self) -> str:
+        lanes = "rows of lhs" if self.by_rows else "columns"
+        others = "columns" if self.by_rows else "rows of lhs"
+        copied = "packed" if self.packs else "read in place"
+        return (
+            f"tiles of {self.m} {others} and {self.vectors} vectors of {self.lanes} {lanes}, "
+            f"blocks of {self.rows}x{self.columns} columns and {self.inputs} inputs, "
+            f"columns {copied}"
+        )
+
+
+def peak_share(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the estimated share of the multiply-adds that `target` can do in the same time."""
+    useful = e.m * e.rows * e.columns * e.inputs * e.taps
+    return useful / (cycles(s, e, target) * MULTIPLY_ADDS * s.lanes)
+
 
 @cache
 def schedule_of(extents: Extents, target: Target) -> Schedule:
@@ -131,9 +147,10 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         for inputs in parts_of(e.inputs):
             yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
             terms = inputs * e.taps
-            most = max(vectors * lanes, panel * 8 // (terms * e.bits))
             for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
-                for rows, columns in blocks(e, most, m if by_rows else vectors * lanes):
+                tile = m if by_rows else vectors * lanes
+                most = max(tile, panel * 8 // (terms * e.bits))
+                for rows, columns in blocks(e, most, tile):
                     for inside in (True, False):
                         yield Schedule(
                             m, vectors, lanes, rows, columns, inputs, True, inside, by_rows

@@ -16,6 +16,7 @@ from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
+from ....passmanager.remarks import Argument
 from .contraction import Contraction
 from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Tensor
 from .legalizations import legalization_of
@@ -35,6 +36,8 @@ class Kernel:
 
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
+    notes: Sequence[tuple[str, Mapping[str, Argument]]]
+    """The choices of its schedule, for remarks."""
 
 
 def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int] = ()) -> Kernel:
@@ -69,9 +72,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
     b.finish()
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
-    return Kernel(
-        kernel, {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    )
+    prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
+    return Kernel(kernel, prepared, b.notes)
 
 
 def widest(ops: Sequence[Operation]) -> int:

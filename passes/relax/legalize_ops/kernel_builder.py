@@ -9,7 +9,7 @@ without further work; a tensor that is read several times has to be put into a b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,6 +22,7 @@ from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
+from ....passmanager.remarks import Argument
 from .scalars import signless
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class KernelBuilder(TirBuilder):
         """The parameters that are the same constants in each call and have one user."""
         self.prepared: dict[SSAValue, Preparation] = {}
         """The parameters that callers have to pass in another form."""
+        self.notes: list[tuple[str, Mapping[str, Argument]]] = []
+        """What was chosen, for remarks: texts with the numbers behind them."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
@@ -131,6 +134,10 @@ class KernelBuilder(TirBuilder):
         """Return the elements of `tensor` in a buffer of `shape`."""
         buffer = self.view(self.buffered(tensor).buffer, shape)
         return Buffer(shape, tensor.element, buffer)
+
+    def note(self, text: str, /, **arguments: Argument) -> None:
+        """Note a choice of the schedule, and why it was made."""
+        self.notes.append((text, arguments))
 
     def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
         """Return the buffer of a constant parameter, which callers then have to pass in `shape`,

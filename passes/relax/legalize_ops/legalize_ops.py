@@ -75,6 +75,8 @@ def build_kernels(module: ModuleOp, target: Target, actions: Actions) -> dict[st
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
+        for text, arguments in kernel.notes:
+            actions.analysis(func, "Schedule", text, **arguments)
         kernels[func.sym_name.data] = kernel
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
-from .cost_model import LINE, Extents, Operand, Schedule, schedule_of
+from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_of
 from .kernel_builder import Buffer, KernelBuilder
 from .scalars import convert
 
@@ -47,7 +47,14 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
     if t.rhs_along_terms and t.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        write_blocks(b, t, schedule_of(extents, b.target), finish)
+        schedule = schedule_of(extents, b.target)
+        registers = schedule.m * schedule.vectors
+        b.note(
+            f"{schedule}",
+            Sums=f"{registers} of {b.target.vector_registers} registers",
+            PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
+        )
+        write_blocks(b, t, schedule, finish)
 
 
 def extents_of(t: Contraction) -> Extents:
