@@ -20,19 +20,22 @@ func.func @shared(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tensor<4xf32>) -> (t
 
 // -----
 
-// What is element-wise after a convolution has no buffer: the padded data has one, the sums are
-// local.
+// What is element-wise after a convolution has no buffer: the padded data and the packed columns have
+// one each, the sums are local. Its height and width are one dimension.
 // CHECK-LABEL: @convolution
 // CHECK-NEXT: relax.call_tir @fused(%x, %w, %b)
 // CHECK:      tir.prim_func private @fused(%x: memref<1x2x4x4xf32>, %w: memref<3x2x3x3xf32>, %b: memref<3x1x1xf32>, [[OUT:%.*]]: memref<1x3x4x4xf32>) {
 // CHECK:      memref.alloc() {{.*}} : memref<1x2x1x1x6x6xf32>
+// CHECK-DAG:  [[COLUMN:%.*]] = memref.reinterpret_cast %b {{.*}} to memref<3x1xf32>
+// CHECK-DAG:  [[IMAGE:%.*]] = memref.reinterpret_cast [[OUT]] {{.*}} to memref<1x3x16xf32>
+// CHECK:      memref.alloc() {{.*}} : memref<18x16xf32>
 // CHECK-NOT:  memref.alloc()
 // CHECK:      arith.mulf {{.*}} fastmath<contract>
 // CHECK:      [[SUM:%.*]] = memref.load {{.*}} "local">
-// CHECK:      [[BIAS:%.*]] = memref.load %b
+// CHECK:      [[BIAS:%.*]] = memref.load [[COLUMN]]
 // CHECK-NEXT: [[ADD:%.*]] = arith.addf {{%.*}}, [[BIAS]] : f32
 // CHECK-NEXT: [[MAX:%.*]] = arith.maximumf [[ADD]], {{%.*}} : f32
-// CHECK-NEXT: memref.store [[MAX]], [[OUT]]
+// CHECK-NEXT: memref.store [[MAX]], [[IMAGE]]
 func.func @convolution(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>, %b: tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32> {
   %0 = call @fused(%x, %w, %b) : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32>
   return %0 : tensor<1x3x4x4xf32>
