@@ -125,6 +125,25 @@ class TirBuilder(IndexBuilder):
             with self.when(conditions):
                 yield [*index, position]
 
+    @contextmanager
+    def chunks(self, extent: int, lanes: int) -> Generator[Index]:
+        """Build the body of vectorized loops over `extent` elements that all have as many lanes:
+        the last one overlaps the one before it if `extent` is not a multiple.
+
+        There are `lanes` lanes, fewer if `extent` is smaller, and a power of two. The body has to
+        give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
+        to 6.
+        """
+        lanes = min(lanes, 1 << extent.bit_length() - 1)
+        with (
+            self.loop(-(-extent // lanes)) as chunk,
+            self.loop(lanes, ForKind.VECTORIZED) as lane,
+        ):
+            start = self.mul(chunk, lanes)
+            if extent % lanes:
+                start = self.min(start, extent - lanes)
+            yield self.add(start, lane)
+
     def accumulate(
         self,
         extents: Sequence[int],

@@ -16,7 +16,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Tensor
 from .legalizations import legalization_of
 from .merged_dimensions import merge, merged_dimensions
 from .no_kernel import NoKernel
@@ -183,6 +183,9 @@ def write_result(
             write_contraction(
                 b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
             )
+            return
+        if isinstance(part, Scheduled):
+            part.write(b, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():

@@ -28,6 +28,8 @@ __all__ = [
     "Elements",
     "KernelBuilder",
     "Legalization",
+    "Scheduled",
+    "Store",
     "Tensor",
     "broadcast_index",
 ]
@@ -106,6 +108,9 @@ class KernelBuilder(TirBuilder):
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
+        if isinstance(tensor, Scheduled):
+            tensor.write(self, lambda index, value: self.store(value, buffer, index))
+            return
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
 
@@ -156,8 +161,20 @@ class Buffer(Tensor):
         return b.load(self.buffer, index)
 
 
+class Scheduled(Tensor):
+    """A tensor whose elements are best computed together, by a loop nest of its own."""
+
+    @abstractmethod
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        """Write loops that compute all elements, and call `store` for each."""
+
+
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]
 """A function that returns the element at an index."""
+
+Store: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
+"""A function that stores the value of the element at an index. It is called in a vectorized loop if
+adjacent elements are computed together, and may be called twice for an element."""
 
 
 @dataclass(eq=False)
