@@ -50,6 +50,8 @@ class KernelBuilder(TirBuilder):
         self.target = target
         self.lanes = target.lanes(bits)
         """The number of elements of a vector: as many as a register has of `bits` bits each."""
+        self.bytes = -(-bits // 8)
+        """The bytes of the widest elements."""
         self.groups = groups
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a

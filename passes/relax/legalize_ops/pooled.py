@@ -73,10 +73,11 @@ def combined(
 class Pooled(Scheduled):
     """The combined elements of windows of `data`, which extend along the last axis and others.
 
-    Each row of the result is computed in two steps. First, the rows that its windows cover are
-    combined, column by column, into a row buffer, which has padding at its ends; then columns of
+    Rows of the result are computed in two steps. First, the rows that the windows cover are
+    combined, column by column, into a buffer of rows with padding at their ends; then columns of
     this buffer are combined. Both steps are done on whole vectors. 3x3 windows thus take two
-    operations for each element of the row buffer and two for each element of the result, not eight.
+    operations for each element of the buffer and two for each element of the result, not eight.
+    Windows that neither overlap nor are padded need no buffer.
     """
 
     data: Tensor
@@ -90,7 +91,7 @@ class Pooled(Scheduled):
             for (axis, window), i in zip(self.windows.items(), taps, strict=True):
                 start = b.sub(b.mul(index[axis], window.stride), window.before)
                 place[axis] = b.add(start, b.mul(i, window.dilation))
-                if window.before or window.covered(self.shape[axis]) > self.data.shape[axis]:
+                if self.is_padded(axis):
                     conditions += b.inside_bounds(place[axis], 0, self.data.shape[axis])
             return b.choose(
                 conditions,
@@ -101,67 +102,124 @@ class Pooled(Scheduled):
         sizes = [(0, window.size) for window in self.windows.values()]
         return self.pooling.finish(b, index, combined(b, sizes, self.pooling, tap))
 
+    def is_padded(self, axis: int) -> bool:
+        """Return whether windows reach beyond the data along `axis`."""
+        window = self.windows[axis]
+        return window.before > 0 or window.covered(self.shape[axis]) > self.data.shape[axis]
+
     def write(self, b: KernelBuilder, store: Store) -> None:
         last = len(self.shape) - 1
-        window, extent = self.windows[last], self.data.shape[last]
-        width = window.covered(self.shape[last])
-        before, kept = window.before, max(0, min(extent, width - window.before))
-        is_padded = (before, kept) != (0, width)
-        rows = prod(other.size for axis, other in self.windows.items() if axis != last)
-        row = b.alloc((width,), self.pooling.element, "local") if is_padded or rows > 1 else None
-        if row is not None and is_padded:
-            for start, end in ((0, min(before, width)), (min(before + kept, width), width)):
-                with b.loop(end - start, min=start) as i:
-                    b.store(b.number(self.pooling.identity, self.pooling.element), row, [i])
+        overlapping = [axis for axis, w in self.windows.items() if w.span > w.stride]
+        if not self.is_padded(last) and (not overlapping or [*self.windows] == [last]):
 
-        def write_row(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-            def column(x: Index) -> SSAValue:
-                def read(b: KernelBuilder, offsets: Sequence[Index]) -> SSAValue:
-                    place = [t.place(b, i) for t, i in zip(taps, offsets, strict=True)]
-                    return convert(b, b.read(self.data, [*place, x]), self.pooling.element)
+            def write_direct(index: Sequence[Index], taps: Sequence[Taps]) -> None:
+                self.write_row(b, index, lambda x: self.column(b, taps, x), store)
 
-                ranges = [(t.numbers.start, len(t.numbers)) for t in taps]
-                return combined(b, ranges, self.pooling, read)
+            self.write_groups(b, [], [], last, write_direct)
+            return
+        axis = self.first_buffered(b)
+        rows = self.row_buffer(b, self.shape[axis:last])
+        start, kept = self.windows[last].before, self.kept_columns()
 
-            if row is not None and kept:
+        def combine_rows(index: Sequence[Index], taps: Sequence[Taps]) -> None:
+            if kept:
                 with b.chunks(kept, b.lanes) as x:
-                    b.store(column(x), row, [b.add(x, before)])
-            with b.chunks(self.shape[last], b.lanes) as x:
-                start = b.mul(x, window.stride)
+                    b.store(self.column(b, taps, x), rows, [*index[axis:], b.add(x, start)])
 
-                def tap(b: KernelBuilder, offsets: Sequence[Index]) -> SSAValue:
-                    place = b.add(start, b.mul(offsets[0], window.dilation))
-                    return column(place) if row is None else b.load(row, [place])
+        def write_block(outer: Sequence[Index], taps: Sequence[Taps]) -> None:
+            self.write_groups(b, outer, taps, last, combine_rows)
+            with b.loops(self.shape[axis:last]) as inner:
+                self.write_row(b, [*outer, *inner], lambda x: b.load(rows, [*inner, x]), store)
 
-                value = combined(b, [(0, window.size)], self.pooling, tap)
-                store([*index, x], self.pooling.finish(b, [*index, x], value))
+        self.write_groups(b, [], [], axis, write_block)
 
-        self.write_rows(b, [], [], write_row)
+    def first_buffered(self, b: KernelBuilder) -> int:
+        """Return the axis from which on the row buffer has all rows: as many as half of the first
+        cache holds, as reading a row right after it was written takes longer."""
+        last = len(self.shape) - 1
+        axis, size = last, self.windows[last].covered(self.shape[last]) * b.bytes
+        while axis > min(self.windows) and 2 * size * self.shape[axis - 1] <= b.target.l1_cache:
+            axis -= 1
+            size *= self.shape[axis]
+        return axis
 
-    def write_rows(
+    def row_buffer(self, b: KernelBuilder, rows: Sequence[int]) -> SSAValue:
+        """Return a new buffer of `rows` as wide as windows reach, with padding at the ends."""
+        last = len(self.shape) - 1
+        window = self.windows[last]
+        width = window.covered(self.shape[last])
+        buffer = b.alloc((*rows, width), self.pooling.element, "local")
+        left = min(window.before, width)
+        right = left + self.kept_columns()
+        if self.is_padded(last):
+            with b.loops(rows) as index:
+                for start, end in ((0, left), (right, width)):
+                    with b.loop(end - start, min=start) as x:
+                        number = b.number(self.pooling.identity, self.pooling.element)
+                        b.store(number, buffer, [*index, x])
+        return buffer
+
+    def kept_columns(self) -> int:
+        """Return the number of columns of the data that windows reach, from the first on."""
+        last = len(self.shape) - 1
+        window = self.windows[last]
+        reach = window.covered(self.shape[last]) - window.before
+        return max(0, min(self.data.shape[last], reach))
+
+    def column(self, b: KernelBuilder, taps: Sequence[Taps], x: Index) -> SSAValue:
+        """Combine the elements of column `x` of the data at `taps` of the other axes."""
+
+        def read(b: KernelBuilder, numbers: Sequence[Index]) -> SSAValue:
+            place = [t.place(b, i) for t, i in zip(taps, numbers, strict=True)]
+            return convert(b, b.read(self.data, [*place, x]), self.pooling.element)
+
+        ranges = [(t.numbers.start, len(t.numbers)) for t in taps]
+        return combined(b, ranges, self.pooling, read)
+
+    def write_row(
+        self,
+        b: KernelBuilder,
+        index: Sequence[Index],
+        column: Callable[[Index], SSAValue],
+        store: Store,
+    ) -> None:
+        """Write loops that combine the columns of each window in row `index` of the result."""
+        window = self.windows[len(index)]
+        with b.chunks(self.shape[-1], b.lanes) as x:
+            start = b.mul(x, window.stride)
+            value = combined(
+                b,
+                [(0, window.size)],
+                self.pooling,
+                lambda b, i: column(b.add(start, b.mul(i[0], window.dilation))),
+            )
+            store([*index, x], self.pooling.finish(b, [*index, x], value))
+
+    def write_groups(
         self,
         b: KernelBuilder,
         index: Sequence[Index],
         taps: Sequence[Taps],
-        write_row: Callable[[Sequence[Index], Sequence[Taps]], None],
+        end: int,
+        write: Callable[[Sequence[Index], Sequence[Taps]], None],
     ) -> None:
-        """Write loops over the rows of the result, a loop for each group of rows whose windows have
-        the same taps inside the data."""
+        """Write loops over the axes from `len(index)` to `end`, for each axis a loop for each group
+        of windows that have the same taps inside the data."""
         axis = len(index)
-        if axis == len(self.shape) - 1:
-            write_row(index, taps)
+        if axis == end:
+            write(index, taps)
             return
         count, extent, window = self.shape[axis], self.data.shape[axis], self.windows.get(axis)
         if window is None:
             with b.loop(count) as i:
-                self.write_rows(b, [*index, i], [*taps, Taps(i, range(1), 1)], write_row)
+                self.write_groups(b, [*index, i], [*taps, Taps(i, range(1), 1)], end, write)
             return
         for numbers, group in groupby(range(count), lambda i: inner_taps(window, extent, i)):
             first, *others = group
             with b.loop(1 + len(others), min=first) as i:
                 start = b.sub(b.mul(i, window.stride), window.before)
                 these = Taps(start, numbers, window.dilation)
-                self.write_rows(b, [*index, i], [*taps, these], write_row)
+                self.write_groups(b, [*index, i], [*taps, these], end, write)
 
 
 @dataclass(frozen=True)

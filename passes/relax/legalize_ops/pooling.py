@@ -136,7 +136,7 @@ def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tenso
         value = b.fold(
             source.shape[axes:],
             b.number(pooling.identity, pooling.element),
-            pooling.combine,
+            lambda _, x, y: pooling.combine(b, x, y),
             element,
             contiguous=True,
         )
@@ -235,12 +235,13 @@ def adaptive(
 
     steps = {axis: source.shape[axis] // out[axis] for axis in axes}
     if all(0 < steps[axis] * out[axis] == source.shape[axis] for axis in axes):
-        number = prod(steps.values())
-        same = replace(pooling, finish=lambda b, _, value: finish(b, value, number))
-        windows = {
-            axis: Window(layout.axes[axis], step, step, 1, 0, 0) for axis, step in steps.items()
-        }
-        return in_layout(b, pool(b, source, windows, same), layout, op.data_layout())
+
+        def finish_window(b: KernelBuilder, _: Sequence[Index], value: SSAValue) -> SSAValue:
+            return finish(b, value, prod(steps.values()))
+
+        windows = {axis: Window(layout.axes[axis], n, n, 1, 0, 0) for axis, n in steps.items()}
+        result = pool(b, source, windows, replace(pooling, finish=finish_window))
+        return in_layout(b, result, layout, op.data_layout())
 
     def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
         """Return the start and the extent of range `place` along `axis`."""
