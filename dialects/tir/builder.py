@@ -139,10 +139,13 @@ class TirBuilder(IndexBuilder):
             self.loop(-(-extent // lanes)) as chunk,
             self.loop(lanes, ForKind.VECTORIZED) as lane,
         ):
-            start = self.mul(chunk, lanes)
-            if extent % lanes:
-                start = self.min(start, extent - lanes)
-            yield self.add(start, lane)
+            yield self.add(self.chunk_start(chunk, lanes, extent), lane)
+
+    def chunk_start(self, chunk: Index, size: int, extent: int) -> Index:
+        """Return the first of the `size` elements of a chunk of `extent` elements; the last chunk
+        overlaps the one before it if they are not a multiple of `size`."""
+        start = self.mul(chunk, size)
+        return self.min(start, extent - size) if extent % size else start
 
     def accumulate(
         self,

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
+from ....dialects.relax.permutation import TransposeOp
 from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
@@ -18,7 +19,7 @@ from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
 from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Tensor
 from .legalizations import legalization_of
-from .merged_dimensions import merge, merged_dimensions
+from .merged_dimensions import groups_before, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
 from .scalars import step_type
@@ -92,6 +93,8 @@ def operands_of(
 ) -> list[Tensor]:
     """Return the operands of `op`, in merged dimensions if the kernel merges some."""
     operands = [tensors[operand] for operand in op.operands]
+    if b.groups is not None and isinstance(op, TransposeOp):
+        return [merge(b, tensor, groups_before(order_of(op), b.groups)) for tensor in operands]
     if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp):
         return operands
     return [

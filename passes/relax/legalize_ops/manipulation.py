@@ -27,9 +27,11 @@ from .kernel_builder import (
     broadcast_index,
 )
 from .layouts import relayout
+from .merged_dimensions import merged_order, order_of
 from .no_kernel import NoKernel
 from .scalars import as_index, select
 from .tensors import Concatenated
+from .transposed import Transposed
 
 __all__ = ["MANIPULATION", "moved", "reshaped"]
 
@@ -94,15 +96,23 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
         yield slice(start, i), slice(other, j)
 
 
-def transpose(op: TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    rank = len(data.shape)
-    given = range(rank)[::-1] if op.axes is None else op.axes
-    axes = [*normalize_axes(given, rank)]
-    return moved(op, lambda b, index: b.read(data, [index[axes.index(i)] for i in range(rank)]))
+def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    axes = order_of(op)
+    if b.groups is not None:
+        axes = merged_order(axes, b.groups)
+    return transposed(data, axes)
+
+
+def transposed(data: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return `data` with its dimensions in the order `axes`."""
+    return Transposed(tuple(data.shape[axis] for axis in axes), data.element, data, axes)
 
 
 def layout_transform(op: LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return relayout(data, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
+    src, dst = Layout.parse(op.src_layout), Layout.parse(op.dst_layout)
+    if not src.factors and not dst.factors:
+        return transposed(data, [src.axes.index(axis) for axis in dst.axes])
+    return relayout(data, src, dst)
 
 
 def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
