@@ -22,7 +22,7 @@ from .legalizations import legalization_of
 from .merged_dimensions import groups_before, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
-from .scalars import step_type
+from .scalars import fills_bytes, step_type
 from .tensors import At, Concatenated, Shifted
 from .tiles import write_contraction
 
@@ -49,11 +49,13 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
     for op in ops:
         results = legalize(op, b, operands_of(op, b, tensors))
         tensors |= zip(op.results, results, strict=True)
+    buffers = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
+    vectorize = are_vectorizable(ops) and all(map(fills_bytes, buffers))
     for value, buffer in zip(end.operands, kernel.args[len(inputs) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors)
-        write_result(b, tensor, result, parts, are_vectorizable(ops))
+        write_result(b, tensor, result, parts, vectorize)
         b.bound[tensor] = result
     return b.finish()
 

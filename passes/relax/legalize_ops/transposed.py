@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
+from .scalars import fills_bytes
 
 __all__ = ["Transposed", "transpose_lanes"]
 
@@ -95,12 +95,6 @@ class Transposed(Scheduled):
             transpose_square(b, tile, result, side)
             with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
                 store(place(inner, i, last, lane), b.load(result, [i, lane]))
-
-
-def fills_bytes(element: Attribute) -> bool:
-    """Return whether vectors can load adjacent elements: those of i1 have fewer bits than their
-    bytes in memory."""
-    return not is_integer(element) or element.bitwidth % 8 == 0
 
 
 def bytes_of(element: Attribute) -> int:
