@@ -23,7 +23,7 @@ from .merged_dimensions import groups_before, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
 from .scalars import fills_bytes, step_type
-from .tensors import At, Concatenated, Shifted
+from .tensors import At
 from .tiles import write_contraction
 
 __all__ = ["kernel_of"]
@@ -41,7 +41,14 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
-    b = KernelBuilder(kernel, target, bits=widest(ops), groups=merged_dimensions(ops, end))
+    stored = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
+    b = KernelBuilder(
+        kernel,
+        target,
+        bits=widest(ops),
+        vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
+        groups=merged_dimensions(ops, end),
+    )
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -49,13 +56,11 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
     for op in ops:
         results = legalize(op, b, operands_of(op, b, tensors))
         tensors |= zip(op.results, results, strict=True)
-    buffers = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
-    vectorize = are_vectorizable(ops) and all(map(fills_bytes, buffers))
     for value, buffer in zip(end.operands, kernel.args[len(inputs) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors)
-        write_result(b, tensor, result, parts, vectorize)
+        write_result(b, tensor, result, parts)
         b.bound[tensor] = result
     return b.finish()
 
@@ -169,15 +174,12 @@ def are_vectorizable(ops: Sequence[Operation]) -> bool:
     return all(isinstance(op, plain) or keeps_neighbours(op) for op in ops)
 
 
-def write_result(
-    b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorize: bool
-) -> None:
-    """Write loops that store `tensor` into `result`: the loops of a contraction among `parts`, one
-    nest for each tensor of a concatenation among them, or else plain loops."""
-    lanes = b.lanes if vectorize else 1
+def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor]) -> None:
+    """Write loops that store `tensor` into `result`: the loops of a contraction or of another
+    scheduled tensor among `parts`, or else plain loops."""
 
-    def finish(index: Sequence[Index], part: Tensor, value: Tensor) -> None:
-        b.bound[part] = value
+    def finish(index: Sequence[Index], part: Tensor, value: SSAValue) -> None:
+        b.bound[part] = At(part.shape, part.element, index, value, part)
         b.store(b.read(tensor, index), result.buffer, index)
         del b.bound[part]
 
@@ -185,18 +187,10 @@ def write_result(
         if part.shape != tensor.shape or part in b.bound:
             continue
         if isinstance(part, Contraction):
-            write_contraction(
-                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
-            )
+            write_contraction(b, part, lambda i, v, p=part: finish(i, p, v))
             return
         if isinstance(part, Scheduled):
-            part.write(b, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
+            part.write(b, lambda i, v, p=part: finish(i, p, v))
             return
-        if isinstance(part, Concatenated):
-            for start, source in part.starts():
-                with b.elements(source.shape, lanes) as index:
-                    index[part.axis] = b.add(index[part.axis], start)
-                    finish(index, part, Shifted(part.shape, part.element, source, part.axis, start))
-            return
-    with b.elements(tensor.shape, lanes) as index:
+    with b.elements(tensor.shape, b.element_lanes) as index:
         b.store(b.read(tensor, index), result.buffer, index)

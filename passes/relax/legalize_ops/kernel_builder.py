@@ -44,12 +44,15 @@ class KernelBuilder(TirBuilder):
         target: Target = DEFAULT,
         *,
         bits: int = 32,
+        vectorize: bool = True,
         groups: Sequence[Sequence[int]] | None = None,
     ):
         super().__init__(func)
         self.target = target
         self.lanes = target.lanes(bits)
         """The number of elements of a vector: as many as a register has of `bits` bits each."""
+        self.element_lanes = self.lanes if vectorize else 1
+        """The number of adjacent elements that loops over all elements compute together."""
         self.bytes = -(-bits // 8)
         """The bytes of the widest elements."""
         self.groups = groups

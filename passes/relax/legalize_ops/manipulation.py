@@ -29,6 +29,7 @@ from .kernel_builder import (
 from .layouts import relayout
 from .merged_dimensions import merged_order, order_of
 from .no_kernel import NoKernel
+from .repeated import Repeated, Tiled
 from .scalars import as_index, select
 from .tensors import Concatenated
 from .transposed import Transposed
@@ -154,14 +155,7 @@ def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
 def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
     shape = static_shape(op.results[0].type)
     assert shape is not None
-    sizes = shape[len(shape) - len(data.shape) :]
-
-    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        last = index[len(index) - len(data.shape) :]
-        places = zip(last, data.shape, sizes, strict=True)
-        return b.read(data, [i if n == size else b.mod(i, max(n, 1)) for i, n, size in places])
-
-    return moved(op, read)
+    return Tiled(shape, data.element, data)
 
 
 def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -170,6 +164,8 @@ def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
         data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
+    if axis == len(data.shape) - 1 and op.repeats > 0:
+        return Repeated((*data.shape[:-1], data.shape[-1] * repeats), data.element, data, repeats)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]

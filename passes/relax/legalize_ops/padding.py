@@ -10,9 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import nn
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Legalization, Tensor
+from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
 from .scalars import select, signless
+from .tensors import Concatenated
 
 __all__ = ["PADDING"]
 
@@ -35,18 +36,41 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
         )
 
-    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place: list[Index] = []
-        for i, size, (before, after) in zip(index, data.shape, pairs, strict=True):
-            cut = max(0, -before)
-            kept = size - cut - max(0, -after)
-            at = b.sub(i, max(0, before))
-            if before > 0 or after > 0:
-                at = inside(b, at, kept, max(0, before), mode)
-            place.append(b.add(at, cut))
-        return b.read(data, place)
+    def source(b: KernelBuilder, axis: int, i: Index) -> Index:
+        """Return the position in the data of position `i` in the result, along `axis`."""
+        before, after = pairs[axis]
+        cut = max(0, -before)
+        kept = data.shape[axis] - cut - max(0, -after)
+        at = b.sub(i, max(0, before))
+        if before > 0 or after > 0:
+            at = inside(b, at, kept, max(0, before), mode)
+        return b.add(at, cut)
 
-    return moved(op, constant if mode == "constant" else replicated)
+    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.read(data, [source(b, axis, i) for axis, i in enumerate(index)])
+
+    result = moved(op, constant if mode == "constant" else replicated)
+    before, after = (max(0, width) for width in pairs[-1]) if pairs else (0, 0)
+    if mode == "constant" or not before + after < result.shape[-1]:
+        return result
+
+    def columns(start: int, size: int, shift: int | None = None) -> Tensor:
+        """Return `size` columns of the result from `start` on: columns of the data, `shift` to the
+        left, or if that is None, columns in the padding."""
+
+        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            *outer, i = index
+            i = b.add(i, start)
+            place = [source(b, axis, at) for axis, at in enumerate(outer)]
+            last = source(b, len(outer), i) if shift is None else b.sub(i, shift)
+            return b.read(data, [*place, last])
+
+        return Elements((*result.shape[:-1], size), data.element, read)
+
+    inner = result.shape[-1] - before - after
+    middle = columns(before, inner, pairs[-1][0])
+    parts = [columns(0, before), middle, columns(before + inner, after)]
+    return Concatenated(result.shape, result.element, len(pairs) - 1, parts)
 
 
 def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:

@@ -17,9 +17,10 @@ from ....dialects.relax import image as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from .coordinates import Coordinate, clipped, rounded
+from .coordinates import Coordinate, clipped, nearest_integer, rounded
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .layouts import relayout
+from .repeated import Repeated
 from .scalars import add, convert, divide, maximum, minimum, multiply, select, signless
 
 __all__ = ["RESIZE"]
@@ -93,12 +94,26 @@ def nearest(
 ) -> Tensor:
     """Return the elements nearest to the coordinates along `axis`."""
 
+    if axis == len(data.shape) - 1 and (times := repeats(coordinate, rounding)):
+        shape = (*data.shape[:axis], coordinate.size)
+        return Repeated(shape, data.element, data, times)
+
     def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         x = rounded(b, coordinate.write(b, index), rounding)
         return clipped(b, x, coordinate.extent)
 
     table = b.buffered(Elements((coordinate.size,), IndexType(), place))
     return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
+
+
+def repeats(coordinate: Coordinate, rounding: str) -> int | None:
+    """Return the number of new elements for each old one, if it is the same for all of them."""
+    times, rest = divmod(coordinate.size, coordinate.extent)
+    if rest or coordinate.mode == "tf_crop_and_resize":
+        return None
+    nearest = (nearest_integer(coordinate.at(i), rounding) for i in range(coordinate.size))
+    places = (max(0, min(place, coordinate.extent - 1)) for place in nearest)
+    return times if all(place == i // times for i, place in enumerate(places)) else None
 
 
 def along(

@@ -69,8 +69,8 @@ def is_float(type: Attribute) -> bool:
 
 
 def fills_bytes(element: Attribute) -> bool:
-    """Return whether vectors of a type can load adjacent elements: an i1 has a byte in memory, but a
-    bit in a vector."""
+    """Return whether vectors of a type can load adjacent elements: an i1 has a byte in memory, and
+    one bit in a vector."""
     return not is_integer(element) or element.bitwidth % 8 == 0
 
 
