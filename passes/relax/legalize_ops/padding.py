@@ -20,11 +20,13 @@ __all__ = ["PADDING"]
 
 def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
     pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
-    mode, value, element = op.pad_mode, op.pad_value, data.element
+    if op.pad_mode != "constant":
+        return replicated(data, pairs, op.pad_mode)
+    value, element = op.pad_value, data.element
     if is_integer(element):
         value = wrapped(int(value), element)
 
-    def constant(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [b.sub(i, before) for i, (before, _) in zip(index, pairs, strict=True)]
         conditions: list[SSAValue] = []
         for i, size, (before, after) in zip(place, data.shape, pairs, strict=True):
@@ -36,6 +38,16 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
         )
 
+    return moved(op, read)
+
+
+def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
+    """Return the data with elements of its own around it.
+
+    The columns of the padding are parts of their own, so that the others are copied as rows.
+    """
+    shape = tuple(sum(pair, size) for size, pair in zip(data.shape, pairs, strict=True))
+
     def source(b: KernelBuilder, axis: int, i: Index) -> Index:
         """Return the position in the data of position `i` in the result, along `axis`."""
         before, after = pairs[axis]
@@ -46,17 +58,9 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             at = inside(b, at, kept, max(0, before), mode)
         return b.add(at, cut)
 
-    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return b.read(data, [source(b, axis, i) for axis, i in enumerate(index)])
-
-    result = moved(op, constant if mode == "constant" else replicated)
-    before, after = (max(0, width) for width in pairs[-1]) if pairs else (0, 0)
-    if mode == "constant" or not before + after < result.shape[-1]:
-        return result
-
-    def columns(start: int, size: int, shift: int | None = None) -> Tensor:
-        """Return `size` columns of the result from `start` on: columns of the data, `shift` to the
-        left, or if that is None, columns in the padding."""
+    def columns(start: int, end: int, shift: int | None = None) -> Tensor:
+        """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
+        or if that is None, columns of the padding."""
 
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             *outer, i = index
@@ -65,12 +69,13 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             last = source(b, len(outer), i) if shift is None else b.sub(i, shift)
             return b.read(data, [*place, last])
 
-        return Elements((*result.shape[:-1], size), data.element, read)
+        return Elements((*shape[:-1], end - start), data.element, read)
 
-    inner = result.shape[-1] - before - after
-    middle = columns(before, inner, pairs[-1][0])
-    parts = [columns(0, before), middle, columns(before + inner, after)]
-    return Concatenated(result.shape, result.element, len(pairs) - 1, parts)
+    if not shape:
+        return data
+    start, end = max(0, pairs[-1][0]), shape[-1] - max(0, pairs[-1][1])
+    parts = [columns(0, start), columns(start, end, pairs[-1][0]), columns(end, shape[-1])]
+    return Concatenated(shape, data.element, len(shape) - 1, parts)
 
 
 def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:
