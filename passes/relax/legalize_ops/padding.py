@@ -64,9 +64,11 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
 
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             *outer, i = index
-            i = b.add(i, start)
             place = [source(b, axis, at) for axis, at in enumerate(outer)]
-            last = source(b, len(outer), i) if shift is None else b.sub(i, shift)
+            if shift is None:
+                last = source(b, len(outer), b.add(i, start))
+            else:
+                last = b.add(i, start - shift)
             return b.read(data, [*place, last])
 
         return Elements((*shape[:-1], end - start), data.element, read)
