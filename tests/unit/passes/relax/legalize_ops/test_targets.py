@@ -64,6 +64,7 @@ def pools() -> Iterator[Operation]:
     yield pooling.MaxPool2dOp(
         tensor(1, 6, 7, 19), pool_size=(3, 3), strides=(2, 2), layout="NHWC", padding=(1, 1)
     )
+    yield pooling.MaxPool2dOp(tensor(1, 9, 9, 5), pool_size=(6, 7), layout="NHWC")
     yield pooling.AdaptiveMaxPool2dOp(tensor(1, 9, 9, 5), output_size=(3, 1), layout="NHWC")
     yield pooling.MaxPool1dOp(tensor(2, 2, 41), pool_size=(3,), strides=(4,), dilation=(2,))
     yield pooling.MaxPool3dOp(
