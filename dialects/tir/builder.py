@@ -134,7 +134,7 @@ class TirBuilder(IndexBuilder):
         give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
         to 6.
         """
-        lanes = min(lanes, 1 << extent.bit_length() - 1)
+        lanes = min(lanes, 1 << max(0, extent.bit_length() - 1))
         with (
             self.loop(-(-extent // lanes)) as chunk,
             self.loop(lanes, ForKind.VECTORIZED) as lane,

@@ -122,9 +122,8 @@ class Pooled(Scheduled):
         start, kept = self.windows[last].before, self.kept_columns()
 
         def combine_rows(index: Sequence[Index], taps: Sequence[Taps]) -> None:
-            if kept:
-                with b.chunks(kept, b.lanes) as x:
-                    b.store(self.column(b, taps, x), rows, [*index[axis:], b.add(x, start)])
+            with b.chunks(kept, b.lanes) as x:
+                b.store(self.column(b, taps, x), rows, [*index[axis:], b.add(x, start)])
 
         def write_block(outer: Sequence[Index], taps: Sequence[Taps]) -> None:
             self.write_groups(b, outer, taps, last, combine_rows)

@@ -95,6 +95,7 @@ def repetitions() -> Iterator[Operation]:
         yield PadOp(data, pad_width=(0, 1, -1, 2), pad_mode="edge")
         image = tensor(1, 2, 3, width)
         yield Resize2dOp(image, size=(6, 2 * width), method="nearest_neighbor", layout="NCHW")
+        yield Resize2dOp(image, size=(5, width + 4), method="linear", layout="NCHW")
         yield ConcatenateOp(data, tensor(3, 9), data, axis=1)
 
 
