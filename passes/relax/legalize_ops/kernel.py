@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
@@ -60,7 +62,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors)
-        write_result(b, tensor, result, parts)
+        if len(end.operands) > 1 or not computed_in(b, tensor, result):
+            write_result(b, tensor, result, parts)
         b.bound[tensor] = result
     return b.finish()
 
@@ -172,6 +175,19 @@ def are_vectorizable(ops: Sequence[Operation]) -> bool:
     """Return whether adjacent elements of the result are computed from adjacent elements."""
     plain = Elementwise | FullOp | ConstantOp | ConcatenateOp
     return all(isinstance(op, plain) or keeps_neighbours(op) for op in ops)
+
+
+def computed_in(b: KernelBuilder, tensor: Tensor, result: Buffer) -> bool:
+    """Let `result` take the place of the allocation that `tensor` is in; return False if it is not
+    in one of the same type. Nothing else may read `tensor` later."""
+    source = b.bound.get(tensor, tensor)
+    if not isinstance(source, Buffer) or source.buffer.type != result.buffer.type:
+        return False
+    if not isinstance(op := source.buffer.owner, memref.AllocOp):
+        return False
+    source.buffer.replace_all_uses_with(result.buffer)
+    Rewriter.erase_op(op)
+    return True
 
 
 def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor]) -> None:
