@@ -54,16 +54,19 @@ class LaneStrides:
 
     def is_contiguous(self, op: ElementAccess) -> bool:
         """Return whether the lanes of `op` access neighboring elements, as a vector access does."""
+        return self.element_stride(op) == 1
+
+    def element_stride(self, op: ElementAccess) -> int | None:
+        """Return the number of elements from the element that one lane of `op` accesses to that of
+        the next lane; None if it is not a constant, or if vectors cannot access the buffer."""
         type = op.memref.type
         if not isa(type, MemRefType) or not op.indices or self.varies(op.memref):
-            return False
+            return None
         *leading, last = op.indices
-        return (
-            self.stride(last) == 1
-            and not any(map(self.varies, leading))
-            and _has_whole_bytes(type.element_type)
-            and _has_unit_stride(type)
-        )
+        if any(map(self.varies, leading)):
+            return None
+        is_accessible = _has_whole_bytes(type.element_type) and _has_unit_stride(type)
+        return self.stride(last) if is_accessible else None
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:

@@ -18,6 +18,10 @@ __all__ = ["VectorizationPlan", "is_expandable"]
 MAX_LANES_BY_HAND = 16
 """Up to this number of lanes, an operation without a vector form is repeated for each lane."""
 
+MAX_STRIDE = 4
+"""Elements up to this far apart are loaded as whole vectors, one for each of the `stride` vectors
+that they spread over, and then shuffled."""
+
 MAY_TRAP = (
     *(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp),
     *(arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp),
@@ -97,7 +101,7 @@ class VectorizationPlan:
             case memref.AllocOp() | memref.AllocaOp():
                 return not any(map(self._varies, op.operands)) and is_expandable(op)
             case memref.LoadOp() if self._varies(op.res):
-                return self.strides.is_contiguous(op) or self._can_gather(op)
+                return self.load_stride(op) is not None or self._can_gather(op)
             case _ if not op.regions and is_side_effect_free(op):
                 if any(map(self._varies, op.results)) and not self._is_lanewise(op):
                     self.without_vector.update(op.results)
@@ -109,6 +113,13 @@ class VectorizationPlan:
             case _:
                 self.serial.add(op)
                 return True
+
+    def load_stride(self, op: memref.LoadOp) -> int | None:
+        """Return the distance of the elements in the lanes of `op` if vectors can load them."""
+        stride = self.strides.element_stride(op)
+        if stride is None or not 1 <= stride <= min(MAX_STRIDE, self.count // 2):
+            return None
+        return stride
 
     def _is_vector_store(self, op: memref.StoreOp) -> bool:
         return self.strides.is_contiguous(op) and self._has_vector(op.value)

@@ -125,6 +125,28 @@ class TirBuilder(IndexBuilder):
             with self.when(conditions):
                 yield [*index, position]
 
+    @contextmanager
+    def chunks(self, extent: int, lanes: int) -> Generator[Index]:
+        """Build the body of vectorized loops over `extent` elements that all have as many lanes:
+        the last one overlaps the one before it if `extent` is not a multiple.
+
+        There are `lanes` lanes, fewer if `extent` is smaller, and a power of two. The body has to
+        give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
+        to 6.
+        """
+        lanes = min(lanes, 1 << max(0, extent.bit_length() - 1))
+        with (
+            self.loop(-(-extent // lanes)) as chunk,
+            self.loop(lanes, ForKind.VECTORIZED) as lane,
+        ):
+            yield self.add(self.chunk_start(chunk, lanes, extent), lane)
+
+    def chunk_start(self, chunk: Index, size: int, extent: int) -> Index:
+        """Return the first of the `size` elements of a chunk of `extent` elements; the last chunk
+        overlaps the one before it if they are not a multiple of `size`."""
+        start = self.mul(chunk, size)
+        return self.min(start, extent - size) if extent % size else start
+
     def accumulate(
         self,
         extents: Sequence[int],

@@ -8,12 +8,14 @@ from typing import cast
 
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
     VectorType,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -93,8 +95,9 @@ class LaneValues:
                 self.vectors[value] = self._splat(value)
             case int(stride), _:
                 self.vectors[value] = self._ramp(value, stride)
-            case _, memref.LoadOp() as op if self._strides.is_contiguous(op):
-                self.vectors[value] = self._load(op)
+            case _, memref.LoadOp() as op if (stride := self._plan.load_stride(op)) is not None:
+                load = self._load(op) if stride == 1 else self._deinterleave(op, stride)
+                self.vectors[value] = load
             case _, Operation() as op if op in self._plan.wide:
                 self._build_wide(op)
             case _, owner:
@@ -145,6 +148,41 @@ class LaneValues:
             zeros = self._constant_vector(op.res.type, [0] * self._count)
             new = vector.MaskedLoadOp(op.memref, indices, mask, zeros, type)
         insert_in_place_of(op, new)
+        return new.result
+
+    def _deinterleave(self, op: memref.LoadOp, stride: int) -> SSAValue:
+        """Load elements at a distance of `stride`, as lanes of `stride` vectors.
+
+        The last vector ends with the last element, so that nothing beyond it is read. With 4 lanes
+        and stride 2, elements 0, 2, 4 and 6 are lanes 0 and 2 of elements 0 to 3, and lanes 1 and 3
+        of elements 3 to 6.
+        """
+        count, type = self._count, self._plan.vector_type(op.res.type)
+        places = [stride * lane for lane in range(count)]
+        *leading, first = [self.first(index) for index in op.indices]
+        result = self._load_at(op, [*leading, first])
+        for part in range(1, stride):
+            start = min(part * count, places[-1] - count + 1)
+            index = self.arithmetic(arith.AddiOp, first, start, op)
+            following = self._load_at(op, [*leading, index])
+            # Lanes whose elements are in a later part get any element.
+            mask = [
+                (place if part == 1 else lane)
+                if place < part * count
+                else min(count + place - start, 2 * count - 1)
+                for lane, place in enumerate(places)
+            ]
+            lanes = DenseArrayBase.from_list(i64, mask)
+            insert_before(op, new := vector.ShuffleOp(result, following, lanes, result_type=type))
+            result = new.result
+        return result
+
+    def _load_at(self, op: memref.LoadOp, indices: Sequence[SSAValue]) -> SSAValue:
+        """Load neighboring elements from `indices` on, as a vector."""
+        new = vector.LoadOp(op.memref, indices, self._plan.vector_type(op.res.type))
+        new.properties |= op.properties
+        new.location = op.location
+        insert_before(op, new)
         return new.result
 
     def _build_wide(self, op: Operation) -> None:

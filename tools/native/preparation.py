@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
-    i1,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -30,6 +29,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
+from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
 from .soft_promotion import soft_promote
@@ -76,6 +76,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     prefix_symbols(lowered, PREFIX)
     hoist_allocas(lowered)
     expand_copies(lowered)
+    store_bools_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
     return Prepared(lowered, function, symbol, by_pointer, without_values(lowered))
@@ -199,10 +200,6 @@ def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
     """Return the elements as LLVM stores them."""
     import numpy as np
 
-    from ...interpreters.arrays import array_of
-
-    if value.get_element_type() == i1:
-        return array_of(value)  # xDSL stores -1 for true, LLVM 1
     data: Array = np.frombuffer(value.data.data, np.uint8)
     return data.copy() if writable else data
 

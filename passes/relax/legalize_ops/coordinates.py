@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, f64, i64
@@ -13,7 +14,7 @@ from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder
 from .scalars import add, convert, divide, multiply
 
-__all__ = ["Coordinate", "clipped", "rounded"]
+__all__ = ["Coordinate", "clipped", "nearest_integer", "rounded"]
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,21 @@ def rounded(b: KernelBuilder, x: SSAValue, rounding: str) -> SSAValue:
             return shifted(math.CeilOp, -0.5)
         case _:
             return shifted(math.FloorOp, 0.5)
+
+
+def nearest_integer(x: float, rounding: str) -> int:
+    """Return the integer that `rounded` computes for a coordinate that is known."""
+    match rounding:
+        case "round":
+            return round(x)
+        case "floor":
+            return floor(x + 1e-5)
+        case "ceil":
+            return ceil(x - 1e-5)
+        case "round_prefer_floor":
+            return ceil(x - 0.5)
+        case _:
+            return floor(x + 0.5)
 
 
 def clipped(b: KernelBuilder, x: SSAValue, extent: int) -> SSAValue:

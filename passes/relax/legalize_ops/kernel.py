@@ -5,26 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType, FunctionType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
+from ....dialects.relax.permutation import TransposeOp
 from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from ....passmanager.remarks import Argument
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Scheduled, Tensor
 from .legalizations import legalization_of
-from .merged_dimensions import is_outside, merge, merged_dimensions
+from .merged_dimensions import groups_before, is_outside, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
-from .scalars import step_type
-from .tensors import At, Concatenated, Shifted
+from .scalars import fills_bytes, step_type
+from .tensors import At
 from .tiles import write_contraction
 
 __all__ = ["Kernel", "kernel_of"]
@@ -53,7 +56,14 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
-    b = KernelBuilder(kernel, target, bits=widest(ops), groups=merged_dimensions(ops, end))
+    stored = [tensor_type(value).element_type for value in (*func.args, *end.operands)]
+    b = KernelBuilder(
+        kernel,
+        target,
+        bits=widest(ops),
+        vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
+        groups=merged_dimensions(ops, end),
+    )
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -67,7 +77,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
         parts = in_place_parts(value, ops, tensors)
-        write_result(b, tensor, result, parts, are_vectorizable(ops))
+        if len(end.operands) > 1 or not computed_in(b, tensor, result):
+            write_result(b, tensor, result, parts)
         b.bound[tensor] = result
     b.finish()
     types = [argument.type for argument in kernel.args]
@@ -111,6 +122,8 @@ def operands_of(
 ) -> list[Tensor]:
     """Return the operands of `op`, in merged dimensions if the kernel merges some."""
     operands = [tensors[operand] for operand in op.operands]
+    if b.groups is not None and isinstance(op, TransposeOp):
+        return [merge(b, tensor, groups_before(order_of(op), b.groups)) for tensor in operands]
     if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp):
         return operands
     return [
@@ -178,15 +191,25 @@ def are_vectorizable(ops: Sequence[Operation]) -> bool:
     return all(isinstance(op, plain) or keeps_neighbours(op) for op in ops)
 
 
-def write_result(
-    b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor], vectorize: bool
-) -> None:
-    """Write loops that store `tensor` into `result`: the loops of a contraction among `parts`, one
-    nest for each tensor of a concatenation among them, or else plain loops."""
-    lanes = b.lanes if vectorize else 1
+def computed_in(b: KernelBuilder, tensor: Tensor, result: Buffer) -> bool:
+    """Let `result` take the place of the allocation that `tensor` is in; return False if it is not
+    in one of the same type. Nothing else may read `tensor` later."""
+    source = b.bound.get(tensor, tensor)
+    if not isinstance(source, Buffer) or source.buffer.type != result.buffer.type:
+        return False
+    if not isinstance(op := source.buffer.owner, memref.AllocOp):
+        return False
+    source.buffer.replace_all_uses_with(result.buffer)
+    Rewriter.erase_op(op)
+    return True
 
-    def finish(index: Sequence[Index], part: Tensor, value: Tensor) -> None:
-        b.bound[part] = value
+
+def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequence[Tensor]) -> None:
+    """Write loops that store `tensor` into `result`: the loops of a contraction or of another
+    scheduled tensor among `parts`, or else plain loops."""
+
+    def finish(index: Sequence[Index], part: Tensor, value: SSAValue) -> None:
+        b.bound[part] = At(part.shape, part.element, index, value, part)
         b.store(b.read(tensor, index), result.buffer, index)
         del b.bound[part]
 
@@ -194,15 +217,10 @@ def write_result(
         if part.shape != tensor.shape or part in b.bound:
             continue
         if isinstance(part, Contraction):
-            write_contraction(
-                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
-            )
+            write_contraction(b, part, lambda i, v, p=part: finish(i, p, v))
             return
-        if isinstance(part, Concatenated):
-            for start, source in part.starts():
-                with b.elements(source.shape, lanes) as index:
-                    index[part.axis] = b.add(index[part.axis], start)
-                    finish(index, part, Shifted(part.shape, part.element, source, part.axis, start))
+        if isinstance(part, Scheduled):
+            part.write(b, lambda i, v, p=part: finish(i, p, v))
             return
-    with b.elements(tensor.shape, lanes) as index:
+    with b.elements(tensor.shape, b.element_lanes) as index:
         b.store(b.read(tensor, index), result.buffer, index)

@@ -35,6 +35,8 @@ __all__ = [
     "KernelBuilder",
     "Legalization",
     "Preparation",
+    "Scheduled",
+    "Store",
     "Tensor",
     "broadcast_index",
 ]
@@ -49,12 +51,17 @@ class KernelBuilder(TirBuilder):
         target: Target = DEFAULT,
         *,
         bits: int = 32,
+        vectorize: bool = True,
         groups: Sequence[Sequence[int]] | None = None,
     ):
         super().__init__(func)
         self.target = target
         self.lanes = target.lanes(bits)
         """The number of elements of a vector: as many as a register has of `bits` bits each."""
+        self.element_lanes = self.lanes if vectorize else 1
+        """The number of adjacent elements that loops over all elements compute together."""
+        self.bytes = -(-bits // 8)
+        """The bytes of the widest elements."""
         self.groups = groups
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a
@@ -119,6 +126,9 @@ class KernelBuilder(TirBuilder):
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
+        if isinstance(tensor, Scheduled):
+            tensor.write(self, lambda index, value: self.store(value, buffer, index))
+            return
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
 
@@ -193,8 +203,20 @@ class Buffer(Tensor):
         return b.load(self.buffer, index)
 
 
+class Scheduled(Tensor):
+    """A tensor whose elements are best computed together, by a loop nest of its own."""
+
+    @abstractmethod
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        """Write loops that compute all elements, and call `store` for each."""
+
+
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]
 """A function that returns the element at an index."""
+
+Store: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
+"""A function that stores the value of the element at an index. It is called in a vectorized loop if
+adjacent elements are computed together, and may be called twice for an element."""
 
 
 @dataclass(eq=False)

@@ -27,9 +27,12 @@ from .kernel_builder import (
     broadcast_index,
 )
 from .layouts import relayout
+from .merged_dimensions import merged_order, order_of
 from .no_kernel import NoKernel
+from .repeated import Repeated, Tiled
 from .scalars import as_index, select
 from .tensors import Concatenated
+from .transposed import Transposed
 
 __all__ = ["MANIPULATION", "moved", "reshaped"]
 
@@ -94,15 +97,23 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
         yield slice(start, i), slice(other, j)
 
 
-def transpose(op: TransposeOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    rank = len(data.shape)
-    given = range(rank)[::-1] if op.axes is None else op.axes
-    axes = [*normalize_axes(given, rank)]
-    return moved(op, lambda b, index: b.read(data, [index[axes.index(i)] for i in range(rank)]))
+def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    axes = order_of(op)
+    if b.groups is not None:
+        axes = merged_order(axes, b.groups)
+    return transposed(data, axes)
+
+
+def transposed(data: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return `data` with its dimensions in the order `axes`."""
+    return Transposed(tuple(data.shape[axis] for axis in axes), data.element, data, axes)
 
 
 def layout_transform(op: LayoutTransformOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return relayout(data, Layout.parse(op.src_layout), Layout.parse(op.dst_layout))
+    src, dst = Layout.parse(op.src_layout), Layout.parse(op.dst_layout)
+    if not src.factors and not dst.factors:
+        return transposed(data, [src.axes.index(axis) for axis in dst.axes])
+    return relayout(data, src, dst)
 
 
 def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
@@ -144,14 +155,7 @@ def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
 def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
     shape = static_shape(op.results[0].type)
     assert shape is not None
-    sizes = shape[len(shape) - len(data.shape) :]
-
-    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        last = index[len(index) - len(data.shape) :]
-        places = zip(last, data.shape, sizes, strict=True)
-        return b.read(data, [i if n == size else b.mod(i, max(n, 1)) for i, n, size in places])
-
-    return moved(op, read)
+    return Tiled(shape, data.element, data)
 
 
 def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -160,6 +164,8 @@ def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
         data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
+    if axis == len(data.shape) - 1 and op.repeats > 0:
+        return Repeated((*data.shape[:-1], data.shape[-1] * repeats), data.element, data, repeats)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]

@@ -12,12 +12,20 @@ from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise
-from ....dialects.relax.shapes import Shape
+from ....dialects.relax.permutation import TransposeOp
+from ....dialects.relax.shapes import Shape, normalize_axes
 from ....dialects.relax.types import static_shape
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
-__all__ = ["is_outside", "merge", "merged_dimensions"]
+__all__ = [
+    "groups_before",
+    "is_outside",
+    "merge",
+    "merged_dimensions",
+    "merged_order",
+    "order_of",
+]
 
 
 def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:
@@ -26,14 +34,17 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
 
     Each operand of an element-wise operation has to have all dimensions of a group, or be broadcast
     along all of them; a convolution has to read its data from memory, or to have windows of one
-    element:
+    element; the dimensions of a group have to be adjacent before a transposition too, which has to
+    be the first operation:
 
         add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
     """
     shapes = {static_shape(value.type) for value in end.operands}
     if len(shapes) != 1 or (frame := shapes.pop()) is None or len(frame) < 2:
         return None
-    mergeable = Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp
+    mergeable = (
+        Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp | TransposeOp
+    )
     if not all(isinstance(op, mergeable) for op in ops):
         return None
     together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
@@ -44,6 +55,11 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
         elif isinstance(op, ForwardConvolutionOp):
             spatial = is_plain(op) and (is_outside(op.data) or all(map(is_trivial, windows_of(op))))
             together = [i > 1 and spatial and ok for i, ok in enumerate(together)]
+        elif isinstance(op, TransposeOp):
+            if isinstance(op.data.owner, Operation):
+                return None
+            axes = order_of(op)
+            together = [ok and axes[i] + 1 == axes[i + 1] for i, ok in enumerate(together)]
         elif isinstance(op, ConcatenateOp):
             axis = op.axis % len(frame)
             together = [ok and axis not in (i, i + 1) for i, ok in enumerate(together)]
@@ -80,6 +96,26 @@ def are_alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
     `row` is the result of `extents` for it.
     """
     return len({row[i] for i in dimensions} - {None}) < 2
+
+
+def order_of(op: TransposeOp) -> list[int]:
+    """Return for each dimension of the result the dimension of the data that it is."""
+    rank = len(static_shape(op.result.type) or ())
+    return [*normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)]
+
+
+def groups_before(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the `groups` of dimensions of the result of a transposition, as groups of dimensions
+    of its data, in their order there."""
+    rank = len(order)
+    return sorted([order[i] - rank for i in group] for group in groups)
+
+
+def merged_order(order: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
+    """Return the order of a transposition of merged dimensions: `order` with one dimension for each
+    of the `groups`."""
+    before = groups_before(order, groups)
+    return [before.index([order[i] - len(order) for i in group]) for group in groups]
 
 
 def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:

@@ -10,20 +10,23 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import nn
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Legalization, Tensor
+from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
 from .scalars import select, signless
+from .tensors import Concatenated
 
 __all__ = ["PADDING"]
 
 
 def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
     pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
-    mode, value, element = op.pad_mode, op.pad_value, data.element
+    if op.pad_mode != "constant":
+        return replicated(data, pairs, op.pad_mode)
+    value, element = op.pad_value, data.element
     if is_integer(element):
         value = wrapped(int(value), element)
 
-    def constant(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+    def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [b.sub(i, before) for i, (before, _) in zip(index, pairs, strict=True)]
         conditions: list[SSAValue] = []
         for i, size, (before, after) in zip(place, data.shape, pairs, strict=True):
@@ -35,18 +38,46 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
             conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
         )
 
-    def replicated(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place: list[Index] = []
-        for i, size, (before, after) in zip(index, data.shape, pairs, strict=True):
-            cut = max(0, -before)
-            kept = size - cut - max(0, -after)
-            at = b.sub(i, max(0, before))
-            if before > 0 or after > 0:
-                at = inside(b, at, kept, max(0, before), mode)
-            place.append(b.add(at, cut))
-        return b.read(data, place)
+    return moved(op, read)
 
-    return moved(op, constant if mode == "constant" else replicated)
+
+def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:
+    """Return the data with elements of its own around it.
+
+    The columns of the padding are parts of their own, so that the others are copied as rows.
+    """
+    shape = tuple(sum(pair, size) for size, pair in zip(data.shape, pairs, strict=True))
+
+    def source(b: KernelBuilder, axis: int, i: Index) -> Index:
+        """Return the position in the data of position `i` in the result, along `axis`."""
+        before, after = pairs[axis]
+        cut = max(0, -before)
+        kept = data.shape[axis] - cut - max(0, -after)
+        at = b.sub(i, max(0, before))
+        if before > 0 or after > 0:
+            at = inside(b, at, kept, max(0, before), mode)
+        return b.add(at, cut)
+
+    def columns(start: int, end: int, shift: int | None = None) -> Tensor:
+        """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
+        or if that is None, columns of the padding."""
+
+        def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            *outer, i = index
+            place = [source(b, axis, at) for axis, at in enumerate(outer)]
+            if shift is None:
+                last = source(b, len(outer), b.add(i, start))
+            else:
+                last = b.add(i, start - shift)
+            return b.read(data, [*place, last])
+
+        return Elements((*shape[:-1], end - start), data.element, read)
+
+    if not shape:
+        return data
+    start, end = max(0, pairs[-1][0]), shape[-1] - max(0, pairs[-1][1])
+    parts = [columns(0, start), columns(start, end, pairs[-1][0]), columns(end, shape[-1])]
+    return Concatenated(shape, data.element, len(shape) - 1, parts)
 
 
 def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:

@@ -1,79 +1,81 @@
 """Legalizations of pooling.
 
-The data is padded in a buffer first, so that windows need no conditions.
+If windows extend along the last axis, the result is computed by rows (`Pooled`). If not, vectors
+contain elements of several windows, and the data is padded in a buffer first, so that windows need
+no conditions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
-from typing import TypeAlias
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import pooling as ops
 from ....dialects.relax.layout import Layout
+from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Tensor
 from .layouts import relayout
+from .pooled import Pooled, Pooling, combined
 from .scalars import add, convert, divide, least, maximum, multiply, wide_type
 
 __all__ = ["POOLING", "keeps_neighbours"]
-
-UNROLLED = 32
-"""Windows of up to this many elements are unrolled; larger ones become a loop."""
-
-Combine: TypeAlias = Callable[[KernelBuilder, SSAValue, SSAValue], SSAValue]
 
 
 def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
-    result = pool(b, data, windows, data.element, maximum, least(data.element))
-    return relayout(result, layout, out_layout)
+    pooling = Pooling(data.element, maximum, least(data.element))
+    return in_layout(b, pool(b, data, windows, pooling), layout, out_layout)
 
 
 def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
-    sums = pool(b, data, windows, wide_type(data.element), add, 0)
-    padding = op.count_include_pad
+    wide, padding = wide_type(data.element), op.count_include_pad
     divisors = [
-        (axis, *counted(b, window, data.shape[axis], padding, sums.element))
+        (axis, *counted(b, window, data.shape[axis], padding, wide))
         for axis, window in windows.items()
     ]
     fixed = prod(numbers[0] for _, numbers, table in divisors if table is None)
     tables = [(axis, table) for axis, _, table in divisors if table is not None]
     some_empty = any(0 in numbers for _, numbers, _ in divisors)
 
-    def mean(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        divisor = b.number(max(fixed, 1), sums.element)
+    def mean(b: KernelBuilder, index: Sequence[Index], total: SSAValue) -> SSAValue:
+        divisor = b.number(max(fixed, 1), wide)
         for axis, table in tables:
             divisor = multiply(b, divisor, b.read(table, [index[axis]]))
         if some_empty:  # a window on padding only: avoid division by 0
-            divisor = maximum(b, divisor, b.number(1, sums.element))
-        value = b.read(sums, index)
+            divisor = maximum(b, divisor, b.number(1, wide))
         if tables or fixed != 1:
-            value = divide(b, value, divisor)
-        return convert(b, value, data.element)
+            total = divide(b, total, divisor)
+        return convert(b, total, data.element)
 
-    return relayout(Elements(sums.shape, data.element, mean), layout, out_layout)
+    pooling = Pooling(wide, add, 0, mean)
+    return in_layout(b, pool(b, data, windows, pooling), layout, out_layout)
+
+
+def in_layout(b: KernelBuilder, tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
+    """Return the result of pooling, of layout `src`, in layout `dst`."""
+    if src.text != dst.text and isinstance(tensor, Scheduled):
+        tensor = b.buffered(tensor)
+    return relayout(tensor, src, dst)
 
 
 def keeps_neighbours(op: Operation) -> bool:
-    """Return whether `op` is unrolled pooling of adjacent elements from adjacent ones."""
+    """Return whether `op` is pooling of adjacent elements from adjacent ones."""
+    if isinstance(op, ops.AdaptivePoolOp):
+        return op.data_layout().axes[-1] not in op.SPATIAL
     if not isinstance(op, ops.PoolOp):
         return False
     layout, out_layout = op.layouts()
-    windows = {window.axis: window for window in op.pool_windows()}
-    last = windows.get(layout.axes[-1])
-    few = prod(window.size for window in windows.values()) <= UNROLLED
-    return layout == out_layout and few and (last is None or last.stride == 1)
+    return layout == out_layout and layout.axes[-1] not in op.SPATIAL
 
 
 def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor, Layout]:
@@ -84,66 +86,63 @@ def whole_dimensions(data: Tensor, layout: Layout, spatial: str) -> tuple[Tensor
     return relayout(data, layout, plain), plain
 
 
-def pool(
-    b: KernelBuilder,
-    data: Tensor,
-    windows: Mapping[int, Window],
-    element: Attribute,
-    combine: Combine,
-    identity: float,
-) -> Tensor:
-    """Combine the elements of each window in the type `element`.
-
-    `windows` are by axis, and `identity` is the neutral element of `combine`.
-    """
+def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling: Pooling) -> Tensor:
+    """Combine the elements of each window; `windows` are by axis."""
     out = [*data.shape]
     for axis, window in windows.items():
         out[axis] = window.count(data.shape[axis])
-    source = padded(b, data, windows, identity)
+    if is_whole(data.shape, out, windows):
+        return whole(b, data, (*out,), pooling)
     if any(window.span > window.stride for window in windows.values()):
-        source = b.buffered(source)
-    sizes = [window.size for window in windows.values()]
+        data = b.buffered(data)
+    if len(out) - 1 in windows:
+        return Pooled((*out,), data.element, data, windows, pooling)
+    source = padded(b, data, windows, pooling.identity)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place = [*index]
             for (axis, window), i in zip(windows.items(), taps, strict=True):
                 place[axis] = b.add(b.mul(index[axis], window.stride), b.mul(i, window.dilation))
-            return convert(b, b.read(source, place), element)
+            return convert(b, b.read(source, place), pooling.element)
 
-        return combined(b, [(0, size) for size in sizes], element, combine, identity, tap)
+        sizes = [(0, window.size) for window in windows.values()]
+        return pooling.finish(b, index, combined(b, sizes, pooling, tap))
 
-    return Elements(tuple(out), element, compute)
+    return Elements((*out,), data.element, compute)
 
 
-def combined(
-    b: KernelBuilder,
-    ranges: Sequence[tuple[Index, Index]],
-    element: Attribute,
-    combine: Combine,
-    identity: float,
-    read: Callable[[KernelBuilder, Sequence[Index]], SSAValue],
-) -> SSAValue:
-    """Combine the elements at all indices in `ranges`, which are pairs of a start and an extent."""
-    extents = [b.known(count) for _, count in ranges]
-    sizes = [extent for extent in extents if isinstance(extent, int)]
-    if len(sizes) == len(extents) and 0 < prod(sizes) <= UNROLLED:
-        first, *others = product(*map(range, sizes))
-        starts = [start for start, _ in ranges]
+def is_whole(shape: Shape, out: Sequence[int], windows: Mapping[int, Window]) -> bool:
+    """Return whether a window contains all elements of the last axes, and there are no others."""
+    axes = range(len(shape) - len(windows), len(shape))
+    return {*windows} == {*axes} and all(
+        out[axis] == 1 and (window.before, window.size, window.dilation) == (0, shape[axis], 1)
+        for axis, window in windows.items()
+    )
 
-        def at(offsets: Sequence[int]) -> SSAValue:
-            return read(b, [b.add(start, i) for start, i in zip(starts, offsets, strict=True)])
 
-        value = at(first)
-        for offsets in others:
-            value = combine(b, value, at(offsets))
-        return value
-    acc = b.alloc((1,), element, "local")
-    b.store(b.number(identity, element), acc, [0])
-    with ExitStack() as stack:
-        index = [stack.enter_context(b.loop(count, min=start)) for start, count in ranges]
-        b.store(combine(b, b.load(acc, [0]), read(b, index)), acc, [0])
-    return b.load(acc, [0])
+def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tensor:
+    """Combine all elements of the last axes, those of size 1 in `out`."""
+    axes = len(out)
+    while axes and out[axes - 1] == 1:
+        axes -= 1
+    outer = out[:axes]
+    source = b.reshaped(data, (*outer, prod(data.shape[axes:])))
+
+    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        def element(i: Sequence[Index]) -> SSAValue:
+            return convert(b, b.read(source, [*index[:axes], *i]), pooling.element)
+
+        value = b.fold(
+            source.shape[axes:],
+            b.number(pooling.identity, pooling.element),
+            lambda _, x, y: pooling.combine(b, x, y),
+            element,
+            contiguous=True,
+        )
+        return pooling.finish(b, index, value)
+
+    return Elements(out, data.element, compute)
 
 
 def padded(
@@ -202,35 +201,51 @@ def counted(
 
 
 def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return adaptive(op, b, data, data.element, maximum, least(data.element))
+    return adaptive(op, b, data, Pooling(data.element, maximum, least(data.element)))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return adaptive(op, b, data, wide_type(data.element), add, 0, mean=True)
+    return adaptive(op, b, data, Pooling(wide_type(data.element), add, 0), mean=True)
 
 
 def adaptive(
     op: ops.AdaptivePoolOp,
     b: KernelBuilder,
     data: Tensor,
-    element: Attribute,
-    combine: Combine,
-    identity: float,
+    pooling: Pooling,
     *,
     mean: bool = False,
 ) -> Tensor:
     """Combine the elements of each range; divide the result by their number if `mean`."""
-    whole, layout = whole_dimensions(data, op.data_layout(), op.SPATIAL)
+    source, layout = whole_dimensions(data, op.data_layout(), op.SPATIAL)
     axes = [layout.axes.index(axis) for axis in op.SPATIAL]
-    out = [*whole.shape]
+    out = [*source.shape]
     for axis, size in zip(axes, op.output_sizes(), strict=True):
         out[axis] = size
 
+    def finish(b: KernelBuilder, value: SSAValue, number: Index) -> SSAValue:
+        if mean:
+            divisor = (
+                b.number(number, pooling.element)
+                if isinstance(number, int)
+                else convert(b, number, pooling.element)
+            )
+            value = divide(b, value, divisor)
+        return convert(b, value, data.element)
+
+    steps = {axis: source.shape[axis] // out[axis] for axis in axes}
+    if all(0 < steps[axis] * out[axis] == source.shape[axis] for axis in axes):
+
+        def finish_window(b: KernelBuilder, _: Sequence[Index], value: SSAValue) -> SSAValue:
+            return finish(b, value, prod(steps.values()))
+
+        windows = {axis: Window(layout.axes[axis], n, n, 1, 0, 0) for axis, n in steps.items()}
+        result = pool(b, source, windows, replace(pooling, finish=finish_window))
+        return in_layout(b, result, layout, op.data_layout())
+
     def bounds(b: KernelBuilder, axis: int, place: Index) -> tuple[Index, Index]:
         """Return the start and the extent of range `place` along `axis`."""
-        extent, size = whole.shape[axis], out[axis]
-        if extent % size == 0:
-            return b.mul(place, extent // size), extent // size
+        extent, size = source.shape[axis], out[axis]
         begin = b.mul(place, extent)
         first = b.floordiv(begin, size)
         return first, b.sub(b.floordiv(b.add(begin, extent + size - 1), size), first)
@@ -242,20 +257,12 @@ def adaptive(
             place = [*index]
             for axis, i in zip(axes, places, strict=True):
                 place[axis] = i
-            return convert(b, b.read(whole, place), element)
+            return convert(b, b.read(source, place), pooling.element)
 
-        value = combined(b, ranges, element, combine, identity, tap)
-        if mean:
-            number: Index = 1
-            for _, count in ranges:
-                number = b.mul(number, count)
-            divisor = (
-                b.number(number, element)
-                if isinstance(number, int)
-                else convert(b, number, element)
-            )
-            value = divide(b, value, divisor)
-        return convert(b, value, data.element)
+        number: Index = 1
+        for _, count in ranges:
+            number = b.mul(number, count)
+        return finish(b, combined(b, ranges, pooling, tap), number)
 
     return relayout(Elements((*out,), data.element, compute), layout, op.data_layout())
 

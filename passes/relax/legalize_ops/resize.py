@@ -7,6 +7,7 @@ elements, and the weights with which these are interpolated.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import floor
 
 from xdsl.dialects import arith, math
@@ -17,9 +18,10 @@ from ....dialects.relax import image as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
-from .coordinates import Coordinate, clipped, rounded
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .coordinates import Coordinate, clipped, nearest_integer, rounded
+from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
 from .layouts import relayout
+from .repeated import Repeated
 from .scalars import add, convert, divide, maximum, minimum, multiply, select, signless
 
 __all__ = ["RESIZE"]
@@ -93,12 +95,26 @@ def nearest(
 ) -> Tensor:
     """Return the elements nearest to the coordinates along `axis`."""
 
+    if axis == len(data.shape) - 1 and (times := repeats(coordinate, rounding)):
+        shape = (*data.shape[:axis], coordinate.size)
+        return Repeated(shape, data.element, data, times)
+
     def place(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         x = rounded(b, coordinate.write(b, index), rounding)
         return clipped(b, x, coordinate.extent)
 
     table = b.buffered(Elements((coordinate.size,), IndexType(), place))
     return along(data, axis, coordinate.size, lambda b, i: b.read(table, [i]))
+
+
+def repeats(coordinate: Coordinate, rounding: str) -> int | None:
+    """Return the number of new elements for each old one, if it is the same for all of them."""
+    times, rest = divmod(coordinate.size, coordinate.extent)
+    if rest or coordinate.mode == "tf_crop_and_resize":
+        return None
+    nearest = (nearest_integer(coordinate.at(i), rounding) for i in range(coordinate.size))
+    places = (max(0, min(place, coordinate.extent - 1)) for place in nearest)
+    return times if all(place == i // times for i, place in enumerate(places)) else None
 
 
 def along(
@@ -157,23 +173,55 @@ def interpolated(
                 weight = divide(b, b.load(weights, [tap, i]), b.load(total, [0]))
                 b.store(weight, weights, [tap, i])
 
-    def term(b: KernelBuilder, index: Sequence[Index], tap: Index) -> SSAValue:
-        i = index[axis]
-        value = b.read(data, [*index[:axis], b.load(places, [tap, i]), *index[axis + 1 :]])
-        return multiply(
-            b, as_float(b, value, element), convert(b, b.load(weights, [tap, i]), element)
+    def weighted(b: KernelBuilder, i: Index, source: Callable[[Index], SSAValue]) -> SSAValue:
+        """Return new element `i` along `axis`; `source` returns the old element at a position."""
+
+        def term(tap: Index) -> SSAValue:
+            value = as_float(b, source(b.load(places, [tap, i])), element)
+            return multiply(b, value, convert(b, b.load(weights, [tap, i]), element))
+
+        if taps == 2:
+            return add(b, term(0), term(1))
+        return b.accumulate(
+            (taps,), b.number(-0.0, element), lambda total, tap: add(b, total, term(tap[0]))
         )
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        if taps == 2:
-            return add(b, term(b, index, 0), term(b, index, 1))
-        return b.accumulate(
-            (taps,), b.number(-0.0, element), lambda total, i: add(b, total, term(b, index, i[0]))
+        return weighted(
+            b, index[axis], lambda i: b.read(data, [*index[:axis], i, *index[axis + 1 :]])
         )
 
     shape = (*data.shape[:axis], size, *data.shape[axis + 1 :])
-    result = Elements(shape, element, read)
-    return result if taps == 2 else b.buffered(result)
+    if taps > 2:
+        return b.buffered(Elements(shape, element, read))
+    if axis == len(shape) - 1 and not isinstance(data, Buffer):
+        return FromRows(shape, element, data, weighted)
+    return Elements(shape, element, read)
+
+
+@dataclass(eq=False)
+class FromRows(Scheduled):
+    """A tensor each row of which is computed from a row of `data`, which is computed first.
+
+    `compute` returns an element, given its position in the row and a function that returns the
+    element of the row of `data` at a position.
+    """
+
+    data: Tensor
+    compute: Callable[[KernelBuilder, Index, Callable[[Index], SSAValue]], SSAValue]
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        *outer, place = index
+        return self.compute(b, place, lambda i: b.read(self.data, [*outer, i]))
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        *outer, width = self.data.shape
+        row = b.alloc((width,), self.data.element, "local")
+        with b.loops(outer) as index:
+            with b.chunks(width, b.lanes) as i:
+                b.store(b.read(self.data, [*index, i]), row, [i])
+            with b.loop(self.shape[-1]) as i:
+                store([*index, i], self.compute(b, i, lambda at: b.load(row, [at])))
 
 
 def as_float(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:

@@ -30,6 +30,7 @@ __all__ = [
     "constant_of",
     "convert",
     "divide",
+    "fills_bytes",
     "greatest",
     "is_float",
     "least",
@@ -65,6 +66,12 @@ def step_type(type: Attribute) -> Attribute:
 
 def is_float(type: Attribute) -> bool:
     return not is_integer(signless(type))
+
+
+def fills_bytes(element: Attribute) -> bool:
+    """Return whether vectors of a type can load adjacent elements: an i1 has a byte in memory, and
+    one bit in a vector."""
+    return not is_integer(element) or element.bitwidth % 8 == 0
 
 
 def widen(b: TirBuilder, value: SSAValue) -> SSAValue:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Tensor
+from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
 
 __all__ = ["At", "Concatenated", "Shifted"]
 
 
 @dataclass(eq=False)
-class Concatenated(Tensor):
+class Concatenated(Scheduled):
     """Tensors concatenated along an axis."""
 
     axis: int
@@ -22,6 +22,13 @@ class Concatenated(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         return self.read_from(b, index, self.starts())
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        with b.loops(self.shape[: self.axis]) as outer:
+            for start, part in self.starts():
+                with b.elements(part.shape[self.axis :], b.element_lanes) as (i, *inner):
+                    value = b.read(part, [*outer, i, *inner])
+                    store([*outer, b.add(i, start), *inner], value)
 
     def starts(self) -> list[tuple[int, Tensor]]:
         """Return each part with its start along the axis."""

@@ -98,15 +98,13 @@ func.func private @fused(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> tensor<5x4
 
 // -----
 
-// Windows are computed without conditions and side by side: what is beyond the tensor is in a
-// buffer.
+// Windows are computed side by side and without conditions: each row is padded in a buffer.
 // CHECK-LABEL: @windows
 // CHECK:      tir.prim_func private @fused_max_pool1d(%x: memref<1x1x8xf32>, {{%.*}}: memref<1x1x8xf32>)
-// CHECK:      memref.alloc() {{.*}} : memref<1x1x10xf32>
+// CHECK:      [[ROW:%.*]] = memref.alloca() {{.*}} : memref<10xf32, "local">
 // CHECK:      tir.for vectorized
-// CHECK:      memref.store
-// CHECK:      tir.for vectorized
-// CHECK:      memref.store
+// CHECK:      memref.load %x
+// CHECK:      memref.store {{.*}}, [[ROW]]
 // CHECK:      tir.for vectorized
 // CHECK-NOT:  scf.if
 // CHECK:      arith.maximumf
@@ -215,4 +213,56 @@ func.func private @fused_concatenate_flip(%x: tensor<2xf32>, %y: tensor<3xf32>) 
   %0 = relax.concatenate %x, %y : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
   %1 = relax.flip %0 {axis = [0]} : (tensor<5xf32>) -> tensor<5xf32>
   return %1 : tensor<5xf32>
+}
+
+// -----
+
+// Squares are transposed in registers; at the end of a dimension they overlap. With vectors of 4
+// lanes, 6 columns are 0 to 3 and 2 to 5.
+// CHECK-LABEL: @squares
+// CHECK:      tir.prim_func private @fused_transpose
+// CHECK:        arith.minsi
+// CHECK:        tir.for unrolled
+// CHECK-NEXT:     tir.for vectorized
+// CHECK:            memref.load %x
+// CHECK-COUNT-4: vector.load
+// CHECK-NEXT:   vector.shuffle {{.*}} [0, 4, 1, 5]
+// CHECK-NEXT:   vector.shuffle {{.*}} [2, 6, 3, 7]
+// CHECK-COUNT-6: vector.shuffle
+// CHECK-COUNT-4: vector.store
+// CHECK:        tir.for unrolled
+// CHECK-NEXT:     tir.for vectorized
+// CHECK-NOT:    tir.for
+func.func @squares(%x: tensor<2x6x9xf32>) -> tensor<2x9x6xf32> {
+  %0 = relax.transpose %x {axes = [0, 2, 1]} : (tensor<2x6x9xf32>) -> tensor<2x9x6xf32>
+  return %0 : tensor<2x9x6xf32>
+}
+
+// -----
+
+// Dimensions that stay together are one.
+// CHECK-LABEL: @rows
+// CHECK:      tir.prim_func private @fused_transpose
+// CHECK-DAG:    [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<2x3x20xf32>
+// CHECK-DAG:    [[Y:%.*]] = memref.reinterpret_cast {{.*}} to memref<3x2x20xf32>
+// CHECK:        tir.for vectorized
+// CHECK:          memref.load [[X]]
+// CHECK-NEXT:     memref.store {{.*}}, [[Y]]
+func.func @rows(%x: tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32> {
+  %0 = relax.transpose %x {axes = [1, 0, 2, 3]} : (tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32>
+  return %0 : tensor<3x2x4x5xf32>
+}
+
+// -----
+
+// Only the columns of the padding are computed one by one.
+// CHECK-LABEL: @mirrored
+// CHECK:      tir.prim_func private @fused_pad
+// CHECK:        [[NINE:%.*]] = arith.constant 9 : index
+// CHECK:        tir.for [[ROW:%.*]] =
+// CHECK:          tir.for [[I:%.*]] = {{.*}} extent [[NINE]] {
+// CHECK-NEXT:       [[X:%.*]] = memref.load %x{{.}}[[ROW]], [[I]]
+func.func @mirrored(%x: tensor<6x9xf32>) -> tensor<6x13xf32> {
+  %0 = relax.nn.pad %x {pad_width = [0, 0, 2, 2], pad_mode = "reflect"} : (tensor<6x9xf32>) -> tensor<6x13xf32>
+  return %0 : tensor<6x13xf32>
 }

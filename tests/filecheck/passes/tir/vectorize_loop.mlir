@@ -272,3 +272,51 @@ tir.prim_func @kinds(%a : memref<4xf32>, %x : f32) {
     memref.store %x, %a[%k] : memref<4xf32>
   }
 }
+
+// -----
+
+// Loads of elements that are up to 4 apart are loads of whole vectors, which end with the last
+// element, and shuffles.
+// CHECK-LABEL: @strided(
+tir.prim_func @strided(%a : memref<7xf32>, %b : memref<10xf32>, %c : memref<4xf32>, %i : index) {
+  // CHECK:      [[LOW:%.*]] = vector.load %a[%c0] : memref<7xf32>, vector<4xf32>
+  // CHECK-NEXT: [[HIGH:%.*]] = vector.load %a[%c3] : memref<7xf32>, vector<4xf32>
+  // CHECK-NEXT: [[A:%.*]] = vector.shuffle [[LOW]], [[HIGH]] [0, 2, 5, 7]
+  // CHECK:      vector.store [[A]], %c
+  // CHECK-NOT:  vector.shuffle
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  tir.for vectorized %v = %c0 extent %c4 {
+    %w = arith.muli %v, %c2 : index
+    %x = memref.load %a[%w] : memref<7xf32>
+    memref.store %x, %c[%v] : memref<4xf32>
+  }
+  tir.for vectorized %v = %c0 extent %c4 {
+    %u = arith.muli %v, %c3 : index
+    %x = memref.load %b[%u] : memref<10xf32>
+    memref.store %x, %c[%v] : memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @every_third(
+tir.prim_func @every_third(%a : memref<30xf32>, %b : memref<8xf32>, %i : index) {
+  // CHECK:      vector.load %a[%i] : memref<30xf32>, vector<8xf32>
+  // CHECK:      vector.load %a[{{%.*}}] : memref<30xf32>, vector<8xf32>
+  // CHECK:      [[TWO:%.*]] = vector.shuffle {{%.*}}, {{%.*}} [0, 3, 6, 9, 12, 15, 15, 15]
+  // CHECK:      [[LAST:%.*]] = vector.load %a[{{%.*}}] : memref<30xf32>, vector<8xf32>
+  // CHECK-NEXT: [[ALL:%.*]] = vector.shuffle [[TWO]], [[LAST]] [0, 1, 2, 3, 4, 5, 12, 15]
+  // CHECK-NEXT: vector.store [[ALL]], %b
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  tir.for vectorized %v = %c0 extent %c8 {
+    %u = arith.muli %v, %c3 : index
+    %j = arith.addi %i, %u : index
+    %x = memref.load %a[%j] : memref<30xf32>
+    memref.store %x, %b[%v] : memref<8xf32>
+  }
+}
