@@ -21,8 +21,9 @@ from .legalizations import legalization_of
 from .merged_dimensions import merge, merged_dimensions
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
+from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import step_type
-from .tensors import At, Concatenated, Shifted
+from .tensors import At, Concatenated, Scheduled, Shifted
 from .tiles import write_contraction
 
 __all__ = ["kernel_of"]
@@ -40,7 +41,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT) -> PrimFuncOp:
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
-    b = KernelBuilder(kernel, target, bits=widest(ops), groups=merged_dimensions(ops, end))
+    groups = merged_dimensions(ops, end) or reduced_dimensions(ops, end)
+    b = KernelBuilder(kernel, target, bits=widest(ops), groups=groups)
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -92,7 +94,7 @@ def operands_of(
 ) -> list[Tensor]:
     """Return the operands of `op`, in merged dimensions if the kernel merges some."""
     operands = [tensors[operand] for operand in op.operands]
-    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp):
+    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp | AlongAxes):
         return operands
     return [
         merge(b, tensor, b.groups) if is_outside(operand) else tensor
@@ -183,6 +185,9 @@ def write_result(
             write_contraction(
                 b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
             )
+            return
+        if isinstance(part, Scheduled):
+            part.write(lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import nn
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from .reduction import Reduced
+from .reduction import Reduced, shape_of_operand
 from .scalars import add, convert, divide, maximum, signless, step_type, widen
 
 __all__ = ["NN"]
@@ -20,7 +20,7 @@ __all__ = ["NN"]
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the exponentials and their sums into buffers, each rounded to the element type."""
     data, shape, element = b.buffered(data), data.shape, data.element
-    row = Reduced.of(shape, [op.axis])
+    row = Reduced.merged(b, shape_of_operand(op.data), [op.axis])
     powers, totals = b.alloc(shape, element), b.alloc(row.outer, element)
     with b.loops(row.outer) as outer:
         wide = step_type(element)
@@ -45,7 +45,7 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the maxima, and the logarithms of the sums, into buffers first."""
     data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
-    row = Reduced.of(shape, [op.axis])
+    row = Reduced.merged(b, shape_of_operand(op.data), [op.axis])
     maxima, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
     with b.loops(row.outer) as outer:
         less = less_maximum(b, data, row, outer, maxima)

@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.shapes import Shape, normalize_axes, reduce
-from ....dialects.relax.types import tensor_type
+from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index, TirBuilder
 from .binary import quotient
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .kernel_builder import INDEPENDENT, Elements, KernelBuilder, Legalization, Tensor
 from .scalars import (
     add,
     convert,
@@ -31,6 +31,7 @@ from .scalars import (
     wide_type,
     widen,
 )
+from .tensors import Store, scheduled
 
 __all__ = ["REDUCTION", "Reduced"]
 
@@ -51,6 +52,23 @@ class Reduced:
         """Build from axes that may be negative, None for all; `keepdims` keeps them with size 1."""
         over = range(len(shape)) if axes is None else sorted(normalize_axes(axes, len(shape)))
         return Reduced(shape, over, keepdims)
+
+    @staticmethod
+    def merged(
+        b: KernelBuilder, shape: Shape, axes: Sequence[int] | None, keepdims: bool = False
+    ) -> Reduced:
+        """Build from the axes of a tensor of `shape`, in the merged dimensions of the kernel if it
+        merges some; these have no reduced dimension in the result."""
+        if b.groups is None:
+            return Reduced.of(shape, axes, keepdims)
+        over = Reduced.of(shape, axes).axes
+        sizes = [[(axis, shape[axis]) for axis in group] for group in b.groups]
+        rank = len(shape)
+        reduced = [
+            any(size != 1 and axis + rank in over for axis, size in group) for group in sizes
+        ]
+        merged = tuple(prod(size for _, size in group) for group in sizes)
+        return Reduced(merged, [number for number, is_over in enumerate(reduced) if is_over])
 
     @property
     def outer(self) -> Shape:
@@ -75,16 +93,42 @@ class Reduced:
             index.append(next(along))
         return index
 
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements that are reduced to one are next to each other in memory."""
+        return len(self.shape) - 1 in self.axes
+
     def fold(
         self,
         b: KernelBuilder,
         start: SSAValue,
         function: Function,
         element: Callable[[Sequence[Index]], SSAValue],
+        vectors: int = INDEPENDENT,
     ) -> SSAValue:
         """Write loops over the axes; see `KernelBuilder.fold`."""
-        contiguous = len(self.shape) - 1 in self.axes
-        return b.fold(self.inner, start, function, element, contiguous=contiguous)
+        contiguous = self.is_contiguous
+        return b.fold(
+            self.inner, start, function, element, contiguous=contiguous, vectors=vectors
+        )
+
+    def for_each(
+        self,
+        b: KernelBuilder,
+        body: Callable[[list[Index]], None],
+        *,
+        vectorize: bool,
+        vectors: int = INDEPENDENT,
+    ) -> None:
+        """Write loops over the elements of the result, and write `body` for each.
+
+        Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
+        if the operations of `body` can be done on vectors (`vectorize`)."""
+        if vectorize and self.shape and not self.is_contiguous:
+            b.columns(self.outer, body, vectors)
+            return
+        with b.loops(self.outer) as index:
+            body(index)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
         """Return the index in the result of the element at `index`."""
@@ -93,8 +137,16 @@ class Reduced:
         return [i for place in places for i in place]
 
 
+def shape_of_operand(value: SSAValue) -> Shape:
+    """Return the shape of a tensor of static shape."""
+    shape = static_shape(value.type)
+    assert shape is not None
+    return shape
+
+
 def reduction(
     op: ops.ReductionOp,
+    b: KernelBuilder,
     data: Tensor,
     type: Attribute,
     start: float | int,
@@ -105,43 +157,48 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    reduced = Reduced.of(data.shape, op.axis, op.keepdims)
+    shape = shape_of_operand(op.input)
+    reduced = Reduced.merged(b, shape, op.axis, op.keepdims)
+    vectorize = data.element == type
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        def element(inner: Sequence[Index]) -> SSAValue:
-            return convert(b, b.read(data, reduced.index(index, inner)), type)
+    def write(store: Store) -> None:
+        def compute(index: list[Index]) -> None:
+            def element(inner: Sequence[Index]) -> SSAValue:
+                return convert(b, b.read(data, reduced.index(index, inner)), type)
 
-        value = reduced.fold(b, b.number(start, type), combine, element)
-        return convert(b, finish(b, value), data.element)
+            value = reduced.fold(b, b.number(start, type), combine, element)
+            store(index, convert(b, finish(b, value), data.element))
 
-    return Elements(reduced.outer, data.element, compute)
+        reduced.for_each(b, compute, vectorize=vectorize)
 
-
-def total(op: ops.SumOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, data, step_type(signless(data.element)), 0, add)
-
-
-def product(op: ops.ProdOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, data, step_type(signless(data.element)), 1, multiply)
+    return scheduled(op, b, reduced.outer, data.element, write)
 
 
-def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    count = prod(Reduced.of(data.shape, op.axis).inner)
+def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(signless(data.element)), 0, add)
+
+
+def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(signless(data.element)), 1, multiply)
+
+
+def mean(op: ops.MeanOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    count = prod(Reduced.of(shape_of_operand(op.input), op.axis).inner)
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
         return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
 
-    return reduction(op, data, wide_type(data.element), 0, add, over_count)
+    return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
 
 
 def extremum(function: Function, of_empty: Bound) -> Legalization:
     """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
     range."""
 
-    def legalize(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
         start = of_empty(signless(data.element))
-        return reduction(op, data, step_type(data.element), start, function)
+        return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize
 
@@ -153,9 +210,9 @@ def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound
     so far: if the first, or if the last, of equal elements is selected.
     """
 
-    def legalize(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
         axes = None if op.axis is None else [op.axis]
-        reduced = Reduced.of(data.shape, axes, op.keepdims)
+        reduced = Reduced.merged(b, shape_of_operand(op.input), axes, op.keepdims)
         last = op.select_last_index
         type = step_type(signless(data.element))
 

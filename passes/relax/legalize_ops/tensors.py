@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Tensor
+from .kernel_builder import Buffer, KernelBuilder, Tensor
 
-__all__ = ["At", "Concatenated", "Shifted"]
+__all__ = ["At", "Concatenated", "Scheduled", "Shifted", "Store", "scheduled"]
 
 
 @dataclass(eq=False)
@@ -73,3 +76,34 @@ class At(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         return self.value if [*index] == [*self.index] else self.source.read(b, index)
+
+
+Store: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
+"""A function that writes the use of the element at an index."""
+
+
+@dataclass(eq=False)
+class Scheduled(Tensor):
+    """A result of the kernel whose elements are computed together, by loops of its own."""
+
+    write: Callable[[Store], None]
+    """A function that writes the loops, and passes each element to a `Store`."""
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        raise AssertionError("only a result is scheduled: nothing reads it")
+
+
+def scheduled(
+    op: Operation,
+    b: KernelBuilder,
+    shape: Shape,
+    element: Attribute,
+    write: Callable[[Store], None],
+) -> Tensor:
+    """Return the result of `op`, which `write` computes: at once if other operations read it, else
+    where the kernel stores its result."""
+    if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
+        return Scheduled(shape, element, write)
+    buffer = b.alloc(shape, element)
+    write(lambda index, value: b.store(value, buffer, index))
+    return Buffer(shape, element, buffer)
