@@ -16,14 +16,14 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Tensor
 from .legalizations import legalization_of
 from .merged_dimensions import merge, merged_dimensions
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
 from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import step_type
-from .tensors import At, Concatenated, Scheduled, Shifted
+from .tensors import At, Concatenated, Shifted
 from .tiles import write_contraction
 
 __all__ = ["kernel_of"]
@@ -187,7 +187,7 @@ def write_result(
             )
             return
         if isinstance(part, Scheduled):
-            part.write(lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
+            part.write(b, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
@@ -23,11 +24,14 @@ from ....dialects.tir.target import DEFAULT, Target
 from .scalars import signless
 
 __all__ = [
+    "INDEPENDENT",
     "Buffer",
     "Element",
     "Elements",
     "KernelBuilder",
     "Legalization",
+    "Scheduled",
+    "Store",
     "Tensor",
     "broadcast_index",
 ]
@@ -89,10 +93,11 @@ class KernelBuilder(TirBuilder):
         lanes of up to `vectors` vectors then hold partial results, which are combined at the end by
         a tree. That changes the order of floating-point sums.
         """
-        if not contiguous or not extents or extents[-1] < self.lanes:
+        # LLVM reorders integer reductions by itself.
+        lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
+        if not contiguous or not lanes or not extents or extents[-1] < lanes:
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
-        lanes = self.lanes
         vectors = power_of_two(min(vectors, last // lanes))
         partial = self.alloc((vectors, lanes), start.type, "local")
 
@@ -144,8 +149,8 @@ class KernelBuilder(TirBuilder):
         body: Callable[[list[Index]], None],
         vectors: int = INDEPENDENT,
     ) -> None:
-        """Write loops over the elements of a tensor of shape `extents`, whose last dimension is
-        computed in vectors, and write `body` for each: `vectors` at a time, and the rest one by one.
+        """Write loops over the elements of a tensor of shape `extents`, and write `body` for each.
+        The last dimension is computed in vectors, `vectors` at a time, and the rest one by one.
 
         A last vector that would exceed the dimension begins earlier and overlaps the one before, so
         `body` may not read what it writes. For 13 elements, vectors of 4 lanes, two at a time:
@@ -170,6 +175,9 @@ class KernelBuilder(TirBuilder):
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
+        if isinstance(tensor, Scheduled):
+            tensor.write(self, lambda index, value: self.store(value, buffer, index))
+            return
         with self.loops(tensor.shape) as index:
             self.store(self.read(tensor, index), buffer, index)
 
@@ -220,8 +228,20 @@ class Buffer(Tensor):
         return b.load(self.buffer, index)
 
 
+class Scheduled(Tensor):
+    """A tensor whose elements are best computed together, by a loop nest of its own."""
+
+    @abstractmethod
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        """Write loops that compute all elements, and call `store` for each."""
+
+
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]
 """A function that returns the element at an index."""
+
+Store: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
+"""A function that stores the value of the element at an index. It is called in a vectorized loop if
+adjacent elements are computed together, and may be called twice for an element."""
 
 
 @dataclass(eq=False)

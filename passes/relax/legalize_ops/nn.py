@@ -10,72 +10,79 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import nn
 from ....dialects.tir.builder import Index
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from .reduction import Reduced, shape_of_operand
-from .scalars import add, convert, divide, maximum, signless, step_type, widen
+from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
+from .reduction import Reduced, shape_of
+from .scalars import add, convert, divide, maximum, multiply, signless, step_type, widen
+from .tensors import scheduled
 
 __all__ = ["NN"]
 
 
+HEAVY = 2
+"""The vectors of exponentials that are computed together: each is enough work by itself to hide
+latencies, and more would not leave registers for its intermediate results."""
+
+
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """Compute the exponentials and their sums into buffers, each rounded to the element type."""
-    data, shape, element = b.buffered(data), data.shape, data.element
-    row = Reduced.merged(b, shape_of_operand(op.data), [op.axis])
-    powers, totals = b.alloc(shape, element), b.alloc(row.outer, element)
-    with b.loops(row.outer) as outer:
-        wide = step_type(element)
-        less = less_maximum(b, data, row, outer)
+    """Compute the exponentials of a row, each rounded to the element type, into a buffer; then
+    multiply them by the reciprocal of their sum, which is at least 1: no reciprocal overflows."""
+    data, element, wide = b.buffered(data), data.element, step_type(data.element)
+    row = Reduced.merged(b, shape_of(op.data), [op.axis])
 
-        def power(inner: Sequence[Index]) -> SSAValue:
-            exponent = widen(b, convert(b, less(inner), element))
-            result = convert(b, b.pure(math.ExpOp, exponent), element)
-            b.store(result, powers, row.index(outer, inner))
-            return widen(b, result)
+    def loops(store: Store) -> None:
+        def compute(outer: list[Index]) -> None:
+            less = less_maximum(b, data, row, outer)
+            powers = b.alloc(row.inner, element)
 
-        total = row.fold(b, b.number(0, wide), add, power)
-        b.store(convert(b, total, element), totals, outer)
+            def power(inner: Sequence[Index]) -> SSAValue:
+                exponent = widen(b, convert(b, less(inner), element))
+                result = convert(b, b.pure(math.ExpOp, exponent), element)
+                b.store(result, powers, inner)
+                return widen(b, result)
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        total = widen(b, b.load(totals, row.place(index)))
-        return convert(b, divide(b, widen(b, b.load(powers, index)), total), element)
+            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
+            factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
+            with row.along(b, element == wide) as inner:
+                value = multiply(b, widen(b, b.load(powers, inner)), factor)
+                store(row.index(outer, inner), convert(b, value, element))
 
-    return Elements(shape, element, compute)
+        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+
+    return scheduled(op, b, row.shape, element, loops)
 
 
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """Compute the maxima, and the logarithms of the sums, into buffers first."""
-    data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
-    row = Reduced.merged(b, shape_of_operand(op.data), [op.axis])
-    maxima, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
-    with b.loops(row.outer) as outer:
-        less = less_maximum(b, data, row, outer, maxima)
-        total = row.fold(b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)))
-        b.store(b.pure(math.LogOp, total), logarithms, outer)
+    """Compute the maximum of a row and the logarithm of the sum of exponentials, then subtract
+    them."""
+    data, element, wide = b.buffered(data), data.element, step_type(data.element)
+    row = Reduced.merged(b, shape_of(op.data), [op.axis])
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = row.place(index)
-        less = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(maxima, place))
-        return convert(b, b.pure(arith.SubfOp, less, b.load(logarithms, place)), data.element)
+    def loops(store: Store) -> None:
+        def compute(outer: list[Index]) -> None:
+            less = less_maximum(b, data, row, outer)
+            total = row.fold(
+                b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)), HEAVY
+            )
+            logarithm = b.pure(math.LogOp, total)
+            with row.along(b, element == wide) as inner:
+                value = b.pure(arith.SubfOp, less(inner), logarithm)
+                store(row.index(outer, inner), convert(b, value, element))
 
-    return Elements(shape, data.element, compute)
+        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+
+    return scheduled(op, b, row.shape, element, loops)
 
 
 def less_maximum(
-    b: KernelBuilder,
-    data: Tensor,
-    row: Reduced,
-    outer: Sequence[Index],
-    maxima: SSAValue | None = None,
+    b: KernelBuilder, data: Tensor, row: Reduced, outer: Sequence[Index]
 ) -> Callable[[Sequence[Index]], SSAValue]:
-    """Write loops that compute the maximum of a row, and store it in `maxima`; return a function
-    that computes an element less the maximum, in the wide type."""
+    """Write loops that compute the maximum of a row; return a function that computes an element
+    less the maximum, in the wide type."""
 
     def element(inner: Sequence[Index]) -> SSAValue:
         return widen(b, b.read(data, row.index(outer, inner)))
 
     greatest = row.fold(b, b.number(-inf, step_type(data.element)), maximum, element)
-    if maxima is not None:
-        b.store(greatest, maxima, outer)
     return lambda inner: b.pure(arith.SubfOp, element(inner), greatest)
 
 

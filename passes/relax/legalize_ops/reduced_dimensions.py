@@ -24,7 +24,8 @@ AlongAxes: TypeAlias = ReductionOp | ArgReductionOp | SoftmaxBaseOp
 
 def axes_of(op: AlongAxes) -> Sequence[int] | None:
     """Return the axes of `op`, None for all."""
-    return op.axis if isinstance(op, ReductionOp) or op.axis is None else [op.axis]
+    axes = op.axis
+    return [axes] if isinstance(axes, int) else axes
 
 
 def reduced_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.shapes import Shape, normalize_axes, reduce
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index, TirBuilder
 from .binary import quotient
-from .kernel_builder import INDEPENDENT, Elements, KernelBuilder, Legalization, Tensor
+from .kernel_builder import INDEPENDENT, KernelBuilder, Legalization, Store, Tensor
 from .scalars import (
     add,
     convert,
@@ -29,11 +28,10 @@ from .scalars import (
     signless,
     step_type,
     wide_type,
-    widen,
 )
-from .tensors import Store, scheduled
+from .tensors import scheduled
 
-__all__ = ["REDUCTION", "Reduced"]
+__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "shape_of"]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
@@ -108,9 +106,7 @@ class Reduced:
     ) -> SSAValue:
         """Write loops over the axes; see `KernelBuilder.fold`."""
         contiguous = self.is_contiguous
-        return b.fold(
-            self.inner, start, function, element, contiguous=contiguous, vectors=vectors
-        )
+        return b.fold(self.inner, start, function, element, contiguous=contiguous, vectors=vectors)
 
     def for_each(
         self,
@@ -130,6 +126,11 @@ class Reduced:
         with b.loops(self.outer) as index:
             body(index)
 
+    def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
+        """Build the body of loops over the axes; in vectors where the elements are contiguous, if
+        the operations of the body can be done on vectors."""
+        return b.elements(self.inner, b.lanes if vectorize and self.is_contiguous else 1)
+
     def place(self, index: Sequence[Index]) -> list[Index]:
         """Return the index in the result of the element at `index`."""
         ones = [0] if self.keepdims else []
@@ -137,7 +138,7 @@ class Reduced:
         return [i for place in places for i in place]
 
 
-def shape_of_operand(value: SSAValue) -> Shape:
+def shape_of(value: SSAValue) -> Shape:
     """Return the shape of a tensor of static shape."""
     shape = static_shape(value.type)
     assert shape is not None
@@ -157,11 +158,11 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    shape = shape_of_operand(op.input)
+    shape = shape_of(op.input)
     reduced = Reduced.merged(b, shape, op.axis, op.keepdims)
     vectorize = data.element == type
 
-    def write(store: Store) -> None:
+    def loops(store: Store) -> None:
         def compute(index: list[Index]) -> None:
             def element(inner: Sequence[Index]) -> SSAValue:
                 return convert(b, b.read(data, reduced.index(index, inner)), type)
@@ -171,7 +172,7 @@ def reduction(
 
         reduced.for_each(b, compute, vectorize=vectorize)
 
-    return scheduled(op, b, reduced.outer, data.element, write)
+    return scheduled(op, b, reduced.outer, data.element, loops)
 
 
 def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -183,7 +184,7 @@ def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    count = prod(Reduced.of(shape_of_operand(op.input), op.axis).inner)
+    count = prod(Reduced.of(shape_of(op.input), op.axis).inner)
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
@@ -203,51 +204,9 @@ def extremum(function: Function, of_empty: Bound) -> Legalization:
     return legalize
 
 
-def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
-    """Legalize argmax or argmin; NaN is selected before any number.
-
-    `floats` and `integers` are pairs of predicates by which a later element replaces the best one
-    so far: if the first, or if the last, of equal elements is selected.
-    """
-
-    def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        axes = None if op.axis is None else [op.axis]
-        reduced = Reduced.merged(b, shape_of_operand(op.input), axes, op.keepdims)
-        last = op.select_last_index
-        type = step_type(signless(data.element))
-
-        def is_better(b: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
-            if not is_float(type):
-                return b.pure(arith.CmpiOp, x, best, arg=integers[last])
-            better = b.pure(arith.CmpfOp, x, best, arg=floats[last])
-            if last:
-                return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
-            return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
-
-        def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            best = b.alloc((1,), type, "local")
-            b.store(b.number(of_empty(data.element), type), best, [0])
-
-            def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
-                x = widen(b, b.read(data, reduced.index(index, inner)))
-                old = b.load(best, [0])
-                better = is_better(b, x, old)
-                b.store(b.pure(arith.SelectOp, better, x, old), best, [0])
-                here = convert(b, b.index(b.flat(inner, reduced.inner)), i64)
-                return b.pure(arith.SelectOp, better, here, value)
-
-            return b.accumulate(reduced.inner, b.number(0, i64), step)
-
-        return Elements(reduced.outer, tensor_type(op.result).element_type, compute)
-
-    return legalize
-
-
 REDUCTION: dict[type[Operation], Legalization] = {
     ops.AllOp: extremum(minimum, greatest),
     ops.AnyOp: extremum(maximum, least),
-    ops.ArgmaxOp: index_of(("ugt", "oge"), ("sgt", "sge"), least),
-    ops.ArgminOp: index_of(("ult", "ole"), ("slt", "sle"), greatest),
     ops.MaxOp: extremum(maximum, least),
     ops.MeanOp: mean,
     ops.MinOp: extremum(minimum, greatest),

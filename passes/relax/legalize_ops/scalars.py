@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     i8,
     i64,
 )
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.types import is_integer
@@ -139,22 +138,17 @@ def greatest(type: Attribute) -> float | int:
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
 
 
-NO_SIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
-"""The flags of maxima and minima: of 0 and -0 either one is the result, as in numpy. To order them
-would take more than twice the instructions on x86."""
-
-
 def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the maximum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
-        return b.pure(arith.MaximumfOp, lhs, rhs, flags=NO_SIGNED_ZEROS)
+        return b.pure(arith.MaximumfOp, lhs, rhs)
     return b.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
 
 
 def minimum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the minimum of two numbers, NaN if one is NaN."""
     if not is_integer(signless(lhs.type)):
-        return b.pure(arith.MinimumfOp, lhs, rhs, flags=NO_SIGNED_ZEROS)
+        return b.pure(arith.MinimumfOp, lhs, rhs)
     return b.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.tir.builder import Index
-from .kernel_builder import Buffer, KernelBuilder, Tensor
+from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
-__all__ = ["At", "Concatenated", "Scheduled", "Shifted", "Store", "scheduled"]
+__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled"]
 
 
 @dataclass(eq=False)
@@ -78,19 +77,17 @@ class At(Tensor):
         return self.value if [*index] == [*self.index] else self.source.read(b, index)
 
 
-Store: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
-"""A function that writes the use of the element at an index."""
-
-
 @dataclass(eq=False)
-class Scheduled(Tensor):
-    """A result of the kernel whose elements are computed together, by loops of its own."""
+class Result(Scheduled):
+    """A result of the kernel whose elements are computed by `loops`."""
 
-    write: Callable[[Store], None]
-    """A function that writes the loops, and passes each element to a `Store`."""
+    loops: Callable[[Store], None]
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        self.loops(store)
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        raise AssertionError("only a result is scheduled: nothing reads it")
+        raise AssertionError("no operation of the kernel reads its result")
 
 
 def scheduled(
@@ -98,12 +95,12 @@ def scheduled(
     b: KernelBuilder,
     shape: Shape,
     element: Attribute,
-    write: Callable[[Store], None],
+    loops: Callable[[Store], None],
 ) -> Tensor:
-    """Return the result of `op`, which `write` computes: at once if other operations read it, else
-    where the kernel stores its result."""
+    """Return the result of `op`, which `loops` compute: into a buffer if other operations read it,
+    else where the kernel stores its result."""
     if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
-        return Scheduled(shape, element, write)
+        return Result(shape, element, loops)
     buffer = b.alloc(shape, element)
-    write(lambda index, value: b.store(value, buffer, index))
+    loops(lambda index, value: b.store(value, buffer, index))
     return Buffer(shape, element, buffer)

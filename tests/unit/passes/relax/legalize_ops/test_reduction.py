@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i32, i64
 from passline.dialects.relax import reduction as ops
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.types import Element
+from passline.passes.relax.legalize_ops.arg_reduction import ARG_REDUCTION
 from passline.passes.relax.legalize_ops.reduction import REDUCTION
 
 CLOSE: dict[Element, float] = {f16: 1e-3, bf16: 8e-3, f32: 1e-6, f64: 1e-14}
@@ -125,7 +126,8 @@ def test_integers_with_a_sign_of_their_own_have_no_kernel():
 
 
 def test_each_has_a_definition():
-    assert set(REDUCTION) == {*NUMBERS, *BOOLS, *INDICES}
-    assert {cls.name for cls in REDUCTION} == {
+    assert set(REDUCTION) == {*NUMBERS, *BOOLS}
+    assert set(ARG_REDUCTION) == {*INDICES}
+    assert {cls.name for cls in (*REDUCTION, *ARG_REDUCTION)} == {
         getattr(ops, name).name for name in ops.__all__ if hasattr(getattr(ops, name), "name")
     }
