@@ -112,20 +112,31 @@ class Search:
         with self.b.loops(self.reduced.outer) as outer:
             store(outer, find(outer))
 
+    def extremum(self, outer: Sequence[Index]) -> SSAValue:
+        """Write loops that compute the extremum along the axes."""
+        return self.reduced.fold(
+            self.b, self.worst(), self.order.extremum, lambda inner: self.element(outer, inner)
+        )
+
+    @property
+    def nowhere(self) -> SSAValue:
+        """An index that any other replaces."""
+        return self.b.number(-1 if self.last else prod(self.reduced.inner), self.number)
+
+    def found(
+        self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
+    ) -> SSAValue:
+        """Return the index of `best` so far, which is `before`, or the index `inner`."""
+        is_best = self.is_best(self.element(outer, inner), best)
+        here = select(self.b, is_best, self.place(inner), self.nowhere)
+        return (maximum if self.last else minimum)(self.b, before, here)
+
     def find_extremum(self, outer: Sequence[Index]) -> SSAValue:
         """Write loops that compute the extremum, then the first or last index that has it."""
-        b = self.b
-        best = self.reduced.fold(
-            b, self.worst(), self.order.extremum, lambda inner: self.element(outer, inner)
+        best = self.extremum(outer)
+        return self.b.accumulate(
+            self.reduced.inner, self.nowhere, lambda i, inner: self.found(i, best, outer, inner)
         )
-        none = b.number(-1 if self.last else prod(self.reduced.inner), self.number)
-
-        def step(found: SSAValue, inner: Sequence[Index]) -> SSAValue:
-            is_best = self.is_best(self.element(outer, inner), best)
-            here = select(b, is_best, self.place(inner), none)
-            return (maximum if self.last else minimum)(b, found, here)
-
-        return b.accumulate(self.reduced.inner, none, step)
 
     def compare_all(self, outer: Sequence[Index]) -> SSAValue:
         """Write loops that compare each element with the best one so far."""
@@ -142,27 +153,28 @@ class Search:
         return b.accumulate(self.reduced.inner, b.number(0, self.number), step)
 
     def write_columns(self, store: Store) -> None:
-        """Write loops that compare adjacent elements, for adjacent results, innermost. The best
-        elements so far and their indices take a quarter of the first cache."""
+        """Write loops that compute the extrema of adjacent columns, then loops that find them, with
+        adjacent columns innermost. The indices found so far take a quarter of the first cache."""
         b = self.b
+        best = b.alloc(self.reduced.outer, self.type)
+        self.reduced.for_each(
+            b,
+            lambda outer: b.store(self.extremum(outer), best, outer),
+            vectorize=self.data.element == self.type,
+        )
         *outer, columns = self.reduced.outer
-        assert isinstance(self.type, FixedBitwidthType)
-        bits = self.type.bitwidth + self.number.bitwidth
-        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // bits))
+        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // self.number.bitwidth))
         with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
             first = b.min(b.mul(tile, width), columns - width)
-            # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
-            best, places = (b.alloc((width,), type, "local") for type in (self.type, self.number))
+            found = b.alloc((width,), self.number, "local")
             with b.loop(width) as i:
-                b.store(self.worst(), best, [i])
-                b.store(b.number(0, self.number), places, [i])
+                b.store(self.nowhere, found, [i])
             with b.loops(self.reduced.inner) as inner, b.loop(width) as i:
-                x, old = self.element([*index, b.add(first, i)], inner), b.load(best, [i])
-                better = self.is_better(x, old)
-                b.store(select(b, better, x, old), best, [i])
-                b.store(select(b, better, self.place(inner), b.load(places, [i])), places, [i])
+                column = [*index, b.add(first, i)]
+                value = self.found(b.load(found, [i]), b.load(best, column), column, inner)
+                b.store(value, found, [i])
             with b.loop(width) as i:
-                store([*index, b.add(first, i)], b.load(places, [i]))
+                store([*index, b.add(first, i)], b.load(found, [i]))
 
 
 def index_of(order: Order) -> Legalization:
