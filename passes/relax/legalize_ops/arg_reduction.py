@@ -18,7 +18,7 @@ from ....dialects.relax import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
-from .reduction import Bound, Function, Reduced, shape_of
+from .reduction import Bound, Function, Reduced
 from .scalars import (
     convert,
     greatest,
@@ -31,7 +31,7 @@ from .scalars import (
     step_type,
     widen,
 )
-from .tensors import scheduled
+from .tensors import scheduled, shape_of
 
 __all__ = ["ARG_REDUCTION"]
 

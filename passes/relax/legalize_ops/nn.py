@@ -11,9 +11,9 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import nn
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
-from .reduction import Reduced, shape_of
+from .reduction import Reduced
 from .scalars import add, convert, divide, maximum, multiply, signless, step_type, widen
-from .tensors import scheduled
+from .tensors import scheduled, shape_of
 
 __all__ = ["NN"]
 

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.shapes import Shape, normalize_axes, reduce
-from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index, TirBuilder
 from .binary import quotient
 from .kernel_builder import INDEPENDENT, KernelBuilder, Legalization, Store, Tensor
@@ -29,9 +28,9 @@ from .scalars import (
     step_type,
     wide_type,
 )
-from .tensors import scheduled
+from .tensors import scheduled, shape_of
 
-__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "shape_of"]
+__all__ = ["REDUCTION", "Bound", "Function", "Reduced"]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
@@ -136,13 +135,6 @@ class Reduced:
         ones = [0] if self.keepdims else []
         places = [ones if axis in self.axes else [i] for axis, i in enumerate(index)]
         return [i for place in places for i in place]
-
-
-def shape_of(value: SSAValue) -> Shape:
-    """Return the shape of a tensor of static shape."""
-    shape = static_shape(value.type)
-    assert shape is not None
-    return shape
 
 
 def reduction(

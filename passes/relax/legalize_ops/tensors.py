@@ -9,10 +9,11 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
-__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled"]
+__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled", "shape_of"]
 
 
 @dataclass(eq=False)
@@ -77,6 +78,13 @@ class At(Tensor):
         return self.value if [*index] == [*self.index] else self.source.read(b, index)
 
 
+def shape_of(value: SSAValue) -> Shape:
+    """Return the shape of a tensor of static shape."""
+    shape = static_shape(value.type)
+    assert shape is not None
+    return shape
+
+
 @dataclass(eq=False)
 class Result(Scheduled):
     """A result of the kernel whose elements are computed by `loops`."""
@@ -98,9 +106,10 @@ def scheduled(
     loops: Callable[[Store], None],
 ) -> Tensor:
     """Return the result of `op`, which `loops` compute: into a buffer if other operations read it,
-    else where the kernel stores its result."""
+    else where the kernel stores its result. `shape` may have merged dimensions."""
     if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
         return Result(shape, element, loops)
     buffer = b.alloc(shape, element)
     loops(lambda index, value: b.store(value, buffer, index))
-    return Buffer(shape, element, buffer)
+    whole = shape_of(op.results[0])
+    return Buffer(whole, element, b.view(buffer, whole))
