@@ -18,6 +18,7 @@ from ....dialects.relax import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
+from .reduced_dimensions import reduced_axes
 from .reduction import Bound, Function, Reduced
 from .scalars import (
     convert,
@@ -103,7 +104,7 @@ class Search:
 
     def write(self, store: Store) -> None:
         """Write loops that find all indices."""
-        if self.reduced.shape and not self.reduced.is_contiguous:
+        if not self.reduced.is_contiguous:
             self.write_columns(store)
             return
         assert isinstance(self.type, FixedBitwidthType)
@@ -153,8 +154,7 @@ class Search:
         return b.accumulate(self.reduced.inner, b.number(0, self.number), step)
 
     def write_columns(self, store: Store) -> None:
-        """Write loops that compute the extrema of adjacent columns, then loops that find them, with
-        adjacent columns innermost. The indices found so far take a quarter of the first cache."""
+        """Write loops that compute the extrema of columns, then loops that find them."""
         b = self.b
         best = b.alloc(self.reduced.outer, self.type)
         self.reduced.for_each(
@@ -162,27 +162,19 @@ class Search:
             lambda outer: b.store(self.extremum(outer), best, outer),
             vectorize=self.data.element == self.type,
         )
-        *outer, columns = self.reduced.outer
-        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // self.number.bitwidth))
-        with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
-            first = b.min(b.mul(tile, width), columns - width)
-            found = b.alloc((width,), self.number, "local")
-            with b.loop(width) as i:
-                b.store(self.nowhere, found, [i])
-            with b.loops(self.reduced.inner) as inner, b.loop(width) as i:
-                column = [*index, b.add(first, i)]
-                value = self.found(b.load(found, [i]), b.load(best, column), column, inner)
-                b.store(value, found, [i])
-            with b.loop(width) as i:
-                store([*index, b.add(first, i)], b.load(found, [i]))
+
+        def step(found: SSAValue, outer: list[Index], inner: list[Index]) -> SSAValue:
+            return self.found(found, b.load(best, outer), outer, inner)
+
+        self.reduced.accumulate_columns(b, self.nowhere, step, store)
 
 
 def index_of(order: Order) -> Legalization:
     """Legalize a search for the best element by `order`."""
 
     def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        axes = None if op.axis is None else [op.axis]
-        reduced = Reduced.merged(b, shape_of(op.input), axes, op.keepdims)
+        shape = shape_of(op.input)
+        data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
         search = Search(b, data, reduced, order, op.select_last_index)
 

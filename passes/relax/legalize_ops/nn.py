@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import nn
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
+from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
 from .scalars import add, convert, divide, maximum, multiply, signless, step_type, widen
 from .tensors import scheduled, shape_of
@@ -26,8 +27,9 @@ latencies, and more would not leave registers for its intermediate results."""
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the exponentials of a row, each rounded to the element type, into a buffer; then
     multiply them by the reciprocal of their sum, which is at least 1: no reciprocal overflows."""
-    data, element, wide = b.buffered(data), data.element, step_type(data.element)
-    row = Reduced.merged(b, shape_of(op.data), [op.axis])
+    element, wide = data.element, step_type(data.element)
+    shape = shape_of(op.data)
+    data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
         def compute(outer: list[Index]) -> None:
@@ -54,8 +56,9 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the maximum of a row and the logarithm of the sum of exponentials, then subtract
     them."""
-    data, element, wide = b.buffered(data), data.element, step_type(data.element)
-    row = Reduced.merged(b, shape_of(op.data), [op.axis])
+    element, wide = data.element, step_type(data.element)
+    shape = shape_of(op.data)
+    data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
         def compute(outer: list[Index]) -> None:

@@ -7,13 +7,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
+from ....dialects.relax.pooling import AdaptivePoolOp
 from ....dialects.relax.shapes import Shape, normalize_axes, reduce
 from ....dialects.tir.builder import Index, TirBuilder
 from .binary import quotient
-from .kernel_builder import INDEPENDENT, KernelBuilder, Legalization, Store, Tensor
+from .kernel_builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
+from .merged_dimensions import merge
+from .reduced_dimensions import reduced_axes, reduced_groups
 from .scalars import (
     add,
     convert,
@@ -30,7 +34,7 @@ from .scalars import (
 )
 from .tensors import scheduled, shape_of
 
-__all__ = ["REDUCTION", "Bound", "Function", "Reduced"]
+__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
@@ -52,20 +56,26 @@ class Reduced:
 
     @staticmethod
     def merged(
-        b: KernelBuilder, shape: Shape, axes: Sequence[int] | None, keepdims: bool = False
-    ) -> Reduced:
-        """Build from the axes of a tensor of `shape`, in the merged dimensions of the kernel if it
-        merges some; these have no reduced dimension in the result."""
-        if b.groups is None:
-            return Reduced.of(shape, axes, keepdims)
-        over = Reduced.of(shape, axes).axes
-        sizes = [[(axis, shape[axis]) for axis in group] for group in b.groups]
-        rank = len(shape)
-        reduced = [
-            any(size != 1 and axis + rank in over for axis, size in group) for group in sizes
+        b: KernelBuilder,
+        data: Tensor,
+        shape: Shape,
+        axes: Sequence[int],
+        keepdims: bool = False,
+    ) -> tuple[Tensor, Reduced]:
+        """Return `data`, whose type has `shape`, and its reduction over `axes`: with merged
+        dimensions if the kernel merges some, or if the data is in a buffer. The result then has
+        only the kept dimensions."""
+        groups = b.groups
+        if groups is None:
+            if not isinstance(b.bound.get(data, data), Buffer):
+                return data, Reduced.of(shape, axes, keepdims)
+            groups = reduced_groups(shape, axes)
+            data = merge(b, data, groups)
+        inside = [
+            any(shape[axis] != 1 and axis % len(shape) in axes for axis in group)
+            for group in groups
         ]
-        merged = tuple(prod(size for _, size in group) for group in sizes)
-        return Reduced(merged, [number for number, is_over in enumerate(reduced) if is_over])
+        return data, Reduced(data.shape, [axis for axis, is_in in enumerate(inside) if is_in])
 
     @property
     def outer(self) -> Shape:
@@ -93,7 +103,7 @@ class Reduced:
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements that are reduced to one are next to each other in memory."""
-        return len(self.shape) - 1 in self.axes
+        return len(self.shape) - 1 in self.axes or not self.shape
 
     def fold(
         self,
@@ -112,18 +122,46 @@ class Reduced:
         b: KernelBuilder,
         body: Callable[[list[Index]], None],
         *,
-        vectorize: bool,
+        vectorize: bool = True,
         vectors: int = INDEPENDENT,
     ) -> None:
         """Write loops over the elements of the result, and write `body` for each.
 
         Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
         if the operations of `body` can be done on vectors (`vectorize`)."""
-        if vectorize and self.shape and not self.is_contiguous:
+        if vectorize and not self.is_contiguous:
             b.columns(self.outer, body, vectors)
             return
         with b.loops(self.outer) as index:
             body(index)
+
+    def accumulate_columns(
+        self,
+        b: KernelBuilder,
+        start: SSAValue,
+        step: Callable[[SSAValue, list[Index], list[Index]], SSAValue],
+        store: Store,
+    ) -> None:
+        """Write loops that compute adjacent results from adjacent elements, with a loop over these
+        innermost, which LLVM vectorizes: for operations that have no vector form in xDSL.
+
+        `step` returns the next partial result from the one before, the index of the result and
+        that along the axes. The partial results take a quarter of the first cache.
+        """
+        assert isinstance(start.type, FixedBitwidthType)
+        *outer, columns = self.outer
+        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // start.type.bitwidth))
+        with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
+            first = b.min(b.mul(tile, width), columns - width)
+            # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
+            partial = b.alloc((width,), start.type, "local")
+            with b.loop(width) as i:
+                b.store(start, partial, [i])
+            with b.loops(self.inner) as inner, b.loop(width) as i:
+                number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
+                b.store(number, partial, [i])
+            with b.loop(width) as i:
+                store([*index, b.add(first, i)], b.load(partial, [i]))
 
     def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
         """Build the body of loops over the axes; in vectors where the elements are contiguous, if
@@ -138,7 +176,7 @@ class Reduced:
 
 
 def reduction(
-    op: ops.ReductionOp,
+    op: ops.ReductionOp | AdaptivePoolOp,
     b: KernelBuilder,
     data: Tensor,
     type: Attribute,
@@ -150,19 +188,29 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    shape = shape_of(op.input)
-    reduced = Reduced.merged(b, shape, op.axis, op.keepdims)
-    vectorize = data.element == type
+    shape = shape_of(op.operands[0])
+    keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
+    data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
+    identity = b.number(start, type)
+
+    def element(outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
+        return convert(b, b.read(data, reduced.index(outer, inner)), type)
 
     def loops(store: Store) -> None:
-        def compute(index: list[Index]) -> None:
-            def element(inner: Sequence[Index]) -> SSAValue:
-                return convert(b, b.read(data, reduced.index(index, inner)), type)
-
-            value = reduced.fold(b, b.number(start, type), combine, element)
+        def finished(index: Sequence[Index], value: SSAValue) -> None:
             store(index, convert(b, finish(b, value), data.element))
 
-        reduced.for_each(b, compute, vectorize=vectorize)
+        def compute(index: list[Index]) -> None:
+            value = reduced.fold(b, identity, combine, lambda inner: element(index, inner))
+            finished(index, value)
+
+        def step(value: SSAValue, index: list[Index], inner: list[Index]) -> SSAValue:
+            return combine(b, value, element(index, inner))
+
+        if data.element == type or reduced.is_contiguous:
+            reduced.for_each(b, compute)
+        else:
+            reduced.accumulate_columns(b, identity, step, finished)
 
     return scheduled(op, b, reduced.outer, data.element, loops)
 
@@ -175,8 +223,9 @@ def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
     return reduction(op, b, data, step_type(signless(data.element)), 1, multiply)
 
 
-def mean(op: ops.MeanOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    count = prod(Reduced.of(shape_of(op.input), op.axis).inner)
+def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = shape_of(op.operands[0])
+    count = prod(shape[axis] for axis in reduced_axes(op, len(shape)))
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
@@ -185,23 +234,26 @@ def mean(op: ops.MeanOp, b: KernelBuilder, data: Tensor) -> Tensor:
     return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
 
 
-def extremum(function: Function, of_empty: Bound) -> Legalization:
+def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
     """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
     range."""
 
-    def legalize(op: ops.ReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         start = of_empty(signless(data.element))
         return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize
 
 
+whole_maximum = extremum(maximum, least)
+whole_minimum = extremum(minimum, greatest)
+
 REDUCTION: dict[type[Operation], Legalization] = {
-    ops.AllOp: extremum(minimum, greatest),
-    ops.AnyOp: extremum(maximum, least),
-    ops.MaxOp: extremum(maximum, least),
+    ops.AllOp: whole_minimum,
+    ops.AnyOp: whole_maximum,
+    ops.MaxOp: whole_maximum,
     ops.MeanOp: mean,
-    ops.MinOp: extremum(minimum, greatest),
+    ops.MinOp: whole_minimum,
     ops.ProdOp: product,
     ops.SumOp: total,
 }
