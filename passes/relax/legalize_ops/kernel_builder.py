@@ -90,15 +90,16 @@ class KernelBuilder(TirBuilder):
         and has the identity `start`; return the result.
 
         With `contiguous`, elements along the last dimension are next to each other in memory: the
-        lanes of up to `vectors` vectors then hold partial results, which are combined at the end by
-        a tree. That changes the order of floating-point sums.
+        lanes of up to `vectors` vectors, in at most half of the registers, then hold partial
+        results, which are combined at the end by a tree. That changes the order of floating-point
+        sums.
         """
         # LLVM reorders integer reductions by itself.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
         if not contiguous or not lanes or not extents or extents[-1] < lanes:
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
-        vectors = power_of_two(min(vectors, last // lanes))
+        vectors = power_of_two(min(vectors, self.target.vector_registers // 2, last // lanes))
         partial = self.alloc((vectors, lanes), start.type, "local")
 
         def steps(count: int, width: int, index: Sequence[Index], first: Index) -> None:
@@ -150,7 +151,8 @@ class KernelBuilder(TirBuilder):
         vectors: int = INDEPENDENT,
     ) -> None:
         """Write loops over the elements of a tensor of shape `extents`, and write `body` for each.
-        The last dimension is computed in vectors, `vectors` at a time, and the rest one by one.
+        The last dimension is computed in vectors, up to `vectors` at a time, which take at most
+        half of the registers, and the rest one by one.
 
         A last vector that would exceed the dimension begins earlier and overlaps the one before, so
         `body` may not read what it writes. For 13 elements, vectors of 4 lanes, two at a time:
@@ -159,7 +161,8 @@ class KernelBuilder(TirBuilder):
         """
         *outer, last = extents
         lanes = max(1, min(self.lanes, last))
-        width = lanes * power_of_two(max(1, min(vectors, last // lanes)))
+        vectors = min(vectors, self.target.vector_registers // 2, last // lanes)
+        width = lanes * power_of_two(max(1, vectors))
         whole = last // width * width
         with self.loops(outer) as index:
             with self.loop(last // width) as tile, self.loop(width, ForKind.VECTORIZED) as lane:
