@@ -54,38 +54,51 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """Compute the maximum of a row and the logarithm of the sum of exponentials, then subtract
-    them."""
+    """Compute the maxima and the sums of exponentials of all rows, then the logarithms of the sums
+    in vectors, then subtract both."""
     element, wide = data.element, step_type(data.element)
-    shape = shape_of(op.data)
+    shape, vectorize = shape_of(op.data), element == wide
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
+    lanes = b.lanes if vectorize else 1
 
     def loops(store: Store) -> None:
+        maxima, sums, logarithms = (b.alloc(row.outer, wide) for _ in range(3))
+
         def compute(outer: list[Index]) -> None:
-            less = less_maximum(b, data, row, outer)
+            less = less_maximum(b, data, row, outer, maxima)
             total = row.fold(
                 b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)), HEAVY
             )
-            logarithm = b.pure(math.LogOp, total)
-            with row.along(b, element == wide) as inner:
-                value = b.pure(arith.SubfOp, less(inner), logarithm)
-                store(row.index(outer, inner), convert(b, value, element))
+            b.store(total, sums, outer)
 
-        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
+        with b.elements(row.outer, lanes) as outer:
+            b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
+        with b.elements(row.shape, lanes) as index:
+            place = row.place(index)
+            less = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(maxima, place))
+            value = b.pure(arith.SubfOp, less, b.load(logarithms, place))
+            store(index, convert(b, value, element))
 
     return scheduled(op, b, row.shape, element, loops)
 
 
 def less_maximum(
-    b: KernelBuilder, data: Tensor, row: Reduced, outer: Sequence[Index]
+    b: KernelBuilder,
+    data: Tensor,
+    row: Reduced,
+    outer: Sequence[Index],
+    maxima: SSAValue | None = None,
 ) -> Callable[[Sequence[Index]], SSAValue]:
-    """Write loops that compute the maximum of a row; return a function that computes an element
-    less the maximum, in the wide type."""
+    """Write loops that compute the maximum of a row, and store it in `maxima`; return a function
+    that computes an element less the maximum, in the wide type."""
 
     def element(inner: Sequence[Index]) -> SSAValue:
         return widen(b, b.read(data, row.index(outer, inner)))
 
     greatest = row.fold(b, b.number(-inf, step_type(data.element)), maximum, element)
+    if maxima is not None:
+        b.store(greatest, maxima, outer)
     return lambda inner: b.pure(arith.SubfOp, element(inner), greatest)
 
 
