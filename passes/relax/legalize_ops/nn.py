@@ -32,12 +32,13 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
+        less = less_maximum(b, data, row, element == wide)
+
         def compute(outer: list[Index]) -> None:
-            less = less_maximum(b, data, row, outer)
             powers = b.alloc(row.inner, element)
 
             def power(inner: Sequence[Index]) -> SSAValue:
-                exponent = widen(b, convert(b, less(inner), element))
+                exponent = widen(b, convert(b, less(outer, inner), element))
                 result = convert(b, b.pure(math.ExpOp, exponent), element)
                 b.store(result, powers, inner)
                 return widen(b, result)
@@ -62,44 +63,46 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     lanes = b.lanes if vectorize else 1
 
     def loops(store: Store) -> None:
-        maxima, sums, logarithms = (b.alloc(row.outer, wide) for _ in range(3))
+        less = less_maximum(b, data, row, vectorize)
+        sums, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
 
         def compute(outer: list[Index]) -> None:
-            less = less_maximum(b, data, row, outer, maxima)
-            total = row.fold(
-                b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)), HEAVY
-            )
+            def power(inner: Sequence[Index]) -> SSAValue:
+                return b.pure(math.ExpOp, less(outer, inner))
+
+            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             b.store(total, sums, outer)
 
         row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
         with b.elements(row.outer, lanes) as outer:
             b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
         with b.elements(row.shape, lanes) as index:
-            place = row.place(index)
-            less = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(maxima, place))
-            value = b.pure(arith.SubfOp, less, b.load(logarithms, place))
+            outer, inner = row.place(index), [index[axis] for axis in row.axes]
+            value = b.pure(arith.SubfOp, less(outer, inner), b.load(logarithms, outer))
             store(index, convert(b, value, element))
 
     return scheduled(op, b, row.shape, element, loops)
 
 
 def less_maximum(
-    b: KernelBuilder,
-    data: Tensor,
-    row: Reduced,
-    outer: Sequence[Index],
-    maxima: SSAValue | None = None,
-) -> Callable[[Sequence[Index]], SSAValue]:
-    """Write loops that compute the maximum of a row, and store it in `maxima`; return a function
-    that computes an element less the maximum, in the wide type."""
+    b: KernelBuilder, data: Tensor, row: Reduced, vectorize: bool
+) -> Callable[[Sequence[Index], Sequence[Index]], SSAValue]:
+    """Write loops that compute the maxima of all rows; return a function that computes the element
+    at `outer` and `inner` less the maximum of its row, in the wide type.
 
-    def element(inner: Sequence[Index]) -> SSAValue:
+    The maxima have loops of their own, so that processors overlap the trees of several rows."""
+    wide = step_type(data.element)
+    maxima = b.alloc(row.outer, wide)
+
+    def element(outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
         return widen(b, b.read(data, row.index(outer, inner)))
 
-    greatest = row.fold(b, b.number(-inf, step_type(data.element)), maximum, element)
-    if maxima is not None:
+    def compute(outer: list[Index]) -> None:
+        greatest = row.fold(b, b.number(-inf, wide), maximum, lambda inner: element(outer, inner))
         b.store(greatest, maxima, outer)
-    return lambda inner: b.pure(arith.SubfOp, element(inner), greatest)
+
+    row.for_each(b, compute, vectorize=vectorize)
+    return lambda outer, inner: b.pure(arith.SubfOp, element(outer, inner), b.load(maxima, outer))
 
 
 def dropout(_: nn.DropoutOp, __: KernelBuilder, data: Tensor) -> Tensor:
