@@ -26,6 +26,7 @@ from .legalizations import legalization_of
 from .merged_dimensions import groups_before, is_outside, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
 from .pooling import keeps_neighbours
+from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import fills_bytes, step_type
 from .tensors import At
 from .tiles import write_contraction
@@ -62,7 +63,7 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
         target,
         bits=widest(ops),
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
-        groups=merged_dimensions(ops, end),
+        groups=merged_dimensions(ops, end) or reduced_dimensions(ops, end),
     )
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
@@ -124,7 +125,7 @@ def operands_of(
     operands = [tensors[operand] for operand in op.operands]
     if b.groups is not None and isinstance(op, TransposeOp):
         return [merge(b, tensor, groups_before(order_of(op), b.groups)) for tensor in operands]
-    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp):
+    if b.groups is None or not isinstance(op, Elementwise | ConcatenateOp | AlongAxes):
         return operands
     return [
         merge(b, tensor, b.groups) if is_outside(operand) else tensor

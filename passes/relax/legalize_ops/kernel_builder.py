@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
 __all__ = [
+    "INDEPENDENT",
     "Buffer",
     "Element",
     "Elements",
@@ -40,6 +41,15 @@ __all__ = [
     "Tensor",
     "broadcast_index",
 ]
+
+
+INDEPENDENT = 8
+"""The vectors of partial results that keep two units busy with additions that take 4 cycles."""
+
+
+def power_of_two(limit: int) -> int:
+    """Return the greatest power of two up to `limit`, which is at least 1."""
+    return 1 << limit.bit_length() - 1
 
 
 class KernelBuilder(TirBuilder):
@@ -91,38 +101,97 @@ class KernelBuilder(TirBuilder):
         element: Callable[[Sequence[Index]], SSAValue],
         *,
         contiguous: bool,
+        vectors: int = INDEPENDENT,
     ) -> SSAValue:
         """Write loops over `extents` that combine all elements by `function`, which is associative
         and has the identity `start`; return the result.
 
-        With `contiguous`, elements along the last dimension are next to each other in memory: each
-        lane of a vector then combines every `lanes`-th of them, and the lanes are combined at the
-        end. That changes the order of floating-point sums.
+        With `contiguous`, elements along the last dimension are next to each other in memory: the
+        lanes of up to `vectors` vectors, in at most half of the registers, then hold partial
+        results, which are combined at the end by a tree. That changes the order of floating-point
+        sums.
         """
-        if not contiguous or not extents or extents[-1] < 2 * self.lanes:
+        # LLVM reorders integer reductions by itself.
+        lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
+        if not contiguous or not lanes or not extents or extents[-1] < lanes:
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
-        rest = last % self.lanes
-        numbers = self.alloc((self.lanes,), start.type, "local")
+        vectors = power_of_two(min(vectors, self.target.vector_registers // 2, last // lanes))
+        partial = self.alloc((vectors, lanes), start.type, "local")
 
-        def step(lane: Index, index: Sequence[Index]) -> None:
-            number = function(self, self.load(numbers, [lane]), element(index))
-            self.store(number, numbers, [lane])
+        def steps(count: int, width: int, index: Sequence[Index], first: Index) -> None:
+            """Combine `count` vectors of `width` elements from `first` on."""
+            kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
+            with self.nest((count, width), kinds) as (vector, lane):
+                place = self.add(self.add(first, self.mul(vector, width)), lane)
+                number = self.load(partial, [vector, lane])
+                number = function(self, number, element([*index, place]))
+                self.store(number, partial, [vector, lane])
 
-        with self.loop(self.lanes, ForKind.VECTORIZED) as lane:
-            self.store(start, numbers, [lane])
+        with self.nest((vectors, lanes), (ForKind.UNROLLED, ForKind.VECTORIZED)) as place:
+            self.store(start, partial, place)
         with self.loops(outer) as index:
+            with self.loop(last // (vectors * lanes)) as chunk:
+                steps(vectors, lanes, index, self.mul(chunk, vectors * lanes))
+            if rest := last % (vectors * lanes) // lanes:
+                steps(rest, lanes, index, last // (vectors * lanes) * (vectors * lanes))
+            if rest := last % lanes:
+                steps(1, rest, index, last - rest)
+        return self.combine(partial, (vectors, lanes), start.type, function)
+
+    def combine(
+        self,
+        partial: SSAValue,
+        shape: tuple[int, int],
+        type: Attribute,
+        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
+    ) -> SSAValue:
+        """Combine all elements of a buffer of vectors by a tree: one half of the vectors with the
+        other until one is left, then one half of its lanes with the other. The numbers of vectors
+        and lanes are powers of two."""
+        vectors, lanes = shape
+        while vectors * lanes > 1:
+            vectors, lanes = (vectors // 2, lanes) if vectors > 1 else (0, lanes // 2)
+            half = self.alloc((max(vectors, 1), lanes), type, "local")
+            kinds = (ForKind.UNROLLED, ForKind.VECTORIZED)
+            with self.nest((max(vectors, 1), lanes), kinds) as (vector, lane):
+                other = [self.add(vector, vectors), lane if vectors else self.add(lane, lanes)]
+                lower, upper = self.load(partial, [vector, lane]), self.load(partial, other)
+                self.store(function(self, lower, upper), half, [vector, lane])
+            partial, vectors = half, max(vectors, 1)
+        return self.load(partial, [0, 0])
+
+    def columns(
+        self,
+        extents: Sequence[int],
+        body: Callable[[list[Index]], None],
+        vectors: int = INDEPENDENT,
+    ) -> None:
+        """Write loops over the elements of a tensor of shape `extents`, and write `body` for each.
+        The last dimension is computed in vectors, up to `vectors` at a time, which take at most
+        half of the registers, and the rest one by one.
+
+        A last vector that would exceed the dimension begins earlier and overlaps the one before, so
+        `body` may not read what it writes. For 13 elements, vectors of 4 lanes, two at a time:
+
+            0 1 2 3 4 5 6 7    8 9 10 11    9 10 11 12
+        """
+        *outer, last = extents
+        lanes = max(1, min(self.lanes, last))
+        vectors = min(vectors, self.target.vector_registers // 2, last // lanes)
+        width = lanes * power_of_two(max(1, vectors))
+        whole = last // width * width
+        with self.loops(outer) as index:
+            with self.loop(last // width) as tile, self.loop(width, ForKind.VECTORIZED) as lane:
+                body([*index, self.add(self.mul(tile, width), lane)])
+            if whole == last:
+                return
             with (
-                self.loop(last // self.lanes) as chunk,
-                self.loop(self.lanes, ForKind.VECTORIZED) as lane,
+                self.loop(-(-(last - whole) // lanes)) as tile,
+                self.loop(lanes, ForKind.VECTORIZED) as lane,
             ):
-                step(lane, [*index, self.add(self.mul(chunk, self.lanes), lane)])
-            if rest:
-                with self.loop(rest, ForKind.VECTORIZED) as lane:
-                    step(lane, [*index, self.add(last - rest, lane)])
-        return self.accumulate(
-            (self.lanes,), start, lambda x, lane: function(self, x, self.load(numbers, lane))
-        )
+                first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
+                body([*index, self.add(first, lane)])
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""

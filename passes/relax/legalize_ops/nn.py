@@ -10,73 +10,99 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import nn
 from ....dialects.tir.builder import Index
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
+from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
+from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
-from .scalars import add, convert, divide, maximum, signless, step_type, widen
+from .scalars import add, convert, divide, maximum, multiply, signless, step_type, widen
+from .tensors import scheduled, shape_of
 
 __all__ = ["NN"]
 
 
+HEAVY = 2
+"""The vectors of exponentials that are computed together: each is enough work by itself to hide
+latencies, and more would not leave registers for its intermediate results."""
+
+
 def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """Compute the exponentials and their sums into buffers, each rounded to the element type."""
-    data, shape, element = b.buffered(data), data.shape, data.element
-    row = Reduced.of(shape, [op.axis])
-    powers, totals = b.alloc(shape, element), b.alloc(row.outer, element)
-    with b.loops(row.outer) as outer:
-        wide = step_type(element)
-        less = less_maximum(b, data, row, outer)
+    """Compute the exponentials of a row, each rounded to the element type, into a buffer; then
+    multiply them by the reciprocal of their sum, which is at least 1: no reciprocal overflows."""
+    element, wide = data.element, step_type(data.element)
+    shape = shape_of(op.data)
+    data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
-        def power(inner: Sequence[Index]) -> SSAValue:
-            exponent = widen(b, convert(b, less(inner), element))
-            result = convert(b, b.pure(math.ExpOp, exponent), element)
-            b.store(result, powers, row.index(outer, inner))
-            return widen(b, result)
+    def loops(store: Store) -> None:
+        less = less_maximum(b, data, row, element == wide)
 
-        total = row.fold(b, b.number(0, wide), add, power)
-        b.store(convert(b, total, element), totals, outer)
+        def compute(outer: list[Index]) -> None:
+            powers = b.alloc(row.inner, element)
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        total = widen(b, b.load(totals, row.place(index)))
-        return convert(b, divide(b, widen(b, b.load(powers, index)), total), element)
+            def power(inner: Sequence[Index]) -> SSAValue:
+                exponent = widen(b, convert(b, less(outer, inner), element))
+                result = convert(b, b.pure(math.ExpOp, exponent), element)
+                b.store(result, powers, inner)
+                return widen(b, result)
 
-    return Elements(shape, element, compute)
+            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
+            factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
+            with row.along(b, element == wide) as inner:
+                value = multiply(b, widen(b, b.load(powers, inner)), factor)
+                store(row.index(outer, inner), convert(b, value, element))
+
+        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+
+    return scheduled(op, b, row.shape, element, loops)
 
 
 def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    """Compute the maxima, and the logarithms of the sums, into buffers first."""
-    data, shape, wide = b.buffered(data), data.shape, step_type(data.element)
-    row = Reduced.of(shape, [op.axis])
-    maxima, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
-    with b.loops(row.outer) as outer:
-        less = less_maximum(b, data, row, outer, maxima)
-        total = row.fold(b, b.number(0, wide), add, lambda i: b.pure(math.ExpOp, less(i)))
-        b.store(b.pure(math.LogOp, total), logarithms, outer)
+    """Compute the maxima and the sums of exponentials of all rows, then the logarithms of the sums
+    in vectors, then subtract both."""
+    element, wide = data.element, step_type(data.element)
+    shape, vectorize = shape_of(op.data), element == wide
+    data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
+    lanes = b.lanes if vectorize else 1
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = row.place(index)
-        less = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(maxima, place))
-        return convert(b, b.pure(arith.SubfOp, less, b.load(logarithms, place)), data.element)
+    def loops(store: Store) -> None:
+        less = less_maximum(b, data, row, vectorize)
+        sums, logarithms = b.alloc(row.outer, wide), b.alloc(row.outer, wide)
 
-    return Elements(shape, data.element, compute)
+        def compute(outer: list[Index]) -> None:
+            def power(inner: Sequence[Index]) -> SSAValue:
+                return b.pure(math.ExpOp, less(outer, inner))
+
+            total = row.fold(b, b.number(0, wide), add, power, HEAVY)
+            b.store(total, sums, outer)
+
+        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
+        with b.elements(row.outer, lanes) as outer:
+            b.store(b.pure(math.LogOp, b.load(sums, outer)), logarithms, outer)
+        with b.elements(row.shape, lanes) as index:
+            outer, inner = row.place(index), [index[axis] for axis in row.axes]
+            value = b.pure(arith.SubfOp, less(outer, inner), b.load(logarithms, outer))
+            store(index, convert(b, value, element))
+
+    return scheduled(op, b, row.shape, element, loops)
 
 
 def less_maximum(
-    b: KernelBuilder,
-    data: Tensor,
-    row: Reduced,
-    outer: Sequence[Index],
-    maxima: SSAValue | None = None,
-) -> Callable[[Sequence[Index]], SSAValue]:
-    """Write loops that compute the maximum of a row, and store it in `maxima`; return a function
-    that computes an element less the maximum, in the wide type."""
+    b: KernelBuilder, data: Tensor, row: Reduced, vectorize: bool
+) -> Callable[[Sequence[Index], Sequence[Index]], SSAValue]:
+    """Write loops that compute the maxima of all rows; return a function that computes the element
+    at `outer` and `inner` less the maximum of its row, in the wide type.
 
-    def element(inner: Sequence[Index]) -> SSAValue:
+    The maxima have loops of their own, so that processors overlap the trees of several rows."""
+    wide = step_type(data.element)
+    maxima = b.alloc(row.outer, wide)
+
+    def element(outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
         return widen(b, b.read(data, row.index(outer, inner)))
 
-    greatest = row.fold(b, b.number(-inf, step_type(data.element)), maximum, element)
-    if maxima is not None:
+    def compute(outer: list[Index]) -> None:
+        greatest = row.fold(b, b.number(-inf, wide), maximum, lambda inner: element(outer, inner))
         b.store(greatest, maxima, outer)
-    return lambda inner: b.pure(arith.SubfOp, element(inner), greatest)
+
+    row.for_each(b, compute, vectorize=vectorize)
+    return lambda outer, inner: b.pure(arith.SubfOp, element(outer, inner), b.load(maxima, outer))
 
 
 def dropout(_: nn.DropoutOp, __: KernelBuilder, data: Tensor) -> Tensor:

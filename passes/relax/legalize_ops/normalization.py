@@ -85,13 +85,14 @@ def normalized(
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
     """Write loops that compute mean and standard deviation over `axes`; return a function that
     computes a normalized element, in the wide type."""
-    wide, reduced = step_type(data.element), Reduced.of(data.shape, axes)
+    wide, whole = step_type(data.element), Reduced.of(data.shape, axes)
+    merged, reduced = Reduced.merged(b, data, data.shape, whole.axes)
     means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
     zero, count = b.number(0.0, wide), b.number(float(prod(reduced.inner)), wide)
-    with b.loops(reduced.outer) as outer:
 
+    def statistics(outer: list[Index]) -> None:
         def element(inner: Sequence[Index]) -> SSAValue:
-            return widen(b, b.read(data, reduced.index(outer, inner)))
+            return widen(b, b.read(merged, reduced.index(outer, inner)))
 
         def square(inner: Sequence[Index]) -> SSAValue:
             centered = b.pure(arith.SubfOp, element(inner), mean)
@@ -102,8 +103,11 @@ def normalized(
         b.store(mean, means, outer)
         b.store(b.pure(math.SqrtOp, add(b, variance, b.number(epsilon, wide))), roots, outer)
 
+    reduced.for_each(b, statistics, vectorize=data.element == wide)
+    means, roots = b.view(means, whole.outer), b.view(roots, whole.outer)
+
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        place = reduced.place(index)
+        place = whole.place(index)
         centered = b.pure(arith.SubfOp, widen(b, b.read(data, index)), b.load(means, place))
         return divide(b, centered, b.load(roots, place))
 
@@ -177,19 +181,23 @@ def over_root(
     """Write loops that compute the roots of `finish(sum of squares, count)` along `axes`; return a
     function that computes an element divided by its root, in the wide type."""
     data, wide = b.buffered(data), step_type(data.element)
-    reduced = Reduced.of(data.shape, axes)
+    whole = Reduced.of(data.shape, axes)
+    merged, reduced = Reduced.merged(b, data, data.shape, whole.axes)
     roots = b.alloc(reduced.outer, wide)
-    with b.loops(reduced.outer) as outer:
 
+    def root(outer: list[Index]) -> None:
         def square(inner: Sequence[Index]) -> SSAValue:
-            x = widen(b, b.read(data, reduced.index(outer, inner)))
+            x = widen(b, b.read(merged, reduced.index(outer, inner)))
             return multiply(b, x, x)
 
         total = reduced.fold(b, b.number(0.0, wide), add, square)
         b.store(b.pure(math.SqrtOp, finish(total, prod(reduced.inner))), roots, outer)
 
+    reduced.for_each(b, root, vectorize=data.element == wide)
+    roots = b.view(roots, whole.outer)
+
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return divide(b, widen(b, b.read(data, index)), b.load(roots, reduced.place(index)))
+        return divide(b, widen(b, b.read(data, index)), b.load(roots, whole.place(index)))
 
     return compute
 

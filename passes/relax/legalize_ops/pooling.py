@@ -21,6 +21,8 @@ from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Tensor
 from .layouts import relayout
 from .pooled import Pooled, Pooling, combined
+from .reduced_dimensions import is_global
+from .reduction import mean, whole_maximum
 from .scalars import add, convert, divide, least, maximum, multiply, wide_type
 
 __all__ = ["POOLING", "keeps_neighbours"]
@@ -201,10 +203,14 @@ def counted(
 
 
 def adaptive_max_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    if is_global(op):
+        return whole_maximum(op, b, data)
     return adaptive(op, b, data, Pooling(data.element, maximum, least(data.element)))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    if is_global(op):
+        return mean(op, b, data)
     return adaptive(op, b, data, Pooling(wide_type(data.element), add, 0), mean=True)
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
+from ....dialects.relax.pooling import AdaptivePoolOp
 from ....dialects.relax.shapes import Shape, normalize_axes, reduce
-from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index, TirBuilder
 from .binary import quotient
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .kernel_builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
+from .merged_dimensions import merge
+from .reduced_dimensions import reduced_axes, reduced_groups
 from .scalars import (
     add,
     convert,
@@ -29,10 +31,10 @@ from .scalars import (
     signless,
     step_type,
     wide_type,
-    widen,
 )
+from .tensors import scheduled, shape_of
 
-__all__ = ["REDUCTION", "Reduced"]
+__all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
 
 Function = Callable[[TirBuilder, SSAValue, SSAValue], SSAValue]
 Bound = Callable[[Attribute], float | int]
@@ -51,6 +53,29 @@ class Reduced:
         """Build from axes that may be negative, None for all; `keepdims` keeps them with size 1."""
         over = range(len(shape)) if axes is None else sorted(normalize_axes(axes, len(shape)))
         return Reduced(shape, over, keepdims)
+
+    @staticmethod
+    def merged(
+        b: KernelBuilder,
+        data: Tensor,
+        shape: Shape,
+        axes: Sequence[int],
+        keepdims: bool = False,
+    ) -> tuple[Tensor, Reduced]:
+        """Return `data`, whose type has `shape`, and its reduction over `axes`: with merged
+        dimensions if the kernel merges some, or if the data is in a buffer. The result then has
+        only the kept dimensions."""
+        groups = b.groups
+        if groups is None:
+            if not isinstance(b.bound.get(data, data), Buffer):
+                return data, Reduced.of(shape, axes, keepdims)
+            groups = reduced_groups(shape, axes)
+            data = merge(b, data, groups)
+        inside = [
+            any(shape[axis] != 1 and axis % len(shape) in axes for axis in group)
+            for group in groups
+        ]
+        return data, Reduced(data.shape, [axis for axis, is_in in enumerate(inside) if is_in])
 
     @property
     def outer(self) -> Shape:
@@ -75,16 +100,73 @@ class Reduced:
             index.append(next(along))
         return index
 
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements that are reduced to one are next to each other in memory."""
+        return len(self.shape) - 1 in self.axes or not self.shape
+
     def fold(
         self,
         b: KernelBuilder,
         start: SSAValue,
         function: Function,
         element: Callable[[Sequence[Index]], SSAValue],
+        vectors: int = INDEPENDENT,
     ) -> SSAValue:
         """Write loops over the axes; see `KernelBuilder.fold`."""
-        contiguous = len(self.shape) - 1 in self.axes
-        return b.fold(self.inner, start, function, element, contiguous=contiguous)
+        contiguous = self.is_contiguous
+        return b.fold(self.inner, start, function, element, contiguous=contiguous, vectors=vectors)
+
+    def for_each(
+        self,
+        b: KernelBuilder,
+        body: Callable[[list[Index]], None],
+        *,
+        vectorize: bool = True,
+        vectors: int = INDEPENDENT,
+    ) -> None:
+        """Write loops over the elements of the result, and write `body` for each.
+
+        Where adjacent results are computed from adjacent elements, they are the lanes of vectors,
+        if the operations of `body` can be done on vectors (`vectorize`)."""
+        if vectorize and not self.is_contiguous:
+            b.columns(self.outer, body, vectors)
+            return
+        with b.loops(self.outer) as index:
+            body(index)
+
+    def accumulate_columns(
+        self,
+        b: KernelBuilder,
+        start: SSAValue,
+        step: Callable[[SSAValue, list[Index], list[Index]], SSAValue],
+        store: Store,
+    ) -> None:
+        """Write loops that compute adjacent results from adjacent elements, with a loop over these
+        innermost, which LLVM vectorizes: for operations that have no vector form in xDSL.
+
+        `step` returns the next partial result from the one before, the index of the result and
+        that along the axes. The partial results take a quarter of the first cache.
+        """
+        assert isinstance(start.type, FixedBitwidthType)
+        *outer, columns = self.outer
+        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // start.type.bitwidth))
+        with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
+            first = b.min(b.mul(tile, width), columns - width)
+            # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
+            partial = b.alloc((width,), start.type, "local")
+            with b.loop(width) as i:
+                b.store(start, partial, [i])
+            with b.loops(self.inner) as inner, b.loop(width) as i:
+                number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
+                b.store(number, partial, [i])
+            with b.loop(width) as i:
+                store([*index, b.add(first, i)], b.load(partial, [i]))
+
+    def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
+        """Build the body of loops over the axes; in vectors where the elements are contiguous, if
+        the operations of the body can be done on vectors."""
+        return b.elements(self.inner, b.lanes if vectorize and self.is_contiguous else 1)
 
     def place(self, index: Sequence[Index]) -> list[Index]:
         """Return the index in the result of the element at `index`."""
@@ -94,7 +176,8 @@ class Reduced:
 
 
 def reduction(
-    op: ops.ReductionOp,
+    op: ops.ReductionOp | AdaptivePoolOp,
+    b: KernelBuilder,
     data: Tensor,
     type: Attribute,
     start: float | int,
@@ -105,95 +188,72 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    reduced = Reduced.of(data.shape, op.axis, op.keepdims)
+    shape = shape_of(op.operands[0])
+    keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
+    data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
+    identity = b.number(start, type)
 
-    def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        def element(inner: Sequence[Index]) -> SSAValue:
-            return convert(b, b.read(data, reduced.index(index, inner)), type)
+    def element(outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
+        return convert(b, b.read(data, reduced.index(outer, inner)), type)
 
-        value = reduced.fold(b, b.number(start, type), combine, element)
-        return convert(b, finish(b, value), data.element)
+    def loops(store: Store) -> None:
+        def finished(index: Sequence[Index], value: SSAValue) -> None:
+            store(index, convert(b, finish(b, value), data.element))
 
-    return Elements(reduced.outer, data.element, compute)
+        def compute(index: list[Index]) -> None:
+            value = reduced.fold(b, identity, combine, lambda inner: element(index, inner))
+            finished(index, value)
+
+        def step(value: SSAValue, index: list[Index], inner: list[Index]) -> SSAValue:
+            return combine(b, value, element(index, inner))
+
+        if data.element == type or reduced.is_contiguous:
+            reduced.for_each(b, compute)
+        else:
+            reduced.accumulate_columns(b, identity, step, finished)
+
+    return scheduled(op, b, reduced.outer, data.element, loops)
 
 
-def total(op: ops.SumOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, data, step_type(signless(data.element)), 0, add)
+def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(signless(data.element)), 0, add)
 
 
-def product(op: ops.ProdOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, data, step_type(signless(data.element)), 1, multiply)
+def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    return reduction(op, b, data, step_type(signless(data.element)), 1, multiply)
 
 
-def mean(op: ops.MeanOp, _: KernelBuilder, data: Tensor) -> Tensor:
-    count = prod(Reduced.of(data.shape, op.axis).inner)
+def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = shape_of(op.operands[0])
+    count = prod(shape[axis] for axis in reduced_axes(op, len(shape)))
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
         return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
 
-    return reduction(op, data, wide_type(data.element), 0, add, over_count)
+    return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
 
 
-def extremum(function: Function, of_empty: Bound) -> Legalization:
+def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
     """Legalize a reduction to the maximum or minimum; `of_empty` gives the result for an empty
     range."""
 
-    def legalize(op: ops.ReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
+    def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         start = of_empty(signless(data.element))
-        return reduction(op, data, step_type(data.element), start, function)
+        return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize
 
 
-def index_of(floats: tuple[str, str], integers: tuple[str, str], of_empty: Bound) -> Legalization:
-    """Legalize argmax or argmin; NaN is selected before any number.
-
-    `floats` and `integers` are pairs of predicates by which a later element replaces the best one
-    so far: if the first, or if the last, of equal elements is selected.
-    """
-
-    def legalize(op: ops.ArgReductionOp, _: KernelBuilder, data: Tensor) -> Tensor:
-        axes = None if op.axis is None else [op.axis]
-        reduced = Reduced.of(data.shape, axes, op.keepdims)
-        last = op.select_last_index
-        type = step_type(signless(data.element))
-
-        def is_better(b: KernelBuilder, x: SSAValue, best: SSAValue) -> SSAValue:
-            if not is_float(type):
-                return b.pure(arith.CmpiOp, x, best, arg=integers[last])
-            better = b.pure(arith.CmpfOp, x, best, arg=floats[last])
-            if last:
-                return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
-            return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
-
-        def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            best = b.alloc((1,), type, "local")
-            b.store(b.number(of_empty(data.element), type), best, [0])
-
-            def step(value: SSAValue, inner: Sequence[Index]) -> SSAValue:
-                x = widen(b, b.read(data, reduced.index(index, inner)))
-                old = b.load(best, [0])
-                better = is_better(b, x, old)
-                b.store(b.pure(arith.SelectOp, better, x, old), best, [0])
-                here = convert(b, b.index(b.flat(inner, reduced.inner)), i64)
-                return b.pure(arith.SelectOp, better, here, value)
-
-            return b.accumulate(reduced.inner, b.number(0, i64), step)
-
-        return Elements(reduced.outer, tensor_type(op.result).element_type, compute)
-
-    return legalize
-
+whole_maximum = extremum(maximum, least)
+whole_minimum = extremum(minimum, greatest)
 
 REDUCTION: dict[type[Operation], Legalization] = {
-    ops.AllOp: extremum(minimum, greatest),
-    ops.AnyOp: extremum(maximum, least),
-    ops.ArgmaxOp: index_of(("ugt", "oge"), ("sgt", "sge"), least),
-    ops.ArgminOp: index_of(("ult", "ole"), ("slt", "sle"), greatest),
-    ops.MaxOp: extremum(maximum, least),
+    ops.AllOp: whole_minimum,
+    ops.AnyOp: whole_maximum,
+    ops.MaxOp: whole_maximum,
     ops.MeanOp: mean,
-    ops.MinOp: extremum(minimum, greatest),
+    ops.MinOp: whole_minimum,
     ops.ProdOp: product,
     ops.SumOp: total,
 }

@@ -8,8 +8,10 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import scan as ops
-from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
+from ....dialects.tir.builder import Index
+from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
 from .scalars import add, convert, multiply, signless, step_type, widen
+from .tensors import scheduled
 
 __all__ = ["SCAN"]
 
@@ -20,31 +22,41 @@ def scan(
     """Legalize a scan by `function`, whose identity is `identity`: loops with a running total."""
 
     def legalize(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        element = signless(data.element)
-        if op.axis is None:
-            data, axis = b.reshaped(data, (prod(data.shape),)), 0
-        else:
-            axis = op.axis % len(data.shape)
-        shape, size = data.shape, data.shape[axis]
-        offset, reverse = op.exclusive, op.reverse
-        result = b.alloc(shape, element)
-        with b.loops((*shape[:axis], *shape[axis + 1 :])) as outer:
-            before, after = outer[:axis], outer[axis:]
-            if offset and size:
-                first = b.number(identity, element)
-                b.store(first, result, [*before, size - 1 if reverse else 0, *after])
-            number = b.number(identity, step_type(element))
-            total = b.alloc((1,), number.type, "local")
-            b.store(number, total, [0])
-            with b.loop(max(size - offset, 0)) as i:
-                place, target = i, b.add(i, int(offset))
-                if reverse:
-                    place, target = b.sub(size - 1, place), b.sub(size - 1, target)
-                x = widen(b, b.read(data, [*before, place, *after]))
-                number = function(b, b.load(total, [0]), x)
+        element, shape = signless(data.element), data.shape
+        axis = 0 if op.axis is None else op.axis % len(shape)
+        split = (axis, axis + 1) if op.axis is not None else (0, len(shape))
+        outer, size, columns = (
+            prod(shape[: split[0]]),
+            prod(shape[slice(*split)]),
+            prod(shape[split[1] :]),
+        )
+        data = b.reshaped(data, (outer, size, columns))
+        offset = int(op.exclusive)
+
+        def place(i: Index) -> Index:
+            return b.sub(size - 1, i) if op.reverse else i
+
+        def loops(store: Store) -> None:
+            def column(index: list[Index]) -> None:
+                row, i = index
+                if offset and size:
+                    store([row, place(0), i], b.number(identity, element))
+                number = b.number(identity, step_type(element))
+                total = b.alloc((1,), number.type, "local")
                 b.store(number, total, [0])
-                b.store(convert(b, number, element), result, [*before, target, *after])
-        return Buffer(shape, element, result)
+                with b.loop(max(size - offset, 0)) as j:
+                    x = widen(b, b.read(data, [row, place(j), i]))
+                    number = function(b, b.load(total, [0]), x)
+                    b.store(number, total, [0])
+                    store([row, place(b.add(j, offset)), i], convert(b, number, element))
+
+            if columns > 1 and element == step_type(element):
+                b.columns((outer, columns), column)
+            else:
+                with b.loops((outer, columns)) as index:
+                    column(index)
+
+        return scheduled(op, b, (outer, size, columns), element, loops)
 
     return legalize
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index
-from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
+from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
-__all__ = ["At", "Concatenated", "Shifted"]
+__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled", "shape_of"]
 
 
 @dataclass(eq=False)
@@ -80,3 +83,40 @@ class At(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         return self.value if [*index] == [*self.index] else self.source.read(b, index)
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """Return the shape of a tensor of static shape."""
+    shape = static_shape(value.type)
+    assert shape is not None
+    return shape
+
+
+@dataclass(eq=False)
+class Result(Scheduled):
+    """A result of the kernel whose elements are computed by `loops`."""
+
+    loops: Callable[[Store], None]
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        self.loops(store)
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        raise AssertionError("no operation of the kernel reads its result")
+
+
+def scheduled(
+    op: Operation,
+    b: KernelBuilder,
+    shape: Shape,
+    element: Attribute,
+    loops: Callable[[Store], None],
+) -> Tensor:
+    """Return the result of `op`, which `loops` compute: into a buffer if other operations read it,
+    else where the kernel stores its result. `shape` may have merged dimensions."""
+    if all(isinstance(use.operation, ReturnOp) for use in op.results[0].uses):
+        return Result(shape, element, loops)
+    buffer = b.alloc(shape, element)
+    loops(lambda index, value: b.store(value, buffer, index))
+    whole = shape_of(op.results[0])
+    return Buffer(whole, element, b.view(buffer, whole))

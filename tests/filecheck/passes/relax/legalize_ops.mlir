@@ -241,16 +241,40 @@ func.func @squares(%x: tensor<2x6x9xf32>) -> tensor<2x9x6xf32> {
 // -----
 
 // Dimensions that stay together are one.
-// CHECK-LABEL: @rows
+// CHECK-LABEL: @stays
 // CHECK:      tir.prim_func private @fused_transpose
 // CHECK-DAG:    [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<2x3x20xf32>
 // CHECK-DAG:    [[Y:%.*]] = memref.reinterpret_cast {{.*}} to memref<3x2x20xf32>
 // CHECK:        tir.for vectorized
 // CHECK:          memref.load [[X]]
 // CHECK-NEXT:     memref.store {{.*}}, [[Y]]
-func.func @rows(%x: tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32> {
+func.func @stays(%x: tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32> {
   %0 = relax.transpose %x {axes = [1, 0, 2, 3]} : (tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32>
   return %0 : tensor<3x2x4x5xf32>
+}
+
+// -----
+
+// Elements next to each other are reduced in the lanes of vectors, 4 vectors of 4 lanes at a time
+// here, then the rest; partial results are combined by a tree. Kept dimensions are one loop.
+// CHECK-LABEL: @rows
+// CHECK:      tir.prim_func private @fused_sum(%x: memref<2x4x35xf32>, {{%.*}}: memref<2x4xf32>) {
+// CHECK:      [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<8x35xf32>
+// CHECK:      tir.for [[ROW:%.*]] =
+// CHECK-NEXT: [[SUMS:%.*]] = memref.alloca() {{.*}} : memref<8x4xf32, "local">
+// CHECK:      tir.for unrolled
+// CHECK:      tir.for unrolled
+// CHECK-NEXT: tir.for vectorized
+// CHECK:      memref.load [[X]]{{\[}}[[ROW]],
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: memref.store {{%.*}}, [[SUMS]]
+// CHECK:      memref<4x4xf32, "local">
+// CHECK:      memref<2x4xf32, "local">
+// CHECK:      memref<1x4xf32, "local">
+// CHECK:      memref<1x2xf32, "local">
+func.func @rows(%x: tensor<2x4x35xf32>) -> tensor<2x4xf32> {
+  %0 = relax.sum %x {axis = [2]} : (tensor<2x4x35xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
 }
 
 // -----
@@ -265,4 +289,51 @@ func.func @rows(%x: tensor<2x3x4x5xf32>) -> tensor<3x2x4x5xf32> {
 func.func @mirrored(%x: tensor<6x9xf32>) -> tensor<6x13xf32> {
   %0 = relax.nn.pad %x {pad_width = [0, 0, 2, 2], pad_mode = "reflect"} : (tensor<6x9xf32>) -> tensor<6x13xf32>
   return %0 : tensor<6x13xf32>
+}
+
+// -----
+
+// Adjacent results are the lanes of vectors, 8 vectors at a time; the last vector of the rest begins
+// earlier. An operation before the reduction is computed in its loop.
+// CHECK-LABEL: @columns
+// CHECK:      tir.prim_func private @fused(%x: memref<1x5x2x19xf32>, [[OUT:%.*]]: memref<1x2x19xf32>) {
+// CHECK-DAG:  [[LAST:%.*]] = arith.constant 34 : index
+// CHECK-DAG:  [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<5x38xf32>
+// CHECK-DAG:  [[Y:%.*]] = memref.reinterpret_cast [[OUT]] {{.*}} to memref<38xf32>
+// CHECK:      tir.for vectorized [[V:%.*]] = {{%.*}} extent {{%.*}} {
+// CHECK:      tir.for [[R:%.*]] =
+// CHECK:      [[E:%.*]] = memref.load [[X]]{{\[}}[[R]], [[V]]]
+// CHECK-NEXT: arith.mulf [[E]], [[E]]
+// CHECK-NEXT: arith.addf
+// CHECK:      memref.store {{%.*}}, [[Y]]{{\[}}[[V]]]
+// CHECK:      tir.for
+// CHECK-NEXT: tir.for vectorized
+// CHECK:      arith.minsi {{%.*}}, [[LAST]]
+func.func @columns(%x: tensor<1x5x2x19xf32>) -> tensor<1x2x19xf32> {
+  %0 = call @fused(%x) : (tensor<1x5x2x19xf32>) -> tensor<1x2x19xf32>
+  return %0 : tensor<1x2x19xf32>
+}
+func.func private @fused(%x: tensor<1x5x2x19xf32>) -> tensor<1x2x19xf32> attributes {relax.primitive} {
+  %0 = relax.square %x : (tensor<1x5x2x19xf32>) -> tensor<1x5x2x19xf32>
+  %1 = relax.sum %0 {axis = [1]} : (tensor<1x5x2x19xf32>) -> tensor<1x2x19xf32>
+  return %1 : tensor<1x2x19xf32>
+}
+
+// -----
+
+// A softmax over a middle axis is computed in the lanes of vectors, and stored as it is computed.
+// CHECK-LABEL: @softmax
+// CHECK:      tir.prim_func private @fused_softmax(%x: memref<1x3x4x2xf32>, [[OUT:%.*]]: memref<1x3x4x2xf32>) {
+// CHECK-DAG:  [[X:%.*]] = memref.reinterpret_cast %x {{.*}} to memref<3x8xf32>
+// CHECK-DAG:  [[Y:%.*]] = memref.reinterpret_cast [[OUT]] {{.*}} to memref<3x8xf32>
+// CHECK:      tir.for vectorized
+// CHECK:      arith.maximumf
+// CHECK:      math.exp
+// CHECK:      arith.divf
+// CHECK:      arith.mulf
+// CHECK-NEXT: memref.store {{%.*}}, [[Y]]
+// CHECK-NOT:  tir.for
+func.func @softmax(%x: tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32> {
+  %0 = relax.nn.softmax %x {axis = 1 : i64} : (tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+  return %0 : tensor<1x3x4x2xf32>
 }

@@ -48,6 +48,14 @@ def test_softmax_of_large_numbers(op: type[ops.SoftmaxBaseOp]):
     check_kernel(op(constant(x, f32)), 1e-6)
 
 
+@pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("shape", [(3, 70), (70, 3), (2, 5, 7, 3), (1, 21, 4, 5), (1, 1, 40)])
+@pytest.mark.parametrize("op", [ops.SoftmaxOp, ops.LogSoftmaxOp])
+def test_softmax_for_targets(op: type[ops.SoftmaxBaseOp], shape: tuple[int, ...], target: str):
+    for axis in range(len(shape)):
+        check_kernel(op(constant(numbers(*shape), f32), axis=axis), 1e-6, 1e-6, target)
+
+
 @pytest.mark.parametrize("element", [*FLOATS_ONLY, i1, i4, i8, i64], ids=str)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_bias_add(axis: int, element: Element):

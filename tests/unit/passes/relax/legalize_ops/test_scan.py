@@ -39,6 +39,15 @@ def test_shapes(shape: tuple[int, ...]):
         check_kernel(ops.CumsumOp(constant(np.ones(shape), f32), axis=0, exclusive=exclusive))
 
 
+@pytest.mark.parametrize("target", ["x86-64", "x86-64-v4"])
+@pytest.mark.parametrize("shape", [(4, 70), (2, 3, 5, 7), (3, 17, 1)], ids=str)
+def test_adjacent_columns(shape: tuple[int, ...], target: str):
+    x = constant(np.random.default_rng(0).normal(0, 1, shape), f32)
+    for axis in range(len(shape)):
+        check_kernel(ops.CumsumOp(x, axis=axis, reverse=True), 1e-6, 1e-6, target)
+        check_kernel(ops.CumsumOp(x, axis=axis, exclusive=True), 1e-6, 1e-6, target)
+
+
 def test_sums_of_f16_are_f32():
     check_kernel(ops.CumsumOp(constant([2048.0, 1.0, 1.0, 1.0, 1.0], f16), axis=0))
 
