@@ -37,8 +37,6 @@ INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[repor
 }
 ALIGNMENT = 64
 """The bytes of a cache line."""
-LARGE = 1 << 14
-"""The bytes from which on aligned arrays gain more than their alignment costs."""
 NOTHING = ctypes.c_char * 0
 
 
@@ -85,13 +83,10 @@ class Buffer:
         """The dtype of the elements in memory, as machine code reads and writes them."""
         self._empty, self._array = np.empty, np.ndarray
         size = prod(self.shape) * self.stored.itemsize
-        self._padded = size + ALIGNMENT if size >= LARGE else 0
+        self._padded = size + ALIGNMENT
 
     def new(self) -> Array:
-        """Allocate an uninitialized array for the parameter; if it is large, it is aligned to
-        `ALIGNMENT` bytes."""
-        if not self._padded:
-            return self._empty(self.shape, self.stored)
+        """Allocate an uninitialized array for the parameter, aligned to `ALIGNMENT` bytes."""
         memory = self._empty(self._padded, "u1")
         return self._array(self.shape, self.stored, memory, -address(memory) % ALIGNMENT)
 
