@@ -54,16 +54,18 @@ class LaneStrides:
 
     def is_contiguous(self, op: ElementAccess) -> bool:
         """Return whether the lanes of `op` access neighboring elements, as a vector access does."""
+        return self.element_stride(op) == 1
+
+    def element_stride(self, op: ElementAccess) -> int | None:
+        """Return how many elements apart in memory the accesses of neighboring lanes are; None if
+        that is not constant, or if they differ in other dimensions than the last."""
         type = op.memref.type
         if not isa(type, MemRefType) or not op.indices or self.varies(op.memref):
-            return False
+            return None
         *leading, last = op.indices
-        return (
-            self.stride(last) == 1
-            and not any(map(self.varies, leading))
-            and _has_whole_bytes(type.element_type)
-            and _has_unit_stride(type)
-        )
+        if any(map(self.varies, leading)) or not _has_whole_bytes(type.element_type):
+            return None
+        return self.stride(last) if _has_unit_stride(type) else None
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:

@@ -18,6 +18,9 @@ __all__ = ["VectorizationPlan", "is_expandable"]
 MAX_LANES_BY_HAND = 16
 """Up to this number of lanes, an operation without a vector form is repeated for each lane."""
 
+MAX_STRIDE = 4
+"""Up to this stride, elements are loaded as vectors and shuffled; beyond it, one by one."""
+
 MAY_TRAP = (
     *(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp),
     *(arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp),
@@ -97,7 +100,8 @@ class VectorizationPlan:
             case memref.AllocOp() | memref.AllocaOp():
                 return not any(map(self._varies, op.operands)) and is_expandable(op)
             case memref.LoadOp() if self._varies(op.res):
-                return self.strides.is_contiguous(op) or self._can_gather(op)
+                contiguous = self.strides.is_contiguous(op)
+                return contiguous or self.is_interleaved(op) or self._can_gather(op)
             case _ if not op.regions and is_side_effect_free(op):
                 if any(map(self._varies, op.results)) and not self._is_lanewise(op):
                     self.without_vector.update(op.results)
@@ -112,6 +116,13 @@ class VectorizationPlan:
 
     def _is_vector_store(self, op: memref.StoreOp) -> bool:
         return self.strides.is_contiguous(op) and self._has_vector(op.value)
+
+    def is_interleaved(self, op: memref.LoadOp) -> bool:
+        """Return whether the lanes load every second element, or every third ..., so that a few
+        vectors have all of them."""
+        stride = self.strides.element_stride(op)
+        few = stride is not None and 1 < stride <= min(MAX_STRIDE, self.count)
+        return few and is_scalar(op.res.type)
 
     def _can_gather(self, op: memref.LoadOp) -> bool:
         """Return whether the elements of the lanes can be loaded one by one."""
