@@ -15,6 +15,7 @@ from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, total_type
+from .depthwise import Depthwise
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases, spread_out
@@ -109,6 +110,8 @@ def convolve(
         if columns == groups == 1:
             return of_points(data, kernel, shape, element, total)
     else:
+        if inputs == 1:
+            return depthwise(b, data, kernel, geometry, element, total)
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
         data = split_phases(b, data, windows)
         (*rows, columns) = out
@@ -188,6 +191,46 @@ def of_points(
         lambda b, batch, m, row, column: [batch[0], column, m],
         lambda b, index: ([index[0]], index[2], [], index[1]),
         rhs_along_terms=True,
+    )
+
+
+def depthwise(
+    b: KernelBuilder,
+    data: Tensor,
+    kernel: Tensor,
+    geometry: Geometry,
+    element: Attribute,
+    total: Attribute,
+) -> Tensor:
+    """Return the convolution of data (NC...) whose output channels have one input channel each,
+    and the matrix `kernel` of the taps of output channels."""
+    windows, out_layout = [*geometry.windows], geometry.out_layout
+    plain = Layout.parse("NC" + "".join(window.axis for window in windows))
+    merged = b.groups is not None
+    images, channels, *extents = data.shape
+    out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+    sizes = (images, kernel.shape[0], *out)
+    shape = (*sizes[:2], prod(out)) if merged else out_layout.shape(dict(zip(plain.axes, sizes)))
+    rank = len(out)
+    if rank == 1:
+        data = b.reshaped(data, (images, channels, 1, *extents))
+        windows.insert(0, Window("", 1, 1, 1, 0, 0))
+
+    def index_of(
+        b: KernelBuilder, image: Index, output: Index, place: Sequence[Index]
+    ) -> list[Index]:
+        index = [image, output, *place[-rank:]]
+        return index if merged else moved_index(b, index, plain, out_layout)
+
+    def place_of(b: KernelBuilder, index: Sequence[Index]) -> tuple[Index, Index, list[Index]]:
+        index = index if merged else moved_index(b, index, out_layout, plain)
+        image, output, *place = index
+        if merged:
+            place = b.unflat(place[0], out)
+        return image, output, [*[0] * (len(windows) - rank), *place]
+
+    return Depthwise(
+        shape, element, total, data, kernel, windows, index_of, place_of, merged=merged
     )
 
 

@@ -9,7 +9,8 @@ without further work; a tensor that is read several times has to be put into a b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -103,6 +104,21 @@ class KernelBuilder(TirBuilder):
         return self.accumulate(
             (self.lanes,), start, lambda x, lane: function(self, x, self.load(numbers, lane))
         )
+
+    @contextmanager
+    def covering(self, extent: int, lanes: int) -> Generator[Index]:
+        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask.
+
+        The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
+        is: the body must not depend on how often it runs for an index.
+        """
+        lanes = min(lanes, 1 << extent.bit_length() - 1) if extent > 0 else 1
+        with self.loop(-(-extent // lanes)) as chunk:
+            start = self.mul(chunk, lanes)
+            if extent % lanes:
+                start = self.min(start, extent - lanes)
+            with self.loop(lanes, ForKind.VECTORIZED) as lane:
+                yield self.add(start, lane)
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""

@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     Signedness,
     f32,
     i1,
     i8,
     i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.types import is_integer
@@ -36,12 +38,16 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
+    "multiply_add",
     "select",
     "signless",
     "step_type",
     "wide_type",
     "widen",
 ]
+
+
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 def signless(type: Attribute) -> Attribute:
@@ -65,6 +71,14 @@ def step_type(type: Attribute) -> Attribute:
 
 def is_float(type: Attribute) -> bool:
     return not is_integer(signless(type))
+
+
+def multiply_add(b: TirBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
+    if isinstance(acc.type, IntegerType):
+        return b.pure(arith.AddiOp, acc, b.pure(arith.MuliOp, lhs, rhs))
+    product = b.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
+    return b.pure(arith.AddfOp, acc, product, flags=CONTRACT)
 
 
 def widen(b: TirBuilder, value: SSAValue) -> SSAValue:
