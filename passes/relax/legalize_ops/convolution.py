@@ -16,10 +16,11 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, total_type
 from .depthwise import Depthwise
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .kernel_builder import KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
-from .phases import split_phases, spread_out
+from .phases import split_phases
 from .scalars import convert
+from .transposed import TransposedConvolution, products_of
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
@@ -37,27 +38,24 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
 def conv_transpose(
     op: ops.TransposedConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor
 ) -> Tensor:
-    """Convolve the data, spread out by the strides, with the reversed weight."""
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, usual = usual_layouts(op)
     data = relayout(data, data_layout, plain)
     weight = relayout(weight, kernel_layout, usual)
-    windows, groups = windows_of(op), op.groups
-    out = [op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True)]
-    spread = spread_out(b, data, windows, out)
-    inputs, outputs, *sizes = weight.shape
-
-    def reversed_weight(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        output, channel, *taps = index
-        group = b.floordiv(output, outputs)
-        source = b.add(b.mul(group, inputs // groups), channel)
-        back = [b.sub(size - 1, tap) for size, tap in zip(sizes, taps, strict=True)]
-        return b.read(weight, [source, b.mod(output, outputs), *back])
-
-    kernel = Elements((outputs * groups, inputs // groups, *sizes), weight.element, reversed_weight)
-    steps = [Window(v.axis, v.size, 1, v.dilation, 0, 0) for v in windows]
-    geometry = Geometry(steps, groups, out_layout)
-    return convolve(b, spread, kernel, geometry, tensor_type(op.result).element_type)
+    windows, element = windows_of(op), tensor_type(op.result).element_type
+    total = total_type(element, data, weight)
+    out = tuple(op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True))
+    products = products_of(b, data, weight, op.groups, total)
+    sizes = dict(zip(plain.axes, (*products.shape[:2], *out), strict=True))
+    return TransposedConvolution(
+        out_layout.shape(sizes),
+        element,
+        products,
+        windows,
+        out,
+        lambda b, index: moved_index(b, index, plain, out_layout),
+        lambda b, index: moved_index(b, index, out_layout, plain),
+    )
 
 
 def usual_layouts(op: ops.ConvolutionOp) -> tuple[Layout, Layout]:

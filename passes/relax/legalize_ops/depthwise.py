@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TypeAlias
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
@@ -27,24 +26,18 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from ....dialects.tir.target import Target
 from .cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
-from .kernel_builder import Buffer, KernelBuilder, Tensor
+from .kernel_builder import Buffer, Finish, KernelBuilder, Scheduled, Tensor
 from .phases import element_range, shape_of_phases
 from .scalars import convert, multiply_add
 
-__all__ = ["Depthwise", "write_depthwise"]
-
-Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
-"""A function that writes the use of the element at an index."""
+__all__ = ["Depthwise"]
 
 LINE = 64
 """The bytes of a cache line: a load that crosses two of them counts twice."""
 
-CHANNELS = 16
-"""Up to this many channels share a buffer whose padding is set once."""
-
 
 @dataclass(eq=False)
-class Depthwise(Tensor):
+class Depthwise(Scheduled):
     """A convolution of data (NC...) whose output channels have one input channel each."""
 
     total: Attribute
@@ -83,7 +76,6 @@ class Depthwise(Tensor):
         return self.kernel.shape[0] // self.data.shape[1]
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        """Write a loop that computes one element; `write_depthwise` computes all of them faster."""
         image, output, place = self.place_of(b, index)
         channel = b.floordiv(output, self.per_channel)
         zero = b.number(0, self.total)
@@ -103,6 +95,28 @@ class Depthwise(Tensor):
 
         sizes = [v.size for v in self.windows]
         return convert(b, b.accumulate(sizes, zero, step), self.element)
+
+    def write(self, b: KernelBuilder, finish: Finish) -> None:
+        if 0 in self.shape:
+            return
+        *outer, height, width = self.out
+        rows = rows_of(self, b.target)
+        tile = tile_of(self, rows, b.target)
+        with b.channels(*self.data.shape[:2]) as (image, channels):
+            part = None if reads_in_place(self, tile) else empty_image(b, self, rows, tile)
+            # The lanes of a last vector may reach beyond the end.
+            sums = b.alloc((prod(outer) * rows * width + tile.lanes,), self.total)
+            with channels as channel, b.loop(height // rows) as block:
+                first_row = b.mul(block, rows)
+                if part is None:
+                    source = image_in_place(b, self, image, channel, first_row)
+                else:
+                    source = part
+                    copy_rows(b, self, part, (image, channel), first_row)
+                with b.loop(self.per_channel) as m:
+                    output = b.add(b.mul(channel, self.per_channel), m)
+                    write_tiles(b, self, source, tile, rows, output, sums)
+                    finish_rows(b, self, (image, output), first_row, rows, sums, finish)
 
     def inside(
         self, b: KernelBuilder, source: Sequence[Index], windows: Sequence[Window]
@@ -194,32 +208,6 @@ class Image:
     """The elements in row-major order."""
     start: Index
     """The position of the first element in the buffer."""
-
-
-def write_depthwise(b: KernelBuilder, t: Depthwise, finish: Finish) -> None:
-    """Write loops that compute all elements of `t`, and call `finish` for each."""
-    if 0 in t.shape:
-        return
-    images, channels = t.data.shape[:2]
-    *outer, height, width = t.out
-    rows = rows_of(t, b.target)
-    tile = tile_of(t, rows, b.target)
-    together = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
-    with b.loops((images, channels // together), ForKind.PARALLEL) as (image, first):
-        part = None if reads_in_place(t, tile) else empty_image(b, t, rows, tile)
-        # The lanes of a last vector may reach beyond the end.
-        sums = b.alloc((prod(outer) * rows * width + tile.lanes,), t.total)
-        with b.loop(together) as i, b.loop(height // rows) as block:
-            channel, first_row = b.add(b.mul(first, together), i), b.mul(block, rows)
-            if part is None:
-                source = image_in_place(b, t, image, channel, first_row)
-            else:
-                source = part
-                copy_rows(b, t, part, (image, channel), first_row)
-            with b.loop(t.per_channel) as m:
-                output = b.add(b.mul(channel, t.per_channel), m)
-                write_tiles(b, t, source, tile, rows, output, sums)
-                finish_rows(b, t, (image, output), first_row, rows, sums, finish)
 
 
 def rows_of(t: Depthwise, target: Target) -> int:

@@ -16,8 +16,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
-from .depthwise import Depthwise, write_depthwise
-from .kernel_builder import Buffer, Elements, KernelBuilder, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Tensor
 from .legalizations import legalization_of
 from .merged_dimensions import is_outside, merge, merged_dimensions
 from .no_kernel import NoKernel
@@ -180,10 +179,8 @@ def write_result(
                 b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
             )
             return
-        if isinstance(part, Depthwise):
-            write_depthwise(
-                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
-            )
+        if isinstance(part, Scheduled):
+            part.write(b, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -27,11 +27,17 @@ __all__ = [
     "Buffer",
     "Element",
     "Elements",
+    "Finish",
     "KernelBuilder",
     "Legalization",
+    "Scheduled",
     "Tensor",
     "broadcast_index",
 ]
+
+
+CHANNELS = 16
+"""Up to this many channels are computed one after the other, and share buffers."""
 
 
 class KernelBuilder(TirBuilder):
@@ -120,6 +126,16 @@ class KernelBuilder(TirBuilder):
             with self.loop(lanes, ForKind.VECTORIZED) as lane:
                 yield self.add(start, lane)
 
+    @contextmanager
+    def channels(
+        self, images: int, channels: int
+    ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
+        """Build a parallel loop over images and groups of channels; yield the image, and the loop
+        over the channels of a group, which may share buffers."""
+        together = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
+        with self.loops((images, channels // together), ForKind.PARALLEL) as (image, group):
+            yield image, self.loop(together, min=self.mul(group, together))
+
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""
         with self.loops(tensor.shape) as index:
@@ -170,6 +186,19 @@ class Buffer(Tensor):
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         return b.load(self.buffer, index)
+
+
+Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
+"""A function that writes the use of the element at an index."""
+
+
+@dataclass(eq=False)
+class Scheduled(Tensor):
+    """A tensor that has loops of its own, which compute all elements faster than single ones."""
+
+    @abstractmethod
+    def write(self, b: KernelBuilder, finish: Finish) -> None:
+        """Write loops that compute all elements, and call `finish` for each."""
 
 
 Element: TypeAlias = Callable[[KernelBuilder, Sequence[Index]], SSAValue]

@@ -13,7 +13,7 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 
-__all__ = ["element_range", "shape_of_phases", "split_phases", "spread_out"]
+__all__ = ["element_range", "shape_of_phases", "split_phases"]
 
 
 def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
@@ -109,28 +109,3 @@ def copy_phases(
             for place, window, phase in zip(places, windows, phases, strict=True)
         ]
         b.store(b.read(data, [*outer, *source]), result, [*outer, *phases, *places])
-
-
-def spread_out(
-    b: KernelBuilder, data: Tensor, windows: Sequence[Window], out: Sequence[int]
-) -> Tensor:
-    """Return the data of a transposed convolution for a plain one: `stride - 1` zeros between the
-    elements, and zeros around them, so that windows at the positions `out` stay inside."""
-    shape = (*data.shape[:2], *(n + v.span - 1 for n, v in zip(out, windows, strict=True)))
-    result = b.alloc(shape, data.element)
-    b.fill(result, shape, data.element)
-    starts = [v.span - 1 - v.before for v in windows]
-    columns = zip(data.shape[2:], windows, starts, shape[2:], strict=True)
-    ranges = [
-        (max(0, -(start // v.stride)), min(extent, -(-(size - start) // v.stride)))
-        for extent, v, start, size in columns
-    ]
-    with b.loops([*data.shape[:2], *(max(0, high - low) for low, high in ranges)]) as index:
-        image, channel, *inner_index = index
-        source = [b.add(i, low) for i, (low, _) in zip(inner_index, ranges, strict=True)]
-        place = [
-            b.add(b.mul(i, v.stride), start)
-            for i, v, start in zip(source, windows, starts, strict=True)
-        ]
-        b.store(b.read(data, [image, channel, *source]), result, [image, channel, *place])
-    return Buffer(shape, data.element, result)
