@@ -24,6 +24,9 @@ from .transposed import TransposedConvolution, products_of
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
+FEW_OUTPUTS = 8
+"""Up to this many outputs of one input channel are computed without packing its columns."""
+
 
 def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
     data_layout, kernel_layout, out_layout = op.layouts()
@@ -101,6 +104,7 @@ def convolve(
     total = total_type(element, data, weight)
     merged = b.groups is not None
     flat = merged and all(map(is_trivial, windows))
+    in_place = flat or all(map(reads_once, windows, extents))
     if flat:
         rows, columns = (), prod(extents)
         data = b.reshaped(data, (images, channels, columns))
@@ -108,10 +112,10 @@ def convolve(
         if columns == groups == 1:
             return of_points(data, kernel, shape, element, total)
     else:
-        if inputs == 1:
+        if inputs == 1 and per_group <= FEW_OUTPUTS:
             return depthwise(b, data, kernel, geometry, element, total)
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        data = split_phases(b, data, windows)
+        data = b.buffered(data) if in_place else split_phases(b, data, windows)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
@@ -132,6 +136,10 @@ def convolve(
         if flat:
             return convert(b, b.read(data, [image, channel, column]), total)
         offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
+        if in_place:
+            firsts = [b.mul(i, x.stride) for i, x in zip([*row, column], windows, strict=True)]
+            source = [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
+            return convert(b, b.read(data, [image, channel, *source]), total)
         phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
@@ -230,6 +238,12 @@ def depthwise(
     return Depthwise(
         shape, element, total, data, kernel, windows, index_of, place_of, merged=merged
     )
+
+
+def reads_once(window: Window, extent: int) -> bool:
+    """Return whether the windows do not overlap, and do not reach into padding."""
+    inside = window.before == 0 and window.covered(window.count(extent)) <= extent
+    return inside and window.span <= window.stride
 
 
 def is_trivial(window: Window) -> bool:
