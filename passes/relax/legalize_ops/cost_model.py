@@ -38,6 +38,8 @@ L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
+MASKED = 5
+"""The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
 
@@ -160,6 +162,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packed else 0
     if term_blocks > 1:  # sums of a block of terms go through memory
         tile += 2 * sums
+    if not s.packed and count % s.tile:
+        across += MASKED
     total = blocks * term_blocks * (across * down * tile + copy)
     if term_blocks > 1:
         total += blocks * e.m * -(-count // s.lanes) * COPY
