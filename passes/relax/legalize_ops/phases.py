@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
@@ -38,8 +38,7 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
         phase_groups(window, n, size)
         for window, n, size in zip(windows, extents, sizes, strict=True)
     ]
-    if any(g.low > 0 or g.high < n for gs, n in zip(groups, sizes, strict=True) for g in gs):
-        b.fill(result, shape, data.element)
+    fill_borders(b, result, shape, data.element, groups)
     with b.loops((images, channels)) as outer:
         for group in product(*groups):
             copy_phases(b, data, result, windows, outer, group)
@@ -76,6 +75,27 @@ def phase_groups(window: Window, extent: int, size: int) -> list[PhaseGroup]:
         first, *others = members
         groups.append(PhaseGroup(first, 1 + len(others), low, high))
     return groups
+
+
+def fill_borders(
+    b: KernelBuilder,
+    result: SSAValue,
+    shape: Shape,
+    element: Attribute,
+    groups: Sequence[Sequence[PhaseGroup]],
+) -> None:
+    """Write loops that set the quotients to zero at which some phase has padding."""
+    first = len(shape) - len(groups)
+    for axis, members in enumerate(groups, first):
+        low, high = max(g.low for g in members), min(g.high for g in members)
+        for start, end in ((0, min(low, shape[axis])), (high, shape[axis])):
+            if start >= end:
+                continue
+            *outer, last = (*shape[:axis], end - start, *shape[axis + 1 :])
+            with b.loops(outer) as index, b.covering(last, b.lanes) as column:
+                place = [*index, column]
+                place[axis] = b.add(place[axis], start)
+                b.store(b.number(0, element), result, place)
 
 
 def element_range(window: Window, phase: int, extent: int, size: int) -> tuple[int, int]:
