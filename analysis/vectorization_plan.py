@@ -118,10 +118,10 @@ class VectorizationPlan:
         return self.strides.is_contiguous(op) and self._has_vector(op.value)
 
     def is_interleaved(self, op: memref.LoadOp) -> bool:
-        """Return whether the lanes load every second element, or every third ..., so that a few
-        vectors have all of them."""
+        """Return whether the lanes load every second element, or every third ..., so that half as
+        many vectors as lanes, or fewer, have all of them."""
         stride = self.strides.element_stride(op)
-        few = stride is not None and 1 < stride <= min(MAX_STRIDE, self.count)
+        few = stride is not None and 1 < stride <= min(MAX_STRIDE, self.count // 2)
         return few and is_scalar(op.res.type)
 
     def _can_gather(self, op: memref.LoadOp) -> bool:

@@ -40,29 +40,29 @@ def function_of(op: Operation, name: str) -> FuncOp:
     return func
 
 
-def legalize(module: ModuleOp) -> None:
+def legalize(module: ModuleOp, target: str = "") -> None:
     """Run `legalize-ops` on the module, and verify the result."""
     with PassContext():
-        LegalizeOps().apply(make_ir_context(), module)
+        LegalizeOps(target=target).apply(make_ir_context(), module)
     verify(module)
 
 
-def legalized(op: Operation) -> ModuleOp:
+def legalized(op: Operation, target: str = "") -> ModuleOp:
     """Return a module whose `@f0` computes `op` by a kernel; AssertionError if it has none."""
     module = module_of([op])
-    legalize(module)
+    legalize(module, target)
     kinds = {type(other) for other in walk(module)}
     assert CallTIROp in kinds and type(op) not in kinds, f"there is no kernel for\n{op}"
     return module
 
 
-def check_kernel(op: Operation, rtol: float = 0, atol: float = 0) -> None:
-    """Check that the kernel of an operation on constants gives the same results as its
-    semantics."""
+def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, *, target: str = "") -> None:
+    """Check that the kernel of an operation on constants, for a target, gives the same results as
+    its semantics."""
     owners = [operand.owner for operand in op.operands]
     arguments = tuple(run_on_numpy(v)[0] for v in owners if isinstance(v, Operation))
     expected = run_on_numpy(op)
-    module = legalized(op)
+    module = legalized(op, target)
     actual = run(module, "f0", arguments)
     for mine, other in zip(actual, expected, strict=True):
         check_close(np.asarray(mine), other, rtol, atol)

@@ -162,7 +162,7 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packed else 0
     if term_blocks > 1:  # sums of a block of terms go through memory
         tile += 2 * sums
-    if not s.packed and count % s.tile:
+    if not s.packed and across > 1 and count % s.tile:
         across += MASKED
     total = blocks * term_blocks * (across * down * tile + copy)
     if term_blocks > 1:
