@@ -121,13 +121,13 @@ class Depthwise(Scheduled):
     def inside(
         self, b: KernelBuilder, source: Sequence[Index], windows: Sequence[Window]
     ) -> list[SSAValue]:
-        """Return the conditions for the first indices of an element to be in the data, not in the
-        padding of the first `windows`."""
+        """Return the conditions for the first indices of an element, along `windows`, to be in the
+        data. They may be in the padding, or with strides in a phase that ends before others."""
         extents = zip(source, self.data.shape[2:], windows)
         return [
             condition
             for i, extent, window in extents
-            if window.before or window.covered(window.count(extent)) > extent
+            if window.before or window.stride > 1 or window.covered(window.count(extent)) > extent
             for condition in b.inside_bounds(i, 0, extent)
         ]
 
