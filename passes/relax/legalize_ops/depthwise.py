@@ -53,6 +53,7 @@ class Depthwise(Scheduled):
     place_of: Callable[[KernelBuilder, Sequence[Index]], tuple[Index, Index, list[Index]]]
     """The inverse of `index_of`; the position has all dimensions."""
     merged: bool
+    """True if the kernel merges the spatial dimensions."""
 
     @property
     def bits(self) -> int:
@@ -160,11 +161,13 @@ def tile_of(t: Depthwise, rows: int, target: Target) -> Tile:
 
 
 def tiles(t: Depthwise, rows: int, target: Target) -> Iterator[Tile]:
-    """Yield the tiles whose sums fit into registers, beside a column of weights, a vector of data
-    and a product. Lanes beyond the columns are computed in vain, but less than half of them."""
+    """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a column
+    of weights; of a long column, some weights are loaded again. Lanes beyond the columns are
+    computed in vain, but less than half of them."""
     columns, down = t.out[-1], t.windows[-2].size
     lanes = min(target.lanes(t.bits), 1 << (columns - 1).bit_length())
-    sums = max(1, target.vector_registers - 2 - down)
+    registers = target.vector_registers
+    sums = max(registers // 2 - 1, registers - 2 - down)
     for vectors in range(1, max(1, min(sums, columns // lanes)) + 1):
         for count in range(1, min(rows, sums // vectors) + 1):
             yield Tile(count, vectors, lanes)
@@ -215,7 +218,7 @@ def rows_of(t: Depthwise, target: Target) -> int:
     stay in the first cache, unless these are so few that most rows are copied twice."""
     height, window = t.out[-2], t.windows[-2]
     row = prod(t.out[:-2]) * t.out[-1] * t.bits // 8
-    reads = min(window.stride, window.span) * t.windows[-1].stride
+    reads = prod(min(v.stride, v.span) for v in t.windows)  # the phases of an element
     fitting = [
         n
         for n in range(window.span, height + 1)
