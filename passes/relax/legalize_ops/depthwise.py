@@ -161,9 +161,9 @@ def tile_of(t: Depthwise, rows: int, target: Target) -> Tile:
 
 
 def tiles(t: Depthwise, rows: int, target: Target) -> Iterator[Tile]:
-    """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a column
-    of weights; of a long column, some weights are loaded again. Lanes beyond the columns are
-    computed in vain, but less than half of them."""
+    """Yield the tiles whose sums fit into registers, beside a vector of data, a product and a
+    column of weights; of a long column, some weights are loaded again. Lanes beyond the columns
+    are computed in vain, but less than half of them."""
     columns, down = t.out[-1], t.windows[-2].size
     lanes = min(target.lanes(t.bits), 1 << (columns - 1).bit_length())
     registers = target.vector_registers
