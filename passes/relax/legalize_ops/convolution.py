@@ -113,7 +113,8 @@ def convolve(
             return of_points(data, kernel, shape, element, total)
     else:
         if inputs == 1 and per_group <= FEW_OUTPUTS:
-            return depthwise(b, data, kernel, geometry, element, total)
+            taps = b.reshaped(weight, (outputs, prod(sizes)))
+            return depthwise(b, data, taps, geometry, element, total)
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
         data = b.buffered(data) if in_place else split_phases(b, data, windows)
         (*rows, columns) = out
