@@ -57,15 +57,16 @@ class LaneStrides:
         return self.element_stride(op) == 1
 
     def element_stride(self, op: ElementAccess) -> int | None:
-        """Return how many elements apart in memory the accesses of neighboring lanes are; None if
-        that is not constant, or if they differ in other dimensions than the last."""
+        """Return the number of elements from the element that one lane of `op` accesses to that of
+        the next lane; None if it is not a constant, or if vectors cannot access the buffer."""
         type = op.memref.type
         if not isa(type, MemRefType) or not op.indices or self.varies(op.memref):
             return None
         *leading, last = op.indices
-        if any(map(self.varies, leading)) or not _has_whole_bytes(type.element_type):
+        if any(map(self.varies, leading)):
             return None
-        return self.stride(last) if _has_unit_stride(type) else None
+        is_accessible = _has_whole_bytes(type.element_type) and _has_unit_stride(type)
+        return self.stride(last) if is_accessible else None
 
     def _visit(self, block: Block) -> None:
         for op in block.ops:

@@ -19,7 +19,8 @@ MAX_LANES_BY_HAND = 16
 """Up to this number of lanes, an operation without a vector form is repeated for each lane."""
 
 MAX_STRIDE = 4
-"""Up to this stride, elements are loaded as vectors and shuffled; beyond it, one by one."""
+"""Elements up to this far apart are loaded as whole vectors, one for each of the `stride` vectors
+that they spread over, and then shuffled."""
 
 MAY_TRAP = (
     *(arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp),
@@ -100,8 +101,7 @@ class VectorizationPlan:
             case memref.AllocOp() | memref.AllocaOp():
                 return not any(map(self._varies, op.operands)) and is_expandable(op)
             case memref.LoadOp() if self._varies(op.res):
-                contiguous = self.strides.is_contiguous(op)
-                return contiguous or self.is_interleaved(op) or self._can_gather(op)
+                return self.load_stride(op) is not None or self._can_gather(op)
             case _ if not op.regions and is_side_effect_free(op):
                 if any(map(self._varies, op.results)) and not self._is_lanewise(op):
                     self.without_vector.update(op.results)
@@ -114,15 +114,15 @@ class VectorizationPlan:
                 self.serial.add(op)
                 return True
 
+    def load_stride(self, op: memref.LoadOp) -> int | None:
+        """Return the distance of the elements in the lanes of `op` if vectors can load them."""
+        stride = self.strides.element_stride(op)
+        if stride is None or not 1 <= stride <= min(MAX_STRIDE, self.count // 2):
+            return None
+        return stride
+
     def _is_vector_store(self, op: memref.StoreOp) -> bool:
         return self.strides.is_contiguous(op) and self._has_vector(op.value)
-
-    def is_interleaved(self, op: memref.LoadOp) -> bool:
-        """Return whether the lanes load every second element, or every third ..., so that half as
-        many vectors as lanes, or fewer, have all of them."""
-        stride = self.strides.element_stride(op)
-        few = stride is not None and 1 < stride <= min(MAX_STRIDE, self.count // 2)
-        return few and is_scalar(op.res.type)
 
     def _can_gather(self, op: memref.LoadOp) -> bool:
         """Return whether the elements of the lanes can be loaded one by one."""

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
-from xdsl.utils.hints import isa
 
 from ...analysis.constants import integer_constant
 from ...analysis.vectorization_plan import VectorizationPlan
@@ -37,13 +36,6 @@ def insert_in_place_of(old: Operation, new: Operation) -> None:
     new.location = old.location
     for result, before in zip(new.results, old.results, strict=True):
         result.name_hint = before.name_hint
-
-
-def shuffle(lhs: SSAValue, rhs: SSAValue, lanes: Sequence[int]) -> vector.ShuffleOp:
-    """Return the vector of some lanes of two vectors of one type, those of `lhs` counted first."""
-    assert isa(lhs.type, VectorType)
-    type = VectorType(lhs.type.element_type, [len(lanes)])
-    return vector.ShuffleOp(lhs, rhs, DenseArrayBase.from_list(i64, lanes), result_type=type)
 
 
 class LaneValues:
@@ -103,10 +95,9 @@ class LaneValues:
                 self.vectors[value] = self._splat(value)
             case int(stride), _:
                 self.vectors[value] = self._ramp(value, stride)
-            case _, memref.LoadOp() as op if self._strides.is_contiguous(op):
-                self.vectors[value] = self._load(op)
-            case _, memref.LoadOp() as op if self._plan.is_interleaved(op):
-                self.vectors[value] = self._load_interleaved(op)
+            case _, memref.LoadOp() as op if (stride := self._plan.load_stride(op)) is not None:
+                load = self._load(op) if stride == 1 else self._deinterleave(op, stride)
+                self.vectors[value] = load
             case _, Operation() as op if op in self._plan.wide:
                 self._build_wide(op)
             case _, owner:
@@ -159,40 +150,40 @@ class LaneValues:
         insert_in_place_of(op, new)
         return new.result
 
-    def _load_interleaved(self, op: memref.LoadOp) -> SSAValue:
-        """Load elements of a small stride: load vectors, and shuffle their elements together.
+    def _deinterleave(self, op: memref.LoadOp, stride: int) -> SSAValue:
+        """Load elements at a distance of `stride`, as lanes of `stride` vectors.
 
-        Four lanes of stride 2 are in `x = load [i]` and `y = load [i + 3]`, the elements 0 to 3 and
-        3 to 6: `shuffle x, y [0, 2, 5, 7]`. The last vector ends with the last element, so that no
-        element beyond it is loaded.
+        The last vector ends with the last element, so that nothing beyond it is read. With 4 lanes
+        and stride 2, elements 0, 2, 4 and 6 are lanes 0 and 2 of elements 0 to 3, and lanes 1 and 3
+        of elements 3 to 6.
         """
-        stride = self._strides.element_stride(op)
-        assert stride is not None
         count, type = self._count, self._plan.vector_type(op.res.type)
-        *leading, last = (self.first(index) for index in op.indices)
-
-        def load(start: int) -> SSAValue:
-            at = self.arithmetic(arith.AddiOp, last, start, op)
-            insert_before(op, part := vector.LoadOp(op.memref, [*leading, at], type))
-            part.properties |= op.properties
-            part.location = op.location
-            return part.result
-
-        result = load(0)
-        places = [lane * stride for lane in range(count)]  # those below `count` are in `result`
-        for number in range(1, stride):
-            start = min(number * count, (stride - 1) * (count - 1))
-            places = [
-                place if place < count else count + lane * stride - start
+        places = [stride * lane for lane in range(count)]
+        *leading, first = [self.first(index) for index in op.indices]
+        result = self._load_at(op, [*leading, first])
+        for part in range(1, stride):
+            start = min(part * count, places[-1] - count + 1)
+            index = self.arithmetic(arith.AddiOp, first, start, op)
+            following = self._load_at(op, [*leading, index])
+            # Lanes whose elements are in a later part get any element.
+            mask = [
+                (place if part == 1 else lane)
+                if place < part * count
+                else min(count + place - start, 2 * count - 1)
                 for lane, place in enumerate(places)
             ]
-            # The lanes that a later vector has are arbitrary here.
-            mask = [place if place < 2 * count else lane for lane, place in enumerate(places)]
-            insert_before(op, new := shuffle(result, load(start), mask))
-            new.location = op.location
+            lanes = DenseArrayBase.from_list(i64, mask)
+            insert_before(op, new := vector.ShuffleOp(result, following, lanes, result_type=type))
             result = new.result
-            places = [lane if place < 2 * count else place for lane, place in enumerate(places)]
         return result
+
+    def _load_at(self, op: memref.LoadOp, indices: Sequence[SSAValue]) -> SSAValue:
+        """Load neighboring elements from `indices` on, as a vector."""
+        new = vector.LoadOp(op.memref, indices, self._plan.vector_type(op.res.type))
+        new.properties |= op.properties
+        new.location = op.location
+        insert_before(op, new)
+        return new.result
 
     def _build_wide(self, op: Operation) -> None:
         """Do `op` on vectors."""

@@ -41,9 +41,9 @@ def function_of(op: Operation, name: str) -> FuncOp:
 
 
 def legalize(module: ModuleOp, target: str = "") -> None:
-    """Run `legalize-ops` on the module, and verify the result."""
+    """Run `legalize-ops` for `target` on the module, and verify the result."""
     with PassContext():
-        LegalizeOps(target=target).apply(make_ir_context(), module)
+        LegalizeOps(target).apply(make_ir_context(), module)
     verify(module)
 
 
@@ -56,9 +56,9 @@ def legalized(op: Operation, target: str = "") -> ModuleOp:
     return module
 
 
-def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, *, target: str = "") -> None:
-    """Check that the kernel of an operation on constants, for a target, gives the same results as
-    its semantics."""
+def check_kernel(op: Operation, rtol: float = 0, atol: float = 0, target: str = "") -> None:
+    """Check that the kernel of an operation on constants, scheduled for `target`, gives the same
+    results as its semantics."""
     owners = [operand.owner for operand in op.operands]
     arguments = tuple(run_on_numpy(v)[0] for v in owners if isinstance(v, Operation))
     expected = run_on_numpy(op)

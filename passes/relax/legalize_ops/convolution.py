@@ -15,12 +15,12 @@ from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, total_type
+from .conv_transpose import TransposedConvolution, products_of
 from .depthwise import Depthwise
 from .kernel_builder import KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases
 from .scalars import convert
-from .transposed import TransposedConvolution, products_of
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 

@@ -176,51 +176,6 @@ tir.prim_func @by_hand(%a : memref<4xf32>, %b : memref<2x4xf32>, %i : memref<2xi
 
 // -----
 
-// Elements of a small stride are in a few vectors, the last of which ends with the last element;
-// those of a larger one, and in other rows, are loaded one by one.
-// CHECK-LABEL: @strides(
-tir.prim_func @strides(%a : memref<4x64xf32>, %b : memref<4x8xf32>, %n : index) {
-  // CHECK: [[X:%.*]] = vector.load %a[%c0, %n] : memref<4x64xf32>, vector<8xf32>
-  // CHECK-NEXT: [[J:%.*]] = arith.addi %n, %c7 : index
-  // CHECK-NEXT: [[Y:%.*]] = vector.load %a[%c0, [[J]]] : memref<4x64xf32>, vector<8xf32>
-  // CHECK-NEXT: [[R:%.*]] = vector.shuffle [[X]], [[Y]] [0, 2, 4, 6, 9, 11, 13, 15]
-  // CHECK-NEXT: vector.store [[R]], %b[%c0, %c0]
-  // CHECK: [[X:%.*]] = vector.load %a[%c0, %c0]
-  // CHECK-NEXT: [[Y:%.*]] = vector.load %a[%c0, %c8]
-  // CHECK-NEXT: [[S:%.*]] = vector.shuffle [[X]], [[Y]] [0, 3, 6, 9, 12, 15, 6, 7]
-  // CHECK-NEXT: [[Z:%.*]] = vector.load %a[%c0, %c14]
-  // CHECK-NEXT: [[R:%.*]] = vector.shuffle [[S]], [[Z]] [0, 1, 2, 3, 4, 5, 12, 15]
-  // CHECK-NEXT: vector.store [[R]], %b[%c1, %c0]
-  // CHECK-COUNT-8: memref.load %a[%c0,
-  // CHECK: vector.store {{.*}}, %b[%c2, %c0]
-  // CHECK-COUNT-8: memref.load %a[
-  // CHECK: vector.store {{.*}}, %b[%c3, %c0]
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %c5 = arith.constant 5 : index
-  %c7 = arith.constant 7 : index
-  %c8 = arith.constant 8 : index
-  %c14 = arith.constant 14 : index
-  tir.for vectorized %v = %c0 extent %c8 {
-    %v2 = arith.muli %v, %c2 : index
-    %i2 = arith.addi %v2, %n : index
-    %x2 = memref.load %a[%c0, %i2] : memref<4x64xf32>
-    memref.store %x2, %b[%c0, %v] : memref<4x8xf32>
-    %i3 = arith.muli %v, %c3 : index
-    %x3 = memref.load %a[%c0, %i3] : memref<4x64xf32>
-    memref.store %x3, %b[%c1, %v] : memref<4x8xf32>
-    %i5 = arith.muli %c5, %v : index
-    %x5 = memref.load %a[%c0, %i5] : memref<4x64xf32>
-    memref.store %x5, %b[%c2, %v] : memref<4x8xf32>
-    %y = memref.load %a[%v, %i2] : memref<4x64xf32>
-    memref.store %y, %b[%c3, %v] : memref<4x8xf32>
-  }
-}
-
-// -----
-
 // With many lanes, operations without a vector form run in a loop.
 // CHECK-LABEL: @many(
 tir.prim_func @many(%a : memref<64xf32>, %i : memref<64xi32>) {
@@ -315,5 +270,53 @@ tir.prim_func @kinds(%a : memref<4xf32>, %x : f32) {
   }
   tir.for unrolled %k = %c0 extent %c4 {
     memref.store %x, %a[%k] : memref<4xf32>
+  }
+}
+
+// -----
+
+// Loads of elements that are up to 4 apart are loads of whole vectors, which end with the last
+// element, and shuffles.
+// CHECK-LABEL: @strided(
+tir.prim_func @strided(%a : memref<7xf32>, %b : memref<10xf32>, %c : memref<4xf32>, %i : index) {
+  // CHECK:      [[LOW:%.*]] = vector.load %a[%c0] : memref<7xf32>, vector<4xf32>
+  // CHECK-NEXT: [[HIGH:%.*]] = vector.load %a[%c3] : memref<7xf32>, vector<4xf32>
+  // CHECK-NEXT: [[A:%.*]] = vector.shuffle [[LOW]], [[HIGH]] [0, 2, 5, 7]
+  // CHECK:      vector.store [[A]], %c
+  // CHECK-NOT:  vector.shuffle
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  tir.for vectorized %v = %c0 extent %c4 {
+    %w = arith.muli %v, %c2 : index
+    %x = memref.load %a[%w] : memref<7xf32>
+    memref.store %x, %c[%v] : memref<4xf32>
+  }
+  tir.for vectorized %v = %c0 extent %c4 {
+    %u = arith.muli %v, %c3 : index
+    %x = memref.load %b[%u] : memref<10xf32>
+    memref.store %x, %c[%v] : memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @every_third(
+tir.prim_func @every_third(%a : memref<30xf32>, %b : memref<8xf32>, %i : index) {
+  // CHECK:      vector.load %a[%i] : memref<30xf32>, vector<8xf32>
+  // CHECK:      vector.load %a[{{%.*}}] : memref<30xf32>, vector<8xf32>
+  // CHECK:      [[TWO:%.*]] = vector.shuffle {{%.*}}, {{%.*}} [0, 3, 6, 9, 12, 15, 15, 15]
+  // CHECK:      [[LAST:%.*]] = vector.load %a[{{%.*}}] : memref<30xf32>, vector<8xf32>
+  // CHECK-NEXT: [[ALL:%.*]] = vector.shuffle [[TWO]], [[LAST]] [0, 1, 2, 3, 4, 5, 12, 15]
+  // CHECK-NEXT: vector.store [[ALL]], %b
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  tir.for vectorized %v = %c0 extent %c8 {
+    %u = arith.muli %v, %c3 : index
+    %j = arith.addi %i, %u : index
+    %x = memref.load %a[%j] : memref<30xf32>
+    memref.store %x, %b[%v] : memref<8xf32>
   }
 }
