@@ -232,6 +232,10 @@ class IndexBuilder:
             value = self.pure(arith.AndIOp, value, condition)
         return value
 
+    def negation(self, condition: SSAValue) -> SSAValue:
+        """Return whether `condition` does not hold."""
+        return self.pure(arith.XOrIOp, condition, self.number(True, i1))
+
     def likely(self, condition: SSAValue) -> SSAValue:
         """Return `condition`, marked as true most of the time."""
         return self.insert(LikelyOp(condition)).results[0]

@@ -6,23 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, i64
-from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Tensor
-from .scalars import convert, signless, wide_type
+from .scalars import convert, multiply_add, signless, wide_type
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
 __all__ = ["Contraction", "Coordinates", "Weights", "total_type"]
-
-CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 Coordinates: TypeAlias = tuple[list[Index], Index, list[Index], Index]
 """The batch indices, m, the rows and the column of an element of a contraction."""
@@ -97,10 +93,7 @@ class Contraction(Tensor):
         self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
         """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
-        if isinstance(self.total, IntegerType):
-            return b.pure(arith.AddiOp, acc, b.pure(arith.MuliOp, lhs, rhs))
-        product = b.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
-        return b.pure(arith.AddfOp, acc, product, flags=CONTRACT)
+        return multiply_add(b, acc, lhs, rhs)
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Write a loop that computes one element; `tiles` computes all elements faster."""

@@ -15,12 +15,17 @@ from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, Weights, total_type
-from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
+from .conv_transpose import TransposedConvolution, products_of
+from .depthwise import Depthwise
+from .kernel_builder import KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
-from .phases import split_phases, spread_out
+from .phases import split_phases
 from .scalars import convert
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
+
+FEW_OUTPUTS = 8
+"""Up to this many outputs of one input channel are computed without packing its columns."""
 
 
 def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
@@ -36,27 +41,24 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
 def conv_transpose(
     op: ops.TransposedConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor
 ) -> Tensor:
-    """Convolve the data, spread out by the strides, with the reversed weight."""
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, usual = usual_layouts(op)
     data = relayout(data, data_layout, plain)
     weight = relayout(weight, kernel_layout, usual)
-    windows, groups = windows_of(op), op.groups
-    out = [op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True)]
-    spread = spread_out(b, data, windows, out)
-    inputs, outputs, *sizes = weight.shape
-
-    def reversed_weight(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        output, channel, *taps = index
-        group = b.floordiv(output, outputs)
-        source = b.add(b.mul(group, inputs // groups), channel)
-        back = [b.sub(size - 1, tap) for size, tap in zip(sizes, taps, strict=True)]
-        return b.read(weight, [source, b.mod(output, outputs), *back])
-
-    kernel = Elements((outputs * groups, inputs // groups, *sizes), weight.element, reversed_weight)
-    steps = [Window(v.axis, v.size, 1, v.dilation, 0, 0) for v in windows]
-    geometry = Geometry(steps, groups, out_layout)
-    return convolve(b, spread, kernel, geometry, tensor_type(op.result).element_type)
+    windows, element = windows_of(op), tensor_type(op.result).element_type
+    total = total_type(element, data, weight)
+    out = tuple(op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True))
+    products = products_of(b, data, weight, op.groups, total)
+    sizes = dict(zip(plain.axes, (*products.shape[:2], *out), strict=True))
+    return TransposedConvolution(
+        out_layout.shape(sizes),
+        element,
+        products,
+        windows,
+        out,
+        lambda b, index: moved_index(b, index, plain, out_layout),
+        lambda b, index: moved_index(b, index, out_layout, plain),
+    )
 
 
 def usual_layouts(op: ops.ConvolutionOp) -> tuple[Layout, Layout]:
@@ -104,6 +106,7 @@ def convolve(
     total = total_type(element, data, weight)
     merged = b.groups is not None
     flat = merged and all(map(is_trivial, windows))
+    in_place = flat or all(map(reads_once, windows, extents))
     if flat:
         rows, columns = (), prod(extents)
         data = b.reshaped(data, (images, channels, columns))
@@ -111,8 +114,11 @@ def convolve(
         if columns == groups == 1:
             return of_points(b, data, kernel, shape, element, total)
     else:
+        if inputs == 1 and per_group <= FEW_OUTPUTS:
+            taps = b.reshaped(weight, (outputs, prod(sizes)))
+            return depthwise(b, data, taps, geometry, element, total)
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        data = split_phases(b, data, windows)
+        data = b.buffered(data) if in_place else split_phases(b, data, windows)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
@@ -133,6 +139,10 @@ def convolve(
         if flat:
             return convert(b, b.read(data, [image, channel, column]), total)
         offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
+        if in_place:
+            firsts = [b.mul(i, x.stride) for i, x in zip([*row, column], windows, strict=True)]
+            source = [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
+            return convert(b, b.read(data, [image, channel, *source]), total)
         phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
         places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
@@ -222,6 +232,52 @@ def of_points(
         else None,
         rhs_along_terms=True,
     )
+
+
+def depthwise(
+    b: KernelBuilder,
+    data: Tensor,
+    kernel: Tensor,
+    geometry: Geometry,
+    element: Attribute,
+    total: Attribute,
+) -> Tensor:
+    """Return the convolution of data (NC...) whose output channels have one input channel each,
+    and the matrix `kernel` of the taps of output channels."""
+    windows, out_layout = [*geometry.windows], geometry.out_layout
+    plain = Layout.parse("NC" + "".join(window.axis for window in windows))
+    merged = b.groups is not None
+    images, channels, *extents = data.shape
+    out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+    sizes = (images, kernel.shape[0], *out)
+    shape = (*sizes[:2], prod(out)) if merged else out_layout.shape(dict(zip(plain.axes, sizes)))
+    rank = len(out)
+    if rank == 1:
+        data = b.reshaped(data, (images, channels, 1, *extents))
+        windows.insert(0, Window("", 1, 1, 1, 0, 0))
+
+    def index_of(
+        b: KernelBuilder, image: Index, output: Index, place: Sequence[Index]
+    ) -> list[Index]:
+        index = [image, output, *place[-rank:]]
+        return index if merged else moved_index(b, index, plain, out_layout)
+
+    def place_of(b: KernelBuilder, index: Sequence[Index]) -> tuple[Index, Index, list[Index]]:
+        index = index if merged else moved_index(b, index, out_layout, plain)
+        image, output, *place = index
+        if merged:
+            place = b.unflat(place[0], out)
+        return image, output, [*[0] * (len(windows) - rank), *place]
+
+    return Depthwise(
+        shape, element, total, data, kernel, windows, index_of, place_of, merged=merged
+    )
+
+
+def reads_once(window: Window, extent: int) -> bool:
+    """Return whether the windows do not overlap, and do not reach into padding."""
+    inside = window.before == 0 and window.covered(window.count(extent)) <= extent
+    return inside and window.span <= window.stride
 
 
 def is_trivial(window: Window) -> bool:

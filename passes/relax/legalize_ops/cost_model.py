@@ -45,6 +45,8 @@ STREAMS = 8
 """The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
+MASKED = 5
+"""The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
 SCATTER = 5
@@ -221,6 +223,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packs else 0
     if term_blocks > 1:  # sums of a block of terms go through memory
         tile += 2 * sums
+    if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
+        across += MASKED
     total = blocks * term_blocks * (across * down * tile + copy)
     if s.by_rows:
         total += blocks * e.m * count * SCATTER

@@ -9,7 +9,8 @@ without further work; a tensor that is read several times has to be put into a b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -42,6 +43,9 @@ __all__ = [
     "broadcast_index",
 ]
 
+
+CHANNELS = 16
+"""Up to this many channels are computed one after the other, and share buffers."""
 
 INDEPENDENT = 8
 """The vectors of partial results that keep two units busy with additions that take 4 cycles."""
@@ -192,6 +196,31 @@ class KernelBuilder(TirBuilder):
             ):
                 first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
                 body([*index, self.add(first, lane)])
+
+    @contextmanager
+    def covering(self, extent: int, lanes: int) -> Generator[Index]:
+        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask.
+
+        The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
+        is: the body must not depend on how often it runs for an index.
+        """
+        lanes = min(lanes, 1 << extent.bit_length() - 1) if extent > 0 else 1
+        with self.loop(-(-extent // lanes)) as chunk:
+            start = self.mul(chunk, lanes)
+            if extent % lanes:
+                start = self.min(start, extent - lanes)
+            with self.loop(lanes, ForKind.VECTORIZED) as lane:
+                yield self.add(start, lane)
+
+    @contextmanager
+    def channels(
+        self, images: int, channels: int
+    ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
+        """Build a parallel loop over images and groups of channels; yield the image, and the loop
+        over the channels of a group, which may share buffers."""
+        together = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
+        with self.loops((images, channels // together), ForKind.PARALLEL) as (image, group):
+            yield image, self.loop(together, min=self.mul(group, together))
 
     def store_all(self, tensor: Tensor, buffer: SSAValue) -> None:
         """Write loops that store all elements of `tensor` into `buffer`, of the same shape."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from dataclasses import dataclass
+from itertools import groupby, product
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
+from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 
-__all__ = ["split_phases", "spread_out"]
+__all__ = ["element_range", "shape_of_phases", "split_phases"]
 
 
 def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
@@ -23,79 +25,107 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
         stride 2, padding 1, data a b c d:    phase 0: 0 b d    phase 1: a c
     """
     images, channels, *extents = data.shape
-    phases = [min(window.stride, window.span) for window in windows]
     counts = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+    inner = shape_of_phases(windows, counts)
+    sizes = inner[len(windows) :]
+    shape = (images, channels, *inner)
+    if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == (
+        *extents,
+    ):
+        return b.reshaped(data, shape)
+    result = b.alloc(shape, data.element)
+    groups = [
+        phase_groups(window, n, size)
+        for window, n, size in zip(windows, extents, sizes, strict=True)
+    ]
+    fill_borders(b, result, shape, data.element, groups)
+    with b.loops((images, channels)) as outer:
+        for group in product(*groups):
+            copy_phases(b, data, result, windows, outer, group)
+    return Buffer(shape, data.element, result)
+
+
+def shape_of_phases(windows: Sequence[Window], counts: Sequence[int]) -> Shape:
+    """Return the numbers of phases, then those of quotients, that `counts` windows read."""
+    phases = [min(window.stride, window.span) for window in windows]
     sizes = [
         count + (window.span - 1) // window.stride
         for window, count in zip(windows, counts, strict=True)
     ]
-    shape = (images, channels, *phases, *sizes)
-    if all(window.before == 0 and window.stride == 1 for window in windows) and sizes == [*extents]:
-        return b.reshaped(data, shape)
-    result = b.alloc(shape, data.element)
-    ranges = [
-        [element_range(window, phase, n, size) for phase in range(count)]
-        for window, n, size, count in zip(windows, extents, sizes, phases, strict=True)
-    ]
-    if any(r != (0, size) for rs, size in zip(ranges, sizes, strict=True) for r in rs):
-        b.fill(result, shape, data.element)
-    with b.loops((images, channels)) as outer:
-        for phase in product(*(range(count) for count in phases)):
-            copy_phase(
-                b, data, result, windows, outer, phase, [r[p] for r, p in zip(ranges, phase)]
-            )
-    return Buffer(shape, data.element, result)
+    return (*phases, *sizes)
+
+
+@dataclass(frozen=True)
+class PhaseGroup:
+    """Consecutive phases of a dimension that have elements, not padding, at the same quotients."""
+
+    first: int
+    count: int
+    low: int
+    high: int
+    """The quotients, without `high`."""
+
+
+def phase_groups(window: Window, extent: int, size: int) -> list[PhaseGroup]:
+    """Return the phases of a dimension in groups; there are few, whatever the stride is."""
+    phases = range(min(window.stride, window.span))
+    ranges = groupby(phases, lambda phase: element_range(window, phase, extent, size))
+    groups: list[PhaseGroup] = []
+    for (low, high), members in ranges:
+        first, *others = members
+        groups.append(PhaseGroup(first, 1 + len(others), low, high))
+    return groups
+
+
+def fill_borders(
+    b: KernelBuilder,
+    result: SSAValue,
+    shape: Shape,
+    element: Attribute,
+    groups: Sequence[Sequence[PhaseGroup]],
+) -> None:
+    """Write loops that set the quotients to zero at which some phase has padding."""
+    first = len(shape) - len(groups)
+    for axis, members in enumerate(groups, first):
+        low, high = max(g.low for g in members), min(g.high for g in members)
+        for start, end in ((0, min(low, shape[axis])), (high, shape[axis])):
+            if start >= end:
+                continue
+            *outer, last = (*shape[:axis], end - start, *shape[axis + 1 :])
+            with b.loops(outer) as index, b.covering(last, b.lanes) as column:
+                place = [*index, column]
+                place[axis] = b.add(place[axis], start)
+                b.store(b.number(0, element), result, place)
 
 
 def element_range(window: Window, phase: int, extent: int, size: int) -> tuple[int, int]:
     """Return the range of quotients below `size` at which a phase has elements, not padding."""
     low = -((phase - window.before) // window.stride)
     high = -((phase - window.before - extent) // window.stride)
-    return max(0, low), min(size, high)
+    return max(0, low), max(0, min(size, high))
 
 
-def copy_phase(
+def copy_phases(
     b: KernelBuilder,
     data: Tensor,
     result: SSAValue,
     windows: Sequence[Window],
     outer: Sequence[Index],
-    phase: Sequence[int],
-    ranges: Sequence[tuple[int, int]],
+    groups: Sequence[PhaseGroup],
 ) -> None:
-    """Write loops that copy the elements of `phase`, at the quotients `ranges`."""
-    if any(low >= high for low, high in ranges):
+    """Write loops that copy the elements of a group of phases of each dimension."""
+    *above, last = groups
+    if any(group.low >= group.high for group in groups):
         return
-    lanes = b.lanes if windows[-1].stride == 1 else 1
-    with b.elements([high - low for low, high in ranges], lanes) as index:
-        places = [b.add(i, low) for i, (low, _) in zip(index, ranges, strict=True)]
+    with (
+        b.loops([group.count for group in groups]) as members,
+        b.loops([group.high - group.low for group in above]) as index,
+        b.covering(last.high - last.low, b.lanes) as column,
+    ):
+        phases = [b.add(i, group.first) for i, group in zip(members, groups, strict=True)]
+        places = [b.add(i, group.low) for i, group in zip([*index, column], groups, strict=True)]
         source = [
-            b.add(b.mul(place, window.stride), p - window.before)
-            for place, window, p in zip(places, windows, phase, strict=True)
+            b.sub(b.add(b.mul(place, window.stride), phase), window.before)
+            for place, window, phase in zip(places, windows, phases, strict=True)
         ]
-        b.store(b.read(data, [*outer, *source]), result, [*outer, *phase, *places])
-
-
-def spread_out(
-    b: KernelBuilder, data: Tensor, windows: Sequence[Window], out: Sequence[int]
-) -> Tensor:
-    """Return the data of a transposed convolution for a plain one: `stride - 1` zeros between the
-    elements, and zeros around them, so that windows at the positions `out` stay inside."""
-    shape = (*data.shape[:2], *(n + v.span - 1 for n, v in zip(out, windows, strict=True)))
-    result = b.alloc(shape, data.element)
-    b.fill(result, shape, data.element)
-    starts = [v.span - 1 - v.before for v in windows]
-    columns = zip(data.shape[2:], windows, starts, shape[2:], strict=True)
-    ranges = [
-        (max(0, -(start // v.stride)), min(extent, -(-(size - start) // v.stride)))
-        for extent, v, start, size in columns
-    ]
-    with b.loops([*data.shape[:2], *(max(0, high - low) for low, high in ranges)]) as index:
-        image, channel, *inner_index = index
-        source = [b.add(i, low) for i, (low, _) in zip(inner_index, ranges, strict=True)]
-        place = [
-            b.add(b.mul(i, v.stride), start)
-            for i, v, start in zip(source, windows, starts, strict=True)
-        ]
-        b.store(b.read(data, [image, channel, *source]), result, [image, channel, *place])
-    return Buffer(shape, data.element, result)
+        b.store(b.read(data, [*outer, *source]), result, [*outer, *phases, *places])

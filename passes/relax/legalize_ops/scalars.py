@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    IntegerType,
     Signedness,
     f32,
     i1,
     i8,
     i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.types import is_integer
@@ -37,12 +39,16 @@ __all__ = [
     "maximum",
     "minimum",
     "multiply",
+    "multiply_add",
     "select",
     "signless",
     "step_type",
     "wide_type",
     "widen",
 ]
+
+
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 def signless(type: Attribute) -> Attribute:
@@ -72,6 +78,14 @@ def fills_bytes(element: Attribute) -> bool:
     """Return whether vectors of a type can load adjacent elements: an i1 has a byte in memory, and
     one bit in a vector."""
     return not is_integer(element) or element.bitwidth % 8 == 0
+
+
+def multiply_add(b: TirBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return `acc + lhs * rhs`; of floats, the product may or may not be rounded."""
+    if isinstance(acc.type, IntegerType):
+        return b.pure(arith.AddiOp, acc, b.pure(arith.MuliOp, lhs, rhs))
+    product = b.pure(arith.MulfOp, lhs, rhs, flags=CONTRACT)
+    return b.pure(arith.AddfOp, acc, product, flags=CONTRACT)
 
 
 def widen(b: TirBuilder, value: SSAValue) -> SSAValue:
