@@ -33,7 +33,7 @@ MULTIPLY_ADDS = 2
 LOADS = 2
 LATENCY = 6
 """The cycles from one multiply-add to the next of the same sum: 4, and what other delays add."""
-MISSES = 0.1
+MISSES = 0.2
 """The cycles that a load costs beside others, as some miss the first cache."""
 L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
@@ -45,6 +45,8 @@ STREAMS = 8
 """The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
+OVERLAP = 0.1
+"""The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
@@ -193,12 +195,72 @@ def blocks(e: Extents, most: int, tile: int) -> Iterator[tuple[int, int]]:
 
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
-    size = e.bits // 8
     count = s.rows * s.columns
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
     terms = s.inputs * e.taps
     across, down = -(-count // s.tile), -(-e.m // s.rows_of_tile)
+    if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
+        across += MASKED
+    total = term_blocks * tiles_cycles(s, e, target, across, down)
+    if s.packs:
+        total += term_blocks * terms * s.rows * -(-s.columns // s.lanes) * COPY
+    if s.by_rows:
+        total += e.m * count * SCATTER
+    elif term_blocks > 1:
+        total += e.m * -(-count // s.lanes) * COPY
+    return blocks * total
+
+
+def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
+    """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
+
+    A tile of an operand comes the first time from the cache that holds all of the operand. Later,
+    one of the outer loop comes from the cache that holds the tile, one of the inner loop from the
+    cache that holds all tiles of that loop.
+    """
+    size = e.bits // 8
+    terms = s.inputs * e.taps
+    compute = tile_cycles(s, e, target)
+    lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
+    if s.by_rows:  # a few columns of a panel
+        rhs = max(rhs, terms * LINE)
+    all_lhs = e.m * e.inputs * e.taps * size
+    all_rhs = rhs * across
+    if e.constant is Operand.RHS:
+        all_rhs *= -(-e.inputs // s.inputs)
+    if s.lhs_inside:
+        inner, inside, all_inner, outer, outside, all_outer = (
+            lhs,
+            down,
+            all_lhs,
+            rhs,
+            across,
+            all_rhs,
+        )
+    else:
+        inner, inside, all_inner, outer, outside, all_outer = (
+            rhs,
+            across,
+            all_rhs,
+            lhs,
+            down,
+            all_lhs,
+        )
+
+    def tile(inner_from: int, outer_from: int) -> float:
+        read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
+        return max(compute, read) + min(compute, read) * OVERLAP
+
+    first = tile(all_inner, all_outer) + (inside - 1) * tile(all_inner, outer)
+    again = inner * inside
+    return first + (outside - 1) * (tile(again, all_outer) + (inside - 1) * tile(again, outer))
+
+
+def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
+    """Return the cycles of the arithmetic of a tile, with its operands in the first cache."""
+    size = e.bits // 8
+    terms = s.inputs * e.taps
     sums = s.m * s.vectors
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
     loads = s.m + s.vectors
@@ -210,27 +272,8 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
         step += s.vectors * s.lanes * size / bandwidth(terms * e.columns * size, target) * 2
-    compute = terms * step + 2 * sums + TILE_OVERHEAD
-    # The operand of the inner loop comes from the cache that holds all of it, that of the outer
-    # loop from the first cache, if one tile of it fits there.
-    lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
-    if s.by_rows:  # a few columns of a panel
-        rhs = max(rhs, terms * LINE)
-    inner, outer = (lhs, rhs) if s.lhs_inside else (rhs, lhs)
-    whole = inner * (down if s.lhs_inside else across)
-    read = inner / bandwidth(whole, target) + outer / bandwidth(outer, target)
-    tile = max(compute, read)
-    copy = terms * s.rows * -(-s.columns // s.lanes) * COPY if s.packs else 0
-    if term_blocks > 1:  # sums of a block of terms go through memory
-        tile += 2 * sums
-    if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
-        across += MASKED
-    total = blocks * term_blocks * (across * down * tile + copy)
-    if s.by_rows:
-        total += blocks * e.m * count * SCATTER
-    elif term_blocks > 1:
-        total += blocks * e.m * -(-count // s.lanes) * COPY
-    return total
+    result = terms * step + 2 * sums + TILE_OVERHEAD
+    return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory
 
 
 def rows_in_cache(stride: int) -> int:
