@@ -45,7 +45,7 @@ STREAMS = 8
 """The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
-OVERLAP = 0.1
+OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
