@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -97,7 +97,7 @@ class Target:
         """Return whether the processor has a feature, as LLVM calls it: `fma`."""
         return feature in self.wants
 
-    @property
+    @cached_property
     def wants(self) -> set[str]:
         """The features that code for the processor may use."""
         return {name[1:] for name in self.features.split(",") if name.startswith("+")}
