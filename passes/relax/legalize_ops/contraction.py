@@ -20,7 +20,7 @@ from .scalars import convert, signless, wide_type
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
-__all__ = ["Contraction", "Coordinates", "Weights", "total_type"]
+__all__ = ["CONTRACT", "Contraction", "Coordinates", "Weights", "total_type"]
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 

@@ -24,7 +24,7 @@ from math import gcd, inf
 
 from ....dialects.tir.target import Target
 
-__all__ = ["LINE", "Extents", "Operand", "Schedule", "schedule_of"]
+__all__ = ["LINE", "Extents", "Operand", "Schedule", "bandwidth", "cycles", "schedule_of"]
 
 # What a core does in a cycle. These are alike in the processors since about 2015; what differs,
 # registers and caches, is in the target.

@@ -17,7 +17,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Tensor
+from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Remark, Tensor, Winograd
 from .legalizations import legalization_of
 from .merged_dimensions import is_outside, merge, merged_dimensions
 from .no_kernel import NoKernel
@@ -25,6 +25,7 @@ from .pooling import keeps_neighbours
 from .scalars import step_type
 from .tensors import At, Concatenated, Shifted
 from .tiles import write_contraction
+from .winograd import WinogradConvolution, write_winograd
 
 __all__ = ["Kernel", "kernel_of"]
 
@@ -35,9 +36,15 @@ class Kernel:
 
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
+    remarks: Sequence[Remark]
 
 
-def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int] = ()) -> Kernel:
+def kernel_of(
+    func: FuncOp,
+    target: Target = DEFAULT,
+    constants: Collection[int] = (),
+    winograd: Winograd = "none",
+) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
@@ -50,7 +57,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
-    b = KernelBuilder(kernel, target, bits=widest(ops), groups=merged_dimensions(ops, end))
+    groups = merged_dimensions(ops, end)
+    b = KernelBuilder(kernel, target, bits=widest(ops), groups=groups, winograd=winograd)
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
@@ -69,9 +77,8 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
     b.finish()
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
-    return Kernel(
-        kernel, {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    )
+    prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
+    return Kernel(kernel, prepared, b.remarks)
 
 
 def widest(ops: Sequence[Operation]) -> int:
@@ -192,9 +199,8 @@ def write_result(
         if part.shape != tensor.shape or part in b.bound:
             continue
         if isinstance(part, Contraction):
-            write_contraction(
-                b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p))
-            )
+            write = write_winograd if isinstance(part, WinogradConvolution) else write_contraction
+            write(b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
@@ -34,7 +34,9 @@ __all__ = [
     "KernelBuilder",
     "Legalization",
     "Preparation",
+    "Remark",
     "Tensor",
+    "Winograd",
     "broadcast_index",
 ]
 
@@ -49,6 +51,7 @@ class KernelBuilder(TirBuilder):
         *,
         bits: int = 32,
         groups: Sequence[Sequence[int]] | None = None,
+        winograd: Winograd = "none",
     ):
         super().__init__(func)
         self.target = target
@@ -58,6 +61,9 @@ class KernelBuilder(TirBuilder):
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a
         convolution with windows of one element has to return its result merged."""
+        self.winograd: Winograd = winograd
+        self.remarks: list[Remark] = []
+        """The decisions that users may want to know."""
         self.constants: set[SSAValue] = set()
         """The parameters that are the same constants in each call and have one user."""
         self.prepared: dict[SSAValue, Preparation] = {}
@@ -157,6 +163,19 @@ class KernelBuilder(TirBuilder):
         self.store_all(tensor, buffer)
         self.bound[tensor] = result = Buffer(tensor.shape, tensor.element, buffer)
         return result
+
+
+Winograd: TypeAlias = Literal["none", "f2", "f4"]
+"""The largest tiles of outputs that convolutions by Winograd's algorithm may have: 2x2 or 4x4."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A decision about a kernel: `passed` is true if the faster alternative was taken."""
+
+    passed: bool
+    name: str
+    message: str
 
 
 Preparation: TypeAlias = Callable[["Array"], "Array"]

@@ -21,7 +21,7 @@ from .cost_model import LINE, Extents, Operand, Schedule, schedule_of
 from .kernel_builder import Buffer, KernelBuilder
 from .scalars import convert
 
-__all__ = ["Finish", "write_contraction"]
+__all__ = ["Finish", "below", "ceildiv", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
 
