@@ -19,7 +19,7 @@ from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases, spread_out
 from .scalars import convert
-from .winograd import WinogradConvolution, plan_of
+from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
@@ -105,8 +105,6 @@ def convolve(
     total = total_type(element, data, weight)
     merged = b.groups is not None
     flat = merged and all(map(is_trivial, windows))
-    plan = plan_of(b, data, weight, windows, groups)
-    source = None
     if flat:
         rows, columns = (), prod(extents)
         data = b.reshaped(data, (images, channels, columns))
@@ -115,11 +113,8 @@ def convolve(
             return of_points(b, data, kernel, shape, element, total)
     else:
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        if plan is None:
-            data = split_phases(b, data, windows)
-        else:
-            source = plan.split(b, data)
-            data = plan.joined(source)
+        plan = plan_of(b, data, weight, windows, groups)
+        data = split_phases(b, data, windows) if plan is None else split_tiles(b, data, plan)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
@@ -186,9 +181,9 @@ def convolve(
         else None,
         merged=merged,
     )
-    if plan is None or source is None:
-        return contraction
-    return WinogradConvolution(**vars(contraction), plan=plan, source=source)
+    if isinstance(data, TiledData):
+        return WinogradConvolution(**vars(contraction), data=data)
+    return contraction
 
 
 def of_points(

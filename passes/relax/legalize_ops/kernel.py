@@ -199,8 +199,14 @@ def write_result(
         if part.shape != tensor.shape or part in b.bound:
             continue
         if isinstance(part, Contraction):
-            write = write_winograd if isinstance(part, WinogradConvolution) else write_contraction
-            write(b, part, lambda i, v, p=part: finish(i, p, At(p.shape, p.element, i, v, p)))
+
+            def use(index: Sequence[Index], value: SSAValue, part: Contraction = part) -> None:
+                finish(index, part, At(part.shape, part.element, index, value, part))
+
+            if isinstance(part, WinogradConvolution):
+                write_winograd(b, part, use)
+            else:
+                write_contraction(b, part, use)
             return
         if isinstance(part, Concatenated):
             for start, source in part.starts():
