@@ -172,8 +172,9 @@ class LegalizeOps(ModulePass):
     """The processor to schedule kernels for: x86-64, x86-64-v2, -v3, -v4, aarch64 or host, with
     changes in braces, as in x86-64-v3{cores=4}; by default that of the module, or x86-64-v3."""
     winograd: Winograd = "none"
-    """Use Winograd's algorithm for convolutions of 3x3 windows in f32, where it is estimated to be
-    faster: with tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4)."""
+    """Use Winograd's algorithm for convolutions of 3x3 windows in f32 where it is estimated to be
+    faster: in tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4). With 4x4 outputs, the error
+    is about twice that of the direct kernel; docs/relax.md has the figures."""
 
     def __post_init__(self) -> None:
         if self.target:

@@ -24,6 +24,7 @@ from passline.dialects.relax.binary import AddOp
 from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv2dTransposeOp, Conv3dOp
 from passline.dialects.relax.types import Element
+from passline.dialects.relax.windows import Window
 from passline.dialects.tir.target import Target
 from passline.passes.relax.fuse_ops import FuseOps
 from passline.passes.relax.legalize_ops import winograd
@@ -227,13 +228,22 @@ def test_it_has_to_pay(shape: tuple[int, ...], outputs: int):
     assert remarks_of(module_of(Conv2dOp, numbers(*shape), weight, padding=(1, 1))) == [REJECTED]
 
 
-def test_large_convolutions_have_blocks_that_fit_the_cache():
-    target = Target.parse("x86-64-v3")
-    module = module_of(Conv2dOp, numbers(1, 64, 112, 112), constant(numbers(64, 64, 3, 3), f32))
-    assert remarks_of(module) == [APPLIED]
-    info = best_plan.cache_info()
-    assert info.hits + info.misses > 0
-    assert target.l2_cache > 0
+def plan_for(target: str, channels: int, size: int) -> Plan:
+    """Return the plan of a convolution of a square image with as many outputs as channels."""
+    windows = Window("H", 3, 1, 1, 1, 1), Window("W", 3, 1, 1, 1, 1)
+    convolution = Convolution(windows, (1, channels, size, size), channels, True)
+    return best_plan(convolution, 4, Target.parse(target))
+
+
+def test_the_blocks_of_few_channels_fit_into_the_second_cache():
+    plan = plan_for("x86-64-v3", 64, 112)
+    assert plan.gain > 1
+    assert 4 * plan.t**2 * plan.tiles * 2 * 64 <= Target.parse("x86-64-v3").l2_cache
+
+
+def test_the_tiles_fit_the_image():
+    assert plan_for("x86-64-v3", 64, 56).m == 4
+    assert plan_for("x86-64-v3", 64, 6).m == 2  # tiles of 4x4 outputs would cover 8x8
 
 
 OTHERS: dict[str, tuple[type[TensorOp], tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
