@@ -21,6 +21,8 @@ TRANSFORM = 2.5
 """The cycles of transforming a vector of elements, with its load and store."""
 MOVE = 1.5
 """The cycles of copying an element from a row to the phases of its columns, or back."""
+EXPOSED = 0.25
+"""The part of reading the weight that products do not hide: blocks of few tiles read it often."""
 
 MOST_TILES = 256
 """The most tiles of a block of several rows: products of more columns are not faster."""
@@ -47,7 +49,7 @@ class Convolution:
 @dataclass(frozen=True)
 class Plan:
     """The extents of tiles and blocks. The tiles of a block are transformed and multiplied
-    together, while they are in the second cache."""
+    together: in few blocks, the weight is read rarely; small blocks stay in the caches."""
 
     convolution: Convolution
     m: int
@@ -118,7 +120,8 @@ def estimate(plan: Plan, target: Target) -> float:
     e = Extents(outputs, 1, plan.tiles, channels, 1, 32, False, Operand.LHS)
     products = matrices * cycles(schedule_of(e, target), e, target)
     weight = 4 * matrices * outputs * channels  # bytes, all of which each block reads
-    products = max(products, weight / bandwidth(weight, target))
+    reading = weight / bandwidth(weight, target)
+    products = max(products, reading) + EXPOSED * reading
     elements = matrices * (channels + outputs)  # of each tile
     vectors = plan.rows * -(-plan.columns // lanes_of(plan, target.lanes(32)))
     size = 4 * elements * plan.tiles  # bytes, which are written and read

@@ -235,12 +235,6 @@ def plan_for(target: str, channels: int, size: int) -> Plan:
     return best_plan(convolution, 4, Target.parse(target))
 
 
-def test_the_blocks_of_few_channels_fit_into_the_second_cache():
-    plan = plan_for("x86-64-v3", 64, 112)
-    assert plan.gain > 1
-    assert 4 * plan.t**2 * plan.tiles * 2 * 64 <= Target.parse("x86-64-v3").l2_cache
-
-
 def test_the_tiles_fit_the_image():
     assert plan_for("x86-64-v3", 64, 56).m == 4
     assert plan_for("x86-64-v3", 64, 6).m == 2  # tiles of 4x4 outputs would cover 8x8
