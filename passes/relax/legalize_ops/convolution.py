@@ -21,6 +21,7 @@ from .kernel_builder import KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases
 from .scalars import convert
+from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
@@ -118,7 +119,10 @@ def convolve(
             taps = b.reshaped(weight, (outputs, prod(sizes)))
             return depthwise(b, data, taps, geometry, element, total)
         out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        data = b.buffered(data) if in_place else split_phases(b, data, windows)
+        if (plan := plan_of(b, data, weight, windows, groups)) is not None:
+            data = split_tiles(b, data, plan)
+        else:
+            data = b.buffered(data) if in_place else split_phases(b, data, windows)
         (*rows, columns) = out
         sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
         shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
@@ -163,7 +167,7 @@ def convolve(
         group = b.floordiv(channel, per_group)
         return [image, group], b.mod(channel, per_group), row, column
 
-    return Contraction(
+    contraction = Contraction(
         shape,
         element,
         total,
@@ -189,6 +193,9 @@ def convolve(
         else None,
         merged=merged,
     )
+    if isinstance(data, TiledData):
+        return WinogradConvolution(**vars(contraction), data=data)
+    return contraction
 
 
 def of_points(

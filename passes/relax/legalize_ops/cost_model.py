@@ -24,7 +24,16 @@ from math import gcd, inf
 
 from ....dialects.tir.target import Target
 
-__all__ = ["LINE", "Extents", "Operand", "Schedule", "peak_share", "schedule_of"]
+__all__ = [
+    "LINE",
+    "Extents",
+    "Operand",
+    "Schedule",
+    "bandwidth",
+    "cycles",
+    "peak_share",
+    "schedule_of",
+]
 
 # What a core does in a cycle. These are alike in the processors since about 2015; what differs,
 # registers and caches, is in the target.

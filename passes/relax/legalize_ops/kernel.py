@@ -19,9 +19,17 @@ from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
 from ....dialects.tir.target import DEFAULT, Target
-from ....passmanager.remarks import Argument
 from .contraction import Contraction
-from .kernel_builder import Buffer, Elements, KernelBuilder, Preparation, Scheduled, Tensor
+from .kernel_builder import (
+    Buffer,
+    Elements,
+    KernelBuilder,
+    Preparation,
+    Remark,
+    Scheduled,
+    Tensor,
+    Winograd,
+)
 from .legalizations import legalization_of
 from .merged_dimensions import groups_before, is_outside, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
@@ -30,6 +38,7 @@ from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import fills_bytes, step_type
 from .tensors import At
 from .tiles import write_contraction
+from .winograd import WinogradConvolution, write_winograd
 
 __all__ = ["Kernel", "kernel_of"]
 
@@ -40,11 +49,16 @@ class Kernel:
 
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
-    notes: Sequence[tuple[str, Mapping[str, Argument]]]
-    """The choices of its schedule, for remarks."""
+    remarks: Sequence[Remark]
+    """The choices of its schedule."""
 
 
-def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int] = ()) -> Kernel:
+def kernel_of(
+    func: FuncOp,
+    target: Target = DEFAULT,
+    constants: Collection[int] = (),
+    winograd: Winograd = "none",
+) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
@@ -64,6 +78,7 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
         bits=widest(ops),
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
         groups=merged_dimensions(ops, end) or reduced_dimensions(ops, end),
+        winograd=winograd,
     )
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
@@ -85,7 +100,7 @@ def kernel_of(func: FuncOp, target: Target = DEFAULT, constants: Collection[int]
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(kernel, prepared, b.notes)
+    return Kernel(kernel, prepared, b.remarks)
 
 
 def widest(ops: Sequence[Operation]) -> int:
@@ -217,6 +232,9 @@ def write_result(b: KernelBuilder, tensor: Tensor, result: Buffer, parts: Sequen
     for part in parts:
         if part.shape != tensor.shape or part in b.bound:
             continue
+        if isinstance(part, WinogradConvolution):
+            write_winograd(b, part, lambda i, v, p=part: finish(i, p, v))
+            return
         if isinstance(part, Contraction):
             write_contraction(b, part, lambda i, v, p=part: finish(i, p, v))
             return

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, SSAValue
@@ -37,9 +37,11 @@ __all__ = [
     "KernelBuilder",
     "Legalization",
     "Preparation",
+    "Remark",
     "Scheduled",
     "Store",
     "Tensor",
+    "Winograd",
     "broadcast_index",
 ]
 
@@ -67,6 +69,7 @@ class KernelBuilder(TirBuilder):
         bits: int = 32,
         vectorize: bool = True,
         groups: Sequence[Sequence[int]] | None = None,
+        winograd: Winograd = "none",
     ):
         super().__init__(func)
         self.target = target
@@ -80,12 +83,13 @@ class KernelBuilder(TirBuilder):
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
         if it merges none. Operands of element-wise operations and of concatenations are merged; a
         convolution with windows of one element has to return its result merged."""
+        self.winograd: Winograd = winograd
+        self.remarks: list[Remark] = []
+        """The decisions that users may want to know."""
         self.constants: set[SSAValue] = set()
         """The parameters that are the same constants in each call and have one user."""
         self.prepared: dict[SSAValue, Preparation] = {}
         """The parameters that callers have to pass in another form."""
-        self.notes: list[tuple[str, Mapping[str, Argument]]] = []
-        """What was chosen, for remarks: texts with the numbers behind them."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
@@ -243,9 +247,16 @@ class KernelBuilder(TirBuilder):
         buffer = self.view(self.buffered(tensor).buffer, shape)
         return Buffer(shape, tensor.element, buffer)
 
-    def note(self, text: str, /, **arguments: Argument) -> None:
-        """Note a choice of the schedule, and why it was made."""
-        self.notes.append((text, arguments))
+    def remark(
+        self,
+        kind: Literal["passed", "missed", "analysis"],
+        name: str,
+        message: str,
+        /,
+        **arguments: Argument,
+    ) -> None:
+        """Remember a choice, and why it was made."""
+        self.remarks.append(Remark(kind, name, message, arguments))
 
     def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
         """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
@@ -272,6 +283,22 @@ class KernelBuilder(TirBuilder):
         self.store_all(tensor, buffer)
         self.bound[tensor] = result = Buffer(tensor.shape, tensor.element, buffer)
         return result
+
+
+Winograd: TypeAlias = Literal["none", "f2", "f4"]
+"""The largest tiles of outputs that convolutions by Winograd's algorithm may have: 2x2 or 4x4."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A choice that was made for a kernel: that a faster algorithm was taken or missed, or which
+    schedule was chosen."""
+
+    kind: Literal["passed", "missed", "analysis"]
+    name: str
+    message: str
+    arguments: Mapping[str, Argument]
+    """The numbers behind the choice."""
 
 
 Preparation: TypeAlias = Callable[["Array"], "Array"]

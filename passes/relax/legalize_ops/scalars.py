@@ -27,6 +27,7 @@ from ....dialects.tir.builder import Index, TirBuilder
 from .no_kernel import NoKernel
 
 __all__ = [
+    "CONTRACT",
     "add",
     "as_index",
     "constant_of",

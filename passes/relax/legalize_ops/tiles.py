@@ -21,7 +21,7 @@ from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_o
 from .kernel_builder import Buffer, KernelBuilder
 from .scalars import convert
 
-__all__ = ["Finish", "write_contraction"]
+__all__ = ["Finish", "below", "ceildiv", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
 
@@ -49,7 +49,9 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
     else:
         schedule = schedule_of(extents, b.target)
         registers = schedule.m * schedule.vectors
-        b.note(
+        b.remark(
+            "analysis",
+            "Schedule",
             f"{schedule}",
             Sums=f"{registers} of {b.target.vector_registers} registers",
             PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
