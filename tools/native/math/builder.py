@@ -46,13 +46,14 @@ class MathBuilder(Arithmetic):
             result = self.mul(self.add(result, coefficient), x)
         return self.add(result, coefficients[-1])
 
-    def nearest(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """Return the integer n nearest to x as a float, and an integer with the low bits of n.
+    def nearest(self, x: SSAValue, bias: int = 0) -> tuple[SSAValue, SSAValue]:
+        """Return the integer n nearest to x as a float, and an integer with the low bits of
+        `n + bias`.
 
         Adding 1.5 * 2^23 to an f32 rounds it to an integer, which is then in the low 22 bits of
         the sum; of an f64, with 1.5 * 2^52, in the low 51 bits. |x| must be below 2^22 or 2^51.
         """
-        large = 1.5 * 2.0 ** _fraction_bits(x)
+        large = 1.5 * 2.0 ** _fraction_bits(x) + bias
         shifted = self.add(x, large)
         return self.sub(shifted, large), self.bits(shifted)
 

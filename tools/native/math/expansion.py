@@ -11,7 +11,7 @@ from ....passmanager.ir.walk import walk
 from ..arithmetic import element_of
 from .builder import Expansion, MathBuilder, in_f64
 from .error_function import erf
-from .exponential import cosh, exp, exp2, expm1, sinh, tanh
+from .exponential import cosh, exp, exp2, exp_of_normal, expm1, sinh, tanh
 from .inverse_trigonometric import acos, asin, atan, atan2
 from .logarithm import acosh, asinh, atanh, log, log1p, log2_in_f64, log10_in_f64
 from .power import cbrt, powf

@@ -7,7 +7,7 @@ approximations by the Remez algorithm, with the coefficients rounded one after t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import e, inf, log, log2
+from math import e, log, log2
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from .builder import MathBuilder
 
-__all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "expm1", "sinh", "tanh"]
+__all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "exp_of_normal", "expm1", "sinh", "tanh"]
 
 LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
@@ -27,38 +27,37 @@ SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
 """(sinh(r) / r - 1) / r^2 as a function of r^2; the error of sinh(r) is 2^-37."""
 COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
 """(cosh(r) - 1) / r^2 as a function of r^2; the error of cosh(r) is 2^-33."""
+BIAS = 127
+"""The exponent of 1 in the bits of an f32."""
 
 
 def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^r`. The error is at most 1.2 ulp, for denormal results too."""
-    low = build.where(x, "olt", -104.0, -104.0, x)
-    n, bits = build.nearest(build.mul(low, log2(e)))
-    y = _scaled(build, build.without(low, n, LN2), bits, build.compare(x, "olt", -86.0))
-    return _overflowing(build, x, 88.7228317, y)
+    n, bits = build.nearest(build.mul(x := build.clamp(x, -104.0, 89.0), log2(e)), 2 * BIAS)
+    return _scaled(build, build.without(x, n, LN2), bits)
+
+
+def exp_of_normal(build: MathBuilder, x: SSAValue) -> SSAValue:
+    """Compute `2^n * e^r`, which is 0 if n is -127, and infinite if n is 128: the exponents of 0
+    and of infinity. The error of other results is at most 1.2 ulp."""
+    n, bits = build.nearest(build.mul(x := build.clamp(x, -88.0, 89.0), log2(e)), BIAS)
+    y = build.polynomial(build.without(x, n, LN2), EXP)
+    return build.mul(y, build.of_bits(build.integer(arith.ShLIOp, bits, 23), f32))
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^(r * log(2))`. The error is at most 1.2 ulp, for denormal results too."""
-    low = build.where(x, "olt", -151.0, -151.0, x)
-    n, bits = build.nearest(low)
-    r = build.mul(build.sub(low, n), log(2))
-    y = _scaled(build, r, bits, build.compare(x, "olt", -124.0))
-    return _overflowing(build, x, 127.999992, y)
+    n, bits = build.nearest(x := build.clamp(x, -151.0, 129.0), 2 * BIAS)
+    return _scaled(build, build.mul(build.sub(x, n), log(2)), bits)
 
 
-def _scaled(build: MathBuilder, r: SSAValue, n: SSAValue, small: SSAValue) -> SSAValue:
-    """Return `2^n * e^r`, given the low bits of n. If n < -124, it must be `small`."""
+def _scaled(build: MathBuilder, r: SSAValue, bits: SSAValue) -> SSAValue:
+    """Return `2^n * e^r`, given the low bits of n + 254. As 2^n need not be a normal number, the
+    factors are `2^floor(n/2)` and `2^ceil(n/2)`: only the last product rounds or overflows."""
     y = build.polynomial(r, EXP)
-    # Adding n to the exponent gives wrong bits for a denormal result: compute 2^64 times that.
-    power = build.integer(arith.ShLIOp, n, 23)
-    power = build.select(small, build.integer(arith.AddiOp, power, 64 << 23), power)
-    y = build.of_bits(build.integer(arith.AddiOp, build.bits(y), power), f32)
-    return build.select(small, build.mul(y, 2.0**-64), y)
-
-
-def _overflowing(build: MathBuilder, x: SSAValue, greatest: float, y: SSAValue) -> SSAValue:
-    """Return y, or infinity if x is above `greatest`, or x if it is NaN."""
-    return build.where(x, "ugt", greatest, build.where(x, "olt", inf, inf, x), y)
+    low = build.integer(arith.ShLIOp, build.integer(arith.AndIOp, bits, -2), 22)
+    high = build.integer(arith.SubiOp, build.integer(arith.ShLIOp, bits, 23), low)
+    return build.mul(build.mul(y, build.of_bits(low, f32)), build.of_bits(high, f32))
 
 
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
