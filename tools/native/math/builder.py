@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ..arithmetic import Arithmetic, element_of, is_vector
 
-__all__ = ["Expansion", "MathBuilder", "in_f64"]
+__all__ = ["Expansion", "MathBuilder", "greater", "in_f64"]
 
 
 class MathBuilder(Arithmetic):
@@ -103,6 +103,11 @@ def _fraction_bits(x: SSAValue) -> int:
 
 Expansion: TypeAlias = Callable[..., SSAValue]
 """A function of a builder and of the operands that returns the result."""
+
+
+def greater(build: MathBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Return the maximum, or x if one of the numbers is NaN: one instruction on x86."""
+    return build.select(build.compare(y, "ogt", x), y, x)
 
 
 def in_f64(function: Expansion) -> Expansion:
