@@ -21,8 +21,12 @@ LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
 EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5, 1.0, 1.0)
 """e^r; the error is 2^-28."""
-EXPM1 = (0.00139176194, 0.0083670998, 0.041666612, 0.16666539, 0.5)
-"""(e^r - 1 - r) / r^2; the relative error of e^r - 1 is 2^-26."""
+TANH_ABOVE = (1.47113992e-08, 2.15552882e-05, 0.00355208316, 0.134283543, 1.0)
+TANH_BELOW = (8.32127569e-07, 0.00033786631, 0.0260911249, 0.467616826, 1.0)
+"""tanh(x) / x as a quotient of functions of x^2, which are positive: the error is 2^-25 for
+|x| <= 8.3."""
+TANH_BOUND = 8.111771
+"""tanh(x) is 1 from here on, to 3 ulp."""
 SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
 """(sinh(r) / r - 1) / r^2 as a function of r^2; the error of sinh(r) is 2^-37."""
 COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
@@ -61,17 +65,13 @@ def _scaled(build: MathBuilder, r: SSAValue, bits: SSAValue) -> SSAValue:
 
 
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 2.6 ulp."""
-    size = build.abs(x)
-    # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + tanh(x)`, which
-    # is nearly 0, by large numbers. For 2x = 20, q and q + 2 are the same number.
-    twice = build.where(size, "ogt", 9.011, 20.0, build.add(size, size))
-    n, bits = build.nearest(build.mul(twice, log2(e)))
-    r = build.without(twice, n, LN2)
-    q = build.add(build.mul(build.polynomial(r, EXPM1), build.mul(r, r)), r)
-    power = build.power_of_2(bits, r)
-    q = build.add(build.mul(power, q), build.sub(power, 1.0))
-    return build.copysign(build.div(q, build.add(q, 2.0)), x)
+    """Compute `x * p(x^2) / q(x^2)`. The error is at most 4.3 ulp."""
+    x = build.clamp(x, -TANH_BOUND, TANH_BOUND)
+    square = build.mul(x, x)
+    y = build.mul(x, build.polynomial(square, TANH_ABOVE))
+    # Far from 0 the result is exactly 1: users multiply `1 + tanh(x)`, which is nearly 0, by large
+    # numbers. The quotient for the bound is 1 or slightly more.
+    return build.clamp(build.div(y, build.polynomial(square, TANH_BELOW)), -1.0, 1.0)
 
 
 # In f64. Rounded to f32, the results have an error of at most 0.52 ulp.
