@@ -21,12 +21,13 @@ LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
 EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5, 1.0, 1.0)
 """e^r; the error is 2^-28."""
-TANH_ABOVE = (1.47113992e-08, 2.15552882e-05, 0.00355208316, 0.134283543, 1.0)
-TANH_BELOW = (8.32127569e-07, 0.00033786631, 0.0260911249, 0.467616826, 1.0)
-"""tanh(x) / x as a quotient of functions of x^2, which are positive: the error is 2^-25 for
-|x| <= 8.3."""
-TANH_BOUND = 8.111771
-"""tanh(x) is 1 from here on, to 3 ulp."""
+TANH_ABOVE = (0.000106581974, 0.0278886072, 0.9375)
+TANH_BELOW = (2.28174463e-06, 0.00225717016, 0.212027147, 1.875)
+"""tanh(x / 2) / x as a quotient of functions of x^2 for |x| <= 9, by the Remez algorithm with the
+weight 1 / cosh(x): the error of tanh(x) is 2^-26. Products of the first terms, 15/16 and 15/8, are
+a little below a power of 2, where rounding errors are least."""
+TANH_BOUND = 8.732348
+"""tanh(x) is 1 from here on, to 1 ulp."""
 SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
 """(sinh(r) / r - 1) / r^2 as a function of r^2; the error of sinh(r) is 2^-37."""
 COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
@@ -65,13 +66,16 @@ def _scaled(build: MathBuilder, r: SSAValue, bits: SSAValue) -> SSAValue:
 
 
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `x * p(x^2) / q(x^2)`. The error is at most 4.3 ulp."""
+    """Compute `2ab / (a^2 + b^2)` for `tanh(x / 2) = a / b`. The error is at most 4 ulp; errors of
+    a and b hardly matter far from 0, where a and b are nearly the same."""
     x = build.clamp(x, -TANH_BOUND, TANH_BOUND)
     square = build.mul(x, x)
-    y = build.mul(x, build.polynomial(square, TANH_ABOVE))
+    a = build.mul(x, build.polynomial(square, TANH_ABOVE))
+    b = build.polynomial(square, TANH_BELOW)
+    y = build.div(build.mul(build.add(a, a), b), build.add(build.mul(a, a), build.mul(b, b)))
     # Far from 0 the result is exactly 1: users multiply `1 + tanh(x)`, which is nearly 0, by large
     # numbers. The quotient for the bound is 1 or slightly more.
-    return build.clamp(build.div(y, build.polynomial(square, TANH_BELOW)), -1.0, 1.0)
+    return build.clamp(y, -1.0, 1.0)
 
 
 # In f64. Rounded to f32, the results have an error of at most 0.52 ulp.
