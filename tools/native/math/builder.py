@@ -11,7 +11,11 @@ from xdsl.ir import SSAValue
 
 from ..arithmetic import Arithmetic, element_of, is_vector
 
-__all__ = ["Expansion", "MathBuilder", "greater", "in_f64"]
+__all__ = ["EXPONENT_OF_1", "Expansion", "MathBuilder", "greater", "in_f64"]
+
+
+EXPONENT_OF_1 = 127
+"""The exponent of 1 in the bits of an f32."""
 
 
 class MathBuilder(Arithmetic):
@@ -68,7 +72,7 @@ class MathBuilder(Arithmetic):
         """Return 2^n for an integer n that need only be right in its low bits; `like` has the type
         of the result, which must be a normal number."""
         bits = _fraction_bits(like)
-        one = 0x7F << bits if bits == 23 else 0x3FF << bits
+        one = EXPONENT_OF_1 << bits if bits == 23 else 0x3FF << bits
         exponent = self.integer(arith.ShLIOp, n, bits)
         element = f32 if bits == 23 else f64
         return self.of_bits(self.integer(arith.AddiOp, exponent, one), element)

@@ -13,7 +13,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from .builder import MathBuilder
+from .builder import EXPONENT_OF_1, MathBuilder
 
 __all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "exp_of_normal", "expm1", "sinh", "tanh"]
 
@@ -32,27 +32,27 @@ SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
 """(sinh(r) / r - 1) / r^2 as a function of r^2; the error of sinh(r) is 2^-37."""
 COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
 """(cosh(r) - 1) / r^2 as a function of r^2; the error of cosh(r) is 2^-33."""
-BIAS = 127
-"""The exponent of 1 in the bits of an f32."""
 
 
 def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^r`. The error is at most 1.2 ulp, for denormal results too."""
-    n, bits = build.nearest(build.mul(x := build.clamp(x, -104.0, 89.0), log2(e)), 2 * BIAS)
+    n, bits = build.nearest(
+        build.mul(x := build.clamp(x, -104.0, 89.0), log2(e)), 2 * EXPONENT_OF_1
+    )
     return _scaled(build, build.without(x, n, LN2), bits)
 
 
 def exp_of_normal(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^r`, which is 0 if n is -127, and infinite if n is 128: the exponents of 0
     and of infinity. The error of other results is at most 1.2 ulp."""
-    n, bits = build.nearest(build.mul(x := build.clamp(x, -88.0, 89.0), log2(e)), BIAS)
+    n, bits = build.nearest(build.mul(x := build.clamp(x, -88.0, 89.0), log2(e)), EXPONENT_OF_1)
     y = build.polynomial(build.without(x, n, LN2), EXP)
     return build.mul(y, build.of_bits(build.integer(arith.ShLIOp, bits, 23), f32))
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^(r * log(2))`. The error is at most 1.2 ulp, for denormal results too."""
-    n, bits = build.nearest(x := build.clamp(x, -151.0, 129.0), 2 * BIAS)
+    n, bits = build.nearest(x := build.clamp(x, -151.0, 129.0), 2 * EXPONENT_OF_1)
     return _scaled(build, build.mul(build.sub(x, n), log(2)), bits)
 
 
