@@ -68,14 +68,16 @@ class MathBuilder(Arithmetic):
             x = self.sub(x, self.mul(n, part))
         return x
 
-    def power_of_2(self, n: SSAValue, like: SSAValue) -> SSAValue:
-        """Return 2^n for an integer n that need only be right in its low bits; `like` has the type
-        of the result, which must be a normal number."""
-        bits = _fraction_bits(like)
-        one = EXPONENT_OF_1 << bits if bits == 23 else 0x3FF << bits
-        exponent = self.integer(arith.ShLIOp, n, bits)
-        element = f32 if bits == 23 else f64
-        return self.of_bits(self.integer(arith.AddiOp, exponent, one), element)
+    def power_of_2(self, n: SSAValue) -> SSAValue:
+        """Return 2^n in f64, a normal number, for an integer that need only be right in its low
+        bits."""
+        exponent = self.integer(arith.ShLIOp, n, 52)
+        return self.of_bits(self.integer(arith.AddiOp, exponent, 0x3FF << 52), f64)
+
+    def with_exponent(self, bits: SSAValue) -> SSAValue:
+        """Return the power of 2 in f32 with the biased exponent in the low bits of an integer: 0
+        for the exponent 0, infinity for 255."""
+        return self.of_bits(self.integer(arith.ShLIOp, bits, 23), f32)
 
     def rarely(
         self, condition: SSAValue, rare: Callable[[MathBuilder], SSAValue], usual: SSAValue

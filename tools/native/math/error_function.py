@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from .builder import EXPONENT_OF_1, MathBuilder
@@ -29,8 +27,7 @@ def erf(build: MathBuilder, x: SSAValue) -> SSAValue:
     r = build.sub(exponent, n)
     rest = build.add(build.mul(r, build.polynomial(r, EXP2)), 1.0)
     one = build.number(1.0, x)
-    power = build.of_bits(build.integer(arith.ShLIOp, bits, 23), f32)
-    far = build.sub(one, build.mul(power, rest))
+    far = build.sub(one, build.mul(build.with_exponent(bits), rest))
     # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + erf(x)`, which is
     # nearly 0, by large numbers.
     far = build.where(size, "ogt", 3.919, one, far)

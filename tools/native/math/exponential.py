@@ -47,7 +47,7 @@ def exp_of_normal(build: MathBuilder, x: SSAValue) -> SSAValue:
     and of infinity. The error of other results is at most 1.2 ulp."""
     n, bits = build.nearest(build.mul(x := build.clamp(x, -88.0, 89.0), log2(e)), EXPONENT_OF_1)
     y = build.polynomial(build.without(x, n, LN2), EXP)
-    return build.mul(y, build.of_bits(build.integer(arith.ShLIOp, bits, 23), f32))
+    return build.mul(y, build.with_exponent(bits))
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
@@ -100,8 +100,8 @@ def _parts(build: MathBuilder, r: SSAValue, n: SSAValue) -> Parts:
     square = build.mul(r, r)
     odd = build.mul(square, build.polynomial(square, SINH))
     return Parts(
-        build.power_of_2(n, r),
-        build.power_of_2(build.integer(arith.XOrIOp, n, -1), r),
+        build.power_of_2(n),
+        build.power_of_2(build.integer(arith.XOrIOp, n, -1)),
         build.add(r, build.mul(r, odd)),
         build.mul(square, build.polynomial(square, COSH)),
     )
