@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from xdsl.dialects import arith, math
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import nn
-from ....dialects.tir.builder import Index
+from ....dialects.tir.builder import Index, TirBuilder
 from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
-from .scalars import add, convert, divide, maximum, multiply, signless, step_type, widen
+from .scalars import add, convert, divide, exponential, multiply, signless, step_type, widen
 from .tensors import scheduled, shape_of
 
 __all__ = ["NN"]
@@ -39,7 +40,7 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
             def power(inner: Sequence[Index]) -> SSAValue:
                 exponent = widen(b, convert(b, less(outer, inner), element))
-                result = convert(b, b.pure(math.ExpOp, exponent), element)
+                result = convert(b, exponential(b, exponent), element)
                 b.store(result, powers, inner)
                 return widen(b, result)
 
@@ -68,7 +69,7 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
         def compute(outer: list[Index]) -> None:
             def power(inner: Sequence[Index]) -> SSAValue:
-                return b.pure(math.ExpOp, less(outer, inner))
+                return exponential(b, less(outer, inner))
 
             total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             b.store(total, sums, outer)
@@ -98,11 +99,17 @@ def less_maximum(
         return widen(b, b.read(data, row.index(outer, inner)))
 
     def compute(outer: list[Index]) -> None:
-        greatest = row.fold(b, b.number(-inf, wide), maximum, lambda inner: element(outer, inner))
+        greatest = row.fold(b, b.number(-inf, wide), greater, lambda inner: element(outer, inner))
         b.store(greatest, maxima, outer)
 
     row.for_each(b, compute, vectorize=vectorize)
     return lambda outer, inner: b.pure(arith.SubfOp, element(outer, inner), b.load(maxima, outer))
+
+
+def greater(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the maximum, or one of the numbers if one is NaN. No NaN is lost, as the elements
+    less their maximum have it."""
+    return b.pure(arith.MaximumfOp, lhs, rhs, flags=NO_NANS)
 
 
 def dropout(_: nn.DropoutOp, __: KernelBuilder, data: Tensor) -> Tensor:
@@ -119,6 +126,8 @@ def bias_add(op: nn.BiasAddOp, _: KernelBuilder, data: Tensor, bias: Tensor) -> 
 
     return Elements(data.shape, signless(data.element), compute)
 
+
+NO_NANS = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS])
 
 NN: dict[type[Operation], Legalization] = {
     nn.BiasAddOp: bias_add,

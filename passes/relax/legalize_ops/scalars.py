@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
@@ -33,6 +33,7 @@ __all__ = [
     "constant_of",
     "convert",
     "divide",
+    "exponential",
     "fills_bytes",
     "greatest",
     "is_float",
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 
+APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
@@ -185,3 +187,9 @@ def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
 def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the quotient; of integers, truncated toward zero, undefined for 0 and overflow."""
     return b.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)
+
+
+def exponential(b: TirBuilder, x: SSAValue) -> SSAValue:
+    """Return e^x for a sum with numbers about 1 or greater: powers that it does not change may be
+    0, and those near overflow infinite."""
+    return b.pure(math.ExpOp, x, fastmath=APPROXIMATE)

@@ -33,7 +33,7 @@ from ....dialects.relax.transcendental import (
 )
 from .elementwise import as_operation, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
-from .scalars import is_float, maximum, minimum, multiply
+from .scalars import exponential, is_float, maximum, minimum, multiply
 
 __all__ = ["UNARY", "sigmoid"]
 
@@ -79,7 +79,7 @@ def rsqrt(b: KernelBuilder, x: SSAValue) -> SSAValue:
 def sigmoid(b: KernelBuilder, x: SSAValue) -> SSAValue:
     """Return 1 / (1 + exp(-x))."""
     one = b.number(1.0, x.type)
-    power = b.pure(math.ExpOp, b.pure(arith.NegfOp, x))
+    power = exponential(b, b.pure(arith.NegfOp, x))
     return b.pure(arith.DivfOp, one, b.pure(arith.AddfOp, one, power))
 
 

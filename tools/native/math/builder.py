@@ -11,7 +11,11 @@ from xdsl.ir import SSAValue
 
 from ..arithmetic import Arithmetic, element_of, is_vector
 
-__all__ = ["Expansion", "MathBuilder", "in_f64"]
+__all__ = ["EXPONENT_OF_1", "Expansion", "MathBuilder", "greater", "in_f64"]
+
+
+EXPONENT_OF_1 = 127
+"""The exponent of 1 in the bits of an f32."""
 
 
 class MathBuilder(Arithmetic):
@@ -46,13 +50,14 @@ class MathBuilder(Arithmetic):
             result = self.mul(self.add(result, coefficient), x)
         return self.add(result, coefficients[-1])
 
-    def nearest(self, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """Return the integer n nearest to x as a float, and an integer with the low bits of n.
+    def nearest(self, x: SSAValue, bias: int = 0) -> tuple[SSAValue, SSAValue]:
+        """Return the integer n nearest to x as a float, and an integer with the low bits of
+        `n + bias`.
 
         Adding 1.5 * 2^23 to an f32 rounds it to an integer, which is then in the low 22 bits of
         the sum; of an f64, with 1.5 * 2^52, in the low 51 bits. |x| must be below 2^22 or 2^51.
         """
-        large = 1.5 * 2.0 ** _fraction_bits(x)
+        large = 1.5 * 2.0 ** _fraction_bits(x) + bias
         shifted = self.add(x, large)
         return self.sub(shifted, large), self.bits(shifted)
 
@@ -63,14 +68,16 @@ class MathBuilder(Arithmetic):
             x = self.sub(x, self.mul(n, part))
         return x
 
-    def power_of_2(self, n: SSAValue, like: SSAValue) -> SSAValue:
-        """Return 2^n for an integer n that need only be right in its low bits; `like` has the type
-        of the result, which must be a normal number."""
-        bits = _fraction_bits(like)
-        one = 0x7F << bits if bits == 23 else 0x3FF << bits
-        exponent = self.integer(arith.ShLIOp, n, bits)
-        element = f32 if bits == 23 else f64
-        return self.of_bits(self.integer(arith.AddiOp, exponent, one), element)
+    def power_of_2(self, n: SSAValue) -> SSAValue:
+        """Return 2^n in f64, a normal number, for an integer that need only be right in its low
+        bits."""
+        exponent = self.integer(arith.ShLIOp, n, 52)
+        return self.of_bits(self.integer(arith.AddiOp, exponent, 0x3FF << 52), f64)
+
+    def with_exponent(self, bits: SSAValue) -> SSAValue:
+        """Return the power of 2 in f32 with the biased exponent in the low bits of an integer: 0
+        for the exponent 0, infinity for 255."""
+        return self.of_bits(self.integer(arith.ShLIOp, bits, 23), f32)
 
     def rarely(
         self, condition: SSAValue, rare: Callable[[MathBuilder], SSAValue], usual: SSAValue
@@ -102,6 +109,11 @@ def _fraction_bits(x: SSAValue) -> int:
 
 Expansion: TypeAlias = Callable[..., SSAValue]
 """A function of a builder and of the operands that returns the result."""
+
+
+def greater(build: MathBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """Return the maximum, or x if one of the numbers is NaN: one instruction on x86."""
+    return build.select(build.compare(y, "ogt", x), y, x)
 
 
 def in_f64(function: Expansion) -> Expansion:

@@ -7,22 +7,27 @@ approximations by the Remez algorithm, with the coefficients rounded one after t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import e, inf, log, log2
+from math import e, log, log2
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from .builder import MathBuilder
+from .builder import EXPONENT_OF_1, MathBuilder
 
-__all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "expm1", "sinh", "tanh"]
+__all__ = ["cosh", "exp", "exp2", "exp2_in_f64", "exp_of_normal", "expm1", "sinh", "tanh"]
 
 LN2 = (0.693359375, -2.12194440e-4)
 """log(2) in two parts; the first has 10 digits."""
 EXP = (0.00139204308, 0.00836934149, 0.041666586, 0.166665152, 0.5, 1.0, 1.0)
 """e^r; the error is 2^-28."""
-EXPM1 = (0.00139176194, 0.0083670998, 0.041666612, 0.16666539, 0.5)
-"""(e^r - 1 - r) / r^2; the relative error of e^r - 1 is 2^-26."""
+TANH_ABOVE = (0.000106581974, 0.0278886072, 0.9375)
+TANH_BELOW = (2.28174463e-06, 0.00225717016, 0.212027147, 1.875)
+"""tanh(x / 2) / x as a quotient of functions of x^2 for |x| <= 9, by the Remez algorithm with the
+weight 1 / cosh(x): the error of tanh(x) is 2^-26. Products of the first terms, 15/16 and 15/8, are
+a little below a power of 2, where rounding errors are least."""
+TANH_BOUND = 8.732348
+"""tanh(x) is 1 from here on, to 1 ulp."""
 SINH = (0.0001990496065068147, 0.008333288954677566, 0.1666666675454991)
 """(sinh(r) / r - 1) / r^2 as a function of r^2; the error of sinh(r) is 2^-37."""
 COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
@@ -31,48 +36,46 @@ COSH = (0.0013935404639216025, 0.04166645948056415, 0.5)
 
 def exp(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^r`. The error is at most 1.2 ulp, for denormal results too."""
-    low = build.where(x, "olt", -104.0, -104.0, x)
-    n, bits = build.nearest(build.mul(low, log2(e)))
-    y = _scaled(build, build.without(low, n, LN2), bits, build.compare(x, "olt", -86.0))
-    return _overflowing(build, x, 88.7228317, y)
+    n, bits = build.nearest(
+        build.mul(x := build.clamp(x, -104.0, 89.0), log2(e)), 2 * EXPONENT_OF_1
+    )
+    return _scaled(build, build.without(x, n, LN2), bits)
+
+
+def exp_of_normal(build: MathBuilder, x: SSAValue) -> SSAValue:
+    """Compute `2^n * e^r`, which is 0 if n is -127, and infinite if n is 128: the exponents of 0
+    and of infinity. The error of other results is at most 1.2 ulp."""
+    n, bits = build.nearest(build.mul(x := build.clamp(x, -88.0, 89.0), log2(e)), EXPONENT_OF_1)
+    y = build.polynomial(build.without(x, n, LN2), EXP)
+    return build.mul(y, build.with_exponent(bits))
 
 
 def exp2(build: MathBuilder, x: SSAValue) -> SSAValue:
     """Compute `2^n * e^(r * log(2))`. The error is at most 1.2 ulp, for denormal results too."""
-    low = build.where(x, "olt", -151.0, -151.0, x)
-    n, bits = build.nearest(low)
-    r = build.mul(build.sub(low, n), log(2))
-    y = _scaled(build, r, bits, build.compare(x, "olt", -124.0))
-    return _overflowing(build, x, 127.999992, y)
+    n, bits = build.nearest(x := build.clamp(x, -151.0, 129.0), 2 * EXPONENT_OF_1)
+    return _scaled(build, build.mul(build.sub(x, n), log(2)), bits)
 
 
-def _scaled(build: MathBuilder, r: SSAValue, n: SSAValue, small: SSAValue) -> SSAValue:
-    """Return `2^n * e^r`, given the low bits of n. If n < -124, it must be `small`."""
+def _scaled(build: MathBuilder, r: SSAValue, bits: SSAValue) -> SSAValue:
+    """Return `2^n * e^r`, given the low bits of n + 254. As 2^n need not be a normal number, the
+    factors are `2^floor(n/2)` and `2^ceil(n/2)`: only the last product rounds or overflows."""
     y = build.polynomial(r, EXP)
-    # Adding n to the exponent gives wrong bits for a denormal result: compute 2^64 times that.
-    power = build.integer(arith.ShLIOp, n, 23)
-    power = build.select(small, build.integer(arith.AddiOp, power, 64 << 23), power)
-    y = build.of_bits(build.integer(arith.AddiOp, build.bits(y), power), f32)
-    return build.select(small, build.mul(y, 2.0**-64), y)
-
-
-def _overflowing(build: MathBuilder, x: SSAValue, greatest: float, y: SSAValue) -> SSAValue:
-    """Return y, or infinity if x is above `greatest`, or x if it is NaN."""
-    return build.where(x, "ugt", greatest, build.where(x, "olt", inf, inf, x), y)
+    low = build.integer(arith.ShLIOp, build.integer(arith.AndIOp, bits, -2), 22)
+    high = build.integer(arith.SubiOp, build.integer(arith.ShLIOp, bits, 23), low)
+    return build.mul(build.mul(y, build.of_bits(low, f32)), build.of_bits(high, f32))
 
 
 def tanh(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `q / (q + 2)`, where q is `e^|2x| - 1`. The error is at most 2.6 ulp."""
-    size = build.abs(x)
-    # The result rounds to 1. An approximate 1 is not enough: users multiply `1 + tanh(x)`, which
-    # is nearly 0, by large numbers. For 2x = 20, q and q + 2 are the same number.
-    twice = build.where(size, "ogt", 9.011, 20.0, build.add(size, size))
-    n, bits = build.nearest(build.mul(twice, log2(e)))
-    r = build.without(twice, n, LN2)
-    q = build.add(build.mul(build.polynomial(r, EXPM1), build.mul(r, r)), r)
-    power = build.power_of_2(bits, r)
-    q = build.add(build.mul(power, q), build.sub(power, 1.0))
-    return build.copysign(build.div(q, build.add(q, 2.0)), x)
+    """Compute `2ab / (a^2 + b^2)` for `tanh(x / 2) = a / b`. The error is at most 4 ulp; errors of
+    a and b hardly matter far from 0, where a and b are nearly the same."""
+    x = build.clamp(x, -TANH_BOUND, TANH_BOUND)
+    square = build.mul(x, x)
+    a = build.mul(x, build.polynomial(square, TANH_ABOVE))
+    b = build.polynomial(square, TANH_BELOW)
+    y = build.div(build.mul(build.add(a, a), b), build.add(build.mul(a, a), build.mul(b, b)))
+    # Far from 0 the result is exactly 1: users multiply `1 + tanh(x)`, which is nearly 0, by large
+    # numbers. The quotient for the bound is 1 or slightly more.
+    return build.clamp(y, -1.0, 1.0)
 
 
 # In f64. Rounded to f32, the results have an error of at most 0.52 ulp.
@@ -97,8 +100,8 @@ def _parts(build: MathBuilder, r: SSAValue, n: SSAValue) -> Parts:
     square = build.mul(r, r)
     odd = build.mul(square, build.polynomial(square, SINH))
     return Parts(
-        build.power_of_2(n, r),
-        build.power_of_2(build.integer(arith.XOrIOp, n, -1), r),
+        build.power_of_2(n),
+        build.power_of_2(build.integer(arith.XOrIOp, n, -1)),
         build.add(r, build.mul(r, odd)),
         build.mul(square, build.polynomial(square, COSH)),
     )
