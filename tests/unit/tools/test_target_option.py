@@ -1,0 +1,68 @@
+"""The option --target: processors, and the output formats of xdsl-opt."""
+
+from __future__ import annotations
+
+import pytest
+from support.inprocess import passline_opt
+
+MODULE = """func.func @f(%x: tensor<32xf32>) -> tensor<32xf32> {
+  %0 = relax.negative %x : (tensor<32xf32>) -> tensor<32xf32>
+  func.return %0 : tensor<32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "lanes"), [("x86-64-v2", 4), ("x86-64-v3", 8), ("x86-64-v4", 16), ("aarch64", 4)]
+)
+def test_kernels_are_made_for_the_processor(name: str, lanes: int) -> None:
+    text = passline_opt(f"--target={name}", "-p", "legalize-ops", stdin=MODULE).stdout
+    assert text.startswith(f'builtin.module attributes {{tir.target = "{name}"}} {{')
+    assert f"arith.constant {lanes} : index" in text
+
+
+def test_the_target_in_text_goes_on() -> None:
+    text = passline_opt("--target", "x86-64-v4{cores=2}", stdin=MODULE).stdout
+    lowered = passline_opt("-p", "legalize-ops", stdin=text).stdout
+    assert 'tir.target = "x86-64-v4{cores=2}"' in lowered
+    assert "arith.constant 16 : index" in lowered
+
+
+def test_a_config_option_chooses_the_processor() -> None:
+    config = "--config=legalize-ops.target=x86-64-v4"
+    text = passline_opt(config, "-p", "legalize-ops", stdin=MODULE).stdout
+    assert "arith.constant 16 : index" in text
+
+
+def test_output_formats_are_targets_too() -> None:
+    assert "builtin.module {" in passline_opt("-t", "mlir", stdin=MODULE).stdout
+    text = passline_opt("-t", "mlir", "--target=aarch64", stdin=MODULE).stdout
+    assert 'tir.target = "aarch64"' in text
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("x86-64-v9", "there is no target 'x86-64-v9'; did you mean 'x86-64-v"),
+        ("x86-64-v3{cors=2}", "targets have no field 'cors'; did you mean 'cores'?"),
+        ("x86-64-v3{cores=0}", "cores is 0: expected at least 1"),
+        ("mlri", "there is no target 'mlri'; did you mean 'mlir'?"),
+    ],
+)
+def test_a_mistake_is_named(given: str, message: str) -> None:
+    result = passline_opt(f"--target={given}", stdin=MODULE)
+    assert result.status == 2
+    assert message in result.stderr
+
+
+def test_remarks_say_what_was_chosen() -> None:
+    module = """func.func @f(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %0 = relax.matmul %x, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      func.return %0 : tensor<64x64xf32>
+    }"""
+    result = passline_opt(
+        "--target=x86-64-v3", "-p", "legalize-ops", "--remarks-analysis=legalize", stdin=module
+    )
+    assert "Schedule" in result.stderr
+    assert "tiles of 6 rows of lhs and 2 vectors of 8 columns" in result.stderr
+    assert 'Sums="12 of 16 registers"' in result.stderr
