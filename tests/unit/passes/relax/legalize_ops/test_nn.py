@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.compiled import check_machine_code
 from support.evaluation import Array, constant, i4, ui8
 from support.legalized import check_kernel
+from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i64
 
 from passline.dialects.relax import nn as ops
@@ -46,6 +48,20 @@ def test_softmax(
 def test_softmax_of_large_numbers(op: type[ops.SoftmaxBaseOp]):
     x = [[10000.0, 9992.0, -10000.0], [np.inf, 1, 2], [np.nan, 1, 2], [-np.inf, 1, 2]]
     check_kernel(op(constant(x, f32)), 1e-6)
+
+
+@needs_native
+@pytest.mark.parametrize(("element", "close"), [(f16, 2e-3), (f32, 1e-5), (f64, 1e-12)], ids=str)
+def test_softmax_of_special_numbers_in_machine_code(element: Element, close: float):
+    rows = numbers(6, 40)
+    rows[0, 7], rows[1, 9], rows[2, 11], rows[3] = np.nan, np.inf, -np.inf, -np.inf
+    rows[4] *= 1e3
+    cases = {
+        f"{op.name} {axis}": op(constant(rows if axis else rows.T.copy(), element), axis=axis)
+        for op in (ops.SoftmaxOp, ops.LogSoftmaxOp)
+        for axis in (0, 1)
+    }
+    check_machine_code(cases, close, 1e-6)
 
 
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "x86-64-v4"])
