@@ -21,6 +21,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from ..dialects.tir.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
@@ -149,8 +150,12 @@ class PasslineOptMain(xDSLOptMain):
         if text is not None:
             self.print_and_exit(text)
         check_target(self.args.target, self.available_targets)
-        self.processor = parse_processor(getattr(self.args, "processor", None))
         check_arguments(self.args)
+
+    @property
+    def processor(self) -> Target | None:
+        """The processor of --target; PasslineError for a mistake in it."""
+        return parse_processor(getattr(self.args, "processor", None))
 
     def setup_pipeline(self) -> None:
         """Create the pipeline and the context in which it runs."""
