@@ -234,6 +234,8 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
     lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
     if s.by_rows:  # a few columns of a panel
         rhs = max(rhs, terms * LINE)
+    if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
+        lhs *= 2
     all_lhs = e.m * e.inputs * e.taps * size
     all_rhs = rhs * across
     if e.constant is Operand.RHS:
