@@ -30,7 +30,7 @@ from rich.progress import track
 from shapes import all_kernels
 from timing import Array, compiled, milliseconds, optimized, session, table_of
 
-from passline.dialects.tir.target import Target, host
+from passline.dialects.target import Target, host
 from passline.tools.native import NativeFunction
 
 TOLERANCE = 1e-4

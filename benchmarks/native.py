@@ -32,7 +32,7 @@ from rich.table import Table
 from shapes import RELU, conv, kernels_of
 from timing import Array, compiled, milliseconds, optimized, session, table_of
 
-from passline.dialects.tir.target import Target, host
+from passline.dialects.target import Target, host
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 

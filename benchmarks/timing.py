@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.dialects.tir.target import Target
+from passline.dialects.target import Target
 from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline

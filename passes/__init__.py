@@ -9,7 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
-from ..dialects.relax.device_type import DeviceType
+from ..dialects.device_type import DeviceType
 from ..passmanager.config import register_config_option
 
 __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from ..dialects.tir.target import is_target
+from ..dialects.target import is_target
 from ..passmanager.errors import PasslineError
 from .argument_parser import (
     Chosen,

@@ -21,9 +21,8 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from ..dialects.tir.target import Target
+from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
-from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic
 from ..passmanager.errors import PasslineError
@@ -175,8 +174,12 @@ class PasslineOptMain(xDSLOptMain):
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
         pipelines = [parse_pipeline(text, self.available_passes) for text in given]
-        bound = [BindTarget(str(self.processor))] if self.processor else []
-        return [*bound, *(pass_ for pipeline in pipelines for pass_ in pipeline.passes)]
+        passes = [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
+        if self.processor is not None:
+            from ..passes.tir.bind_target import BindTarget
+
+            passes.insert(0, BindTarget(str(self.processor)))
+        return passes
 
     def make_pass_context(self) -> PassContext:
         """Create the context that the options describe."""

@@ -10,8 +10,8 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.target import Target
 
-from ..dialects.tir.target import NAMED
-from ..dialects.tir.target import Target as Processor
+from ..dialects.target import NAMED
+from ..dialects.target import Target as Processor
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import closest_name
 

@@ -13,7 +13,7 @@ from ...analysis.device_defaults import DeviceDefaulter
 from ...analysis.device_domains import Domain, Place, devices_of, has_place
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
-from ...dialects.relax.device_type import DeviceType
+from ...dialects.device_type import DeviceType
 from ...dialects.relax.tuples import TupleGetItemOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass

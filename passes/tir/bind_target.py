@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.tir.target import Target, has_target, set_target
+from ...dialects.target import Target, has_target, set_target
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
+from ...dialects.target import Target, host
 from ...dialects.tir.ops import output_count
-from ...dialects.tir.target import Target, host
 from ...interpreters.arguments import check_arguments
 from ...interpreters.signature import (
     Function,

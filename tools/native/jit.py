@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...dialects.tir.target import Target, host
+from ...dialects.target import Target, host
 from ...passmanager.errors import PasslineError
 from .soft_promotion import CONVERSION
 

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ...dialects.target import Target
 from ...dialects.tir.ops import PrimFuncOp
-from ...dialects.tir.target import Target
 from ...interpreters.signature import entry_function
 from ...passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from ...passes.generic.remove_unused_functions import RemoveUnusedFunctions

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects.tir.target import Target
+from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
 from ...passes.rewriting.dead_symbols import remove_unreachable_symbols
 from ...passmanager.errors import PasslineError

@@ -22,7 +22,7 @@ from enum import Enum
 from functools import cache
 from math import gcd, inf
 
-from ....dialects.tir.target import Target
+from ....dialects.target import Target
 
 __all__ = [
     "LINE",

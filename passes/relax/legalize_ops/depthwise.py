@@ -22,9 +22,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
+from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
-from ....dialects.tir.target import Target
 from .cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 from .phases import element_range, shape_of_phases

@@ -16,9 +16,9 @@ from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
 from ....dialects.relax.permutation import TransposeOp
 from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor_type
+from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
-from ....dialects.tir.target import DEFAULT, Target
 from .contraction import Contraction
 from .kernel_builder import (
     Buffer,

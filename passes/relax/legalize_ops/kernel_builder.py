@@ -20,9 +20,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.shapes import Shape
+from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
-from ....dialects.tir.target import DEFAULT, Target
 from ....passmanager.remarks import Argument
 from .scalars import signless
 

@@ -16,8 +16,8 @@ from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp
 from ....dialects.relax.interfaces import FusionPattern
 from ....dialects.relax.kernels import CallTIROp
+from ....dialects.target import DEFAULT, Target, set_target, target_of
 from ....dialects.tir.ops import PrimFuncOp
-from ....dialects.tir.target import DEFAULT, Target, set_target, target_of
 from ....passmanager.actions import SILENT, Actions
 from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext

@@ -9,7 +9,7 @@ from math import prod
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
-from ....dialects.tir.target import Target
+from ....dialects.target import Target
 from .cost_model import Extents, Operand, bandwidth, cycles, schedule_of
 from .winograd_transforms import POINTS
 

@@ -498,6 +498,15 @@ def test_full_disk_is_one_line() -> None:
     assert done.returncode == 1 and done.stderr == "error: No space left on device\n"
 
 
+def test_the_tool_starts_without_the_dialects() -> None:
+    code = (
+        "import sys; from passline.tools.opt import PasslineOptMain; PasslineOptMain(args=[]);"
+        "sys.exit(str([m for m in sys.modules if m.startswith('passline.dialects.')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.split() == ["['passline.dialects.target',", "'passline.dialects.device_type']"]
+
+
 def test_numpy_is_not_imported_where_nothing_is_computed() -> None:
     code = (
         "import sys; from passline.tools.opt import PasslineOptMain; import passline.passmanager;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passline.dialects.tir.target import Target, host
+from passline.dialects.target import Target, host
 from passline.tools.native import function
 from passline.tools.native.jit import load_llvm, machine_of, target_machine
 

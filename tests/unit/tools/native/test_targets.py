@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.machine import needs_native
 
-from passline.dialects.tir.target import NAMED, Target, host, set_target
+from passline.dialects.target import NAMED, Target, host, set_target
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.errors import PasslineError

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation
 
 from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.linear_algebra import MatmulOp
-from passline.dialects.tir.target import NAMED, Target
+from passline.dialects.target import NAMED, Target
 from passline.passes.relax.legalize_ops.cost_model import (
     Extents,
     Operand,

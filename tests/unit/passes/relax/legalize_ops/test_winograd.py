@@ -25,7 +25,7 @@ from passline.dialects.relax.constant import ConstantOp
 from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv2dTransposeOp, Conv3dOp
 from passline.dialects.relax.types import Element
 from passline.dialects.relax.windows import Window
-from passline.dialects.tir.target import Target
+from passline.dialects.target import Target
 from passline.passes.relax.fuse_ops import FuseOps
 from passline.passes.relax.legalize_ops import winograd
 from passline.passes.relax.legalize_ops.kernel_builder import Winograd

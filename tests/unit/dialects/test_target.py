@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.utils.exceptions import DiagnosticException
 
-from passline.dialects.tir.target import (
+from passline.dialects.target import (
     DEFAULT,
     NAMED,
     Target,
