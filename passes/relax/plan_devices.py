@@ -11,9 +11,9 @@ from xdsl.ir import Operation, SSAValue
 from ...analysis.device_analyzer import DEVICE, DeviceAnalyzer, transparent_ops
 from ...analysis.device_defaults import DeviceDefaulter
 from ...analysis.device_domains import Domain, Place, devices_of, has_place
+from ...dialects.device_type import DeviceType
 from ...dialects.relax.closures import LambdaOp
 from ...dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
-from ...dialects.device_type import DeviceType
 from ...dialects.relax.tuples import TupleGetItemOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass

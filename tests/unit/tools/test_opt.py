@@ -504,7 +504,10 @@ def test_the_tool_starts_without_the_dialects() -> None:
         "sys.exit(str([m for m in sys.modules if m.startswith('passline.dialects.')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.split() == ["['passline.dialects.target',", "'passline.dialects.device_type']"]
+    assert done.stderr.split() == [
+        "['passline.dialects.target',",
+        "'passline.dialects.device_type']",
+    ]
 
 
 def test_numpy_is_not_imported_where_nothing_is_computed() -> None:

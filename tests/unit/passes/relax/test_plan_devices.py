@@ -27,9 +27,9 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from passline.analysis.device_analyzer import DEVICE
+from passline.dialects.device_type import DeviceType
 from passline.dialects.relax.closures import InvokeOp, LambdaOp
 from passline.dialects.relax.device import DEVICE_TYPES, DeviceAttr, DeviceCopyOp, OnDeviceOp
-from passline.dialects.device_type import DeviceType
 from passline.dialects.relax.interfaces import OnHost
 from passline.dialects.relax.types import is_tensor
 from passline.passes.relax.plan_devices import PlanDevices, plan_devices
