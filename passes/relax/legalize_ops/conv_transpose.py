@@ -169,7 +169,7 @@ def products_of(
             [],
             index[3 if weight_first else 2],
         ),
-        weights=Weights(
+        weights=Weights.of(
             constant,
             True,
             groups,
@@ -177,9 +177,7 @@ def products_of(
             inputs,
             lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
             lambda batch: batch[1],
-        )
-        if constant
-        else None,
+        ),
     )
     write_contraction(b, products, lambda index, value: b.store(value, result, index))
     by_channel = (images, groups * outputs, *sizes, *extents)

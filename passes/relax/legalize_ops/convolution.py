@@ -180,7 +180,7 @@ def convolve(
         rhs,
         place,
         coordinates_of,
-        weights=Weights(
+        weights=Weights.of(
             constant,
             True,
             groups,
@@ -188,9 +188,7 @@ def convolve(
             terms,
             lambda array: array.reshape(groups, per_group, terms),
             lambda batch: batch[1],
-        )
-        if constant
-        else None,
+        ),
         merged=merged,
     )
     if isinstance(data, TiledData):
@@ -226,17 +224,14 @@ def of_points(
         ),
         lambda b, batch, m, row, column: [batch[0], column, m],
         lambda b, index: ([index[0]], index[2], [], index[1]),
-        weights=Weights(
+        weights=Weights.of(
             constant,
             False,
             1,
             outputs,
             terms,
             lambda array: array.reshape(1, outputs, terms),
-            lambda _: 0,
-        )
-        if constant
-        else None,
+        ),
         rhs_along_terms=True,
     )
 

@@ -102,17 +102,14 @@ def matrix_product(
         read_rhs,
         lambda b, batch, m, row, column: [*batch, *kept([m, column])],
         coordinates_of,
-        weights=Weights(
+        weights=Weights.of(
             constant,
             False,
             1,
             n,
             k,
             lambda array: (array if transpose_b else array.T)[None],
-            lambda _: 0,
-        )
-        if constant
-        else None,
+        ),
         rhs_along_terms=transpose_b,
     )
 

@@ -5,11 +5,11 @@ The kinds of the loops say how they are to run; passes on tir unroll and vectori
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
@@ -18,15 +18,12 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
 from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_of
-from .kernel_builder import Buffer, KernelBuilder
+from .kernel_builder import Buffer, KernelBuilder, Store
 from .scalars import convert
 
-__all__ = ["Finish", "below", "ceildiv", "padded", "part", "write_contraction"]
+__all__ = ["below", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
-
-Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
-"""A function that writes the use of the element at an index."""
 
 FEW_ROWS = 3
 """Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
@@ -39,7 +36,7 @@ UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
 
 
-def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
+def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
@@ -87,7 +84,7 @@ class Block:
     """The constant operand, packed by the callers."""
 
 
-def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) -> None:
+def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
     """Write loops over blocks of columns and of terms."""
     image_rows, inputs = prod(t.rows), t.terms[0]
     weights = None
@@ -156,16 +153,12 @@ def columns_of(b: KernelBuilder, block: Block, s: Schedule) -> Generator[list[In
     """Write a vectorized loop over the columns of a block."""
     count = b.mul(block.rows, block.columns)
     with (
-        b.loop(ceildiv(b, count, s.lanes)) as chunk,
+        b.loop(b.ceildiv(count, s.lanes)) as chunk,
         b.loop(s.lanes, VECTORIZED) as lane,
     ):
         column = b.add(b.mul(chunk, s.lanes), lane)
         with b.when(below(b, column, count, s.lanes)):
             yield [column]
-
-
-def ceildiv(b: KernelBuilder, extent: Index, by: int) -> Index:
-    return b.floordiv(b.add(extent, by - 1), by)
 
 
 def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAValue]:
@@ -182,14 +175,14 @@ def write_tiles(
     s: Schedule,
     block: Block,
     terms: tuple[Index, Index],
-    result: Finish | SSAValue,
+    result: Store | SSAValue,
 ) -> None:
     """Write loops over the tiles of a block that sum up some terms, given by the first input and
     the number of inputs. The sums are added to a buffer, or finished."""
     if block.panel is not None:
         pack_columns(b, t, s, block, terms)
     count = b.mul(block.rows, block.columns)
-    loops = [ceildiv(b, count, s.tile), -(-t.m // s.rows_of_tile)]
+    loops = [b.ceildiv(count, s.tile), -(-t.m // s.rows_of_tile)]
     if not s.lhs_inside:
         loops.reverse()
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
@@ -205,7 +198,7 @@ def write_tile(
     terms: tuple[Index, Index],
     m_tile: Index,
     column_tile: Index,
-    result: Finish | SSAValue,
+    result: Store | SSAValue,
 ) -> None:
     """Write the loop over terms of a tile, its sums in registers."""
     first_m, first = b.mul(m_tile, s.rows_of_tile), b.mul(column_tile, s.tile)
@@ -299,7 +292,7 @@ def finish_column(
     m: Index,
     column: Index,
     total: SSAValue,
-    finish: Finish,
+    finish: Store,
 ) -> None:
     """Write the use of the element at a row of lhs and a column of a block."""
     if t.merged:
@@ -314,39 +307,26 @@ def finish_column(
 def pack_columns(
     b: KernelBuilder, t: Contraction, s: Schedule, block: Block, terms: tuple[Index, Index]
 ) -> None:
-    """Write loops that copy the columns of a block into its panel, row after row.
-
-    The vectors at the end of a row overlap, so that none needs a mask; a row that is shorter than a
-    vector has shorter vectors.
-    """
+    """Write loops that copy the columns of a block into its panel, row after row."""
     assert block.panel is not None
     count = s.rows * s.columns
     first_input, inputs = terms
     taps = t.terms[1:]
-    shortest = s.columns if t.columns % s.columns == 0 else t.columns % s.columns
-    lanes = min(s.lanes, 1 << shortest.bit_length() - 1)
+    widths = (s.columns, t.columns % s.columns or s.columns)
     with b.loop(inputs) as channel, b.loops(taps) as tap:
         k = b.flat([channel, *tap], [1, *taps])
         if count % s.tile:  # the lanes of the last tile beyond the block
-            with (
-                b.loop((padded(count, s.tile) - count // s.lanes * s.lanes) // s.lanes) as v,
-                b.loop(s.lanes, VECTORIZED) as lane,
-            ):
-                place = b.add(count // s.lanes * s.lanes, b.add(b.mul(v, s.lanes), lane))
-                b.store(b.number(0, t.total), block.panel, [k, place])
-        with b.loop(block.rows) as r, b.loop(ceildiv(b, block.columns, lanes)) as chunk:
-            start = b.mul(chunk, lanes)
-            if shortest % lanes or s.columns % lanes:
-                start = b.min(start, b.sub(block.columns, lanes))
-            with b.loop(lanes, VECTORIZED) as lane:
-                column = b.add(start, lane)
-                row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
-                source = b.add(block.first_column, column)
-                value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
-                b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
+            whole = count // s.lanes * s.lanes
+            with b.covering(padded(count, s.tile) - whole, s.lanes) as place:
+                b.store(b.number(0, t.total), block.panel, [k, b.add(whole, place)])
+        with b.loop(block.rows) as r, b.covering(block.columns, s.lanes, widths) as column:
+            row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
+            source = b.add(block.first_column, column)
+            value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
+            b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
 
 
-def write_dot_products(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
+def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops for terms that are contiguous in both operands: each lane sums up every
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
