@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> str:
 
 
 def failing(status: int, *args: str, stdin: str = "") -> str:
-    """What a run that ends with `status` says on stderr; never a traceback, and no result."""
+    """Return the stderr of a run, which must end with `status`, no result and no traceback."""
     result = passline_opt(*args, stdin=stdin)
     assert result.status == status, result
     assert "Traceback" not in result.stderr and result.stdout == ""

@@ -46,7 +46,7 @@ def run(*args: str) -> Result:
 
 
 def failing(*args: str) -> str:
-    """What a run says on stderr that fails for the user's mistake."""
+    """Return the stderr of a run, which must end with status 1 and no traceback."""
     result = run(*args)
     assert result.status == 1 and "Traceback" not in result.stderr, result
     return result.stderr
