@@ -94,7 +94,7 @@ class PasslineOptMain(xDSLOptMain):
         """Run the tool as a process of its own: the entry point of the console script."""
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
-        gc.freeze()  # what has been imported stays: the collector need not visit it, as at the end
+        gc.freeze()  # no collection visits what has been imported, not even the last one
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
         sys.setrecursionlimit(200_000)
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
