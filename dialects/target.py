@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
-from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class Target:
             base = named
         else:
             known = [*NAMED, "host"]
-            closest = get_close_matches(spec.name, known, 1)
+            closest = _closest(spec.name, known)
             hint = f"did you mean '{closest[0]}'?" if closest else f"choose from {', '.join(known)}"
             raise ValueError(f"there is no target '{spec.name}'; {hint}")
         return replace(base, **_values(spec))
@@ -108,6 +108,13 @@ class Target:
         return max(2, self.vector_bits // max(8, bits))
 
 
+def _closest(name: str, known: Iterable[str]) -> list[str]:
+    """Return the one of `known` that resembles `name` most, or nothing if none is close."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name, [*known], 1)
+
+
 _LEAST = {
     "vector_bits": 64,
     "vector_registers": 8,
@@ -125,7 +132,7 @@ def _values(spec: ArgSpec) -> dict[str, str | int]:
     for key, given in spec.parameters.items():
         name = key.replace("-", "_")
         if name not in types:
-            closest = get_close_matches(name, types, 1) or [*types]
+            closest = _closest(name, types) or [*types]
             raise ValueError(
                 f"targets have no field '{key}'; did you mean '{closest[0].replace('_', '-')}'?"
             )

@@ -147,7 +147,10 @@ class Config:
         return defaults | self._pass_fields.get(name_key(key), {})
 
     def apply(self, pass_: ModulePass, name: str) -> ModulePass:
-        """Return the pass with the fields that are at their defaults set from the key `name`."""
+        """Return the pass with the fields that are at their defaults set from the key `name`.
+
+        Errors: ConfigError if the pass refuses a value.
+        """
         if (fields := self._pass_fields.get(name_key(name))) is None:
             return pass_
         options = {option.field: option for option in pass_options(type(pass_))}
@@ -156,7 +159,10 @@ class Config:
             for field, value in fields.items()
             if field in options and getattr(pass_, field) == options[field].default
         }
-        return dataclasses.replace(pass_, **new) if new else pass_
+        try:
+            return dataclasses.replace(pass_, **new) if new else pass_
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"config option '{name}': {error}") from error
 
 
 def option_type(key: str) -> object | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import cast
@@ -14,8 +13,6 @@ from .info import PassInfo
 from .instrument import PassInstrument
 
 __all__ = ["PassInstrumentor", "check_instruments"]
-
-_log = logging.getLogger(__name__)
 
 
 class PassInstrumentor:
@@ -169,6 +166,8 @@ def _exit_and_log(instrument: PassInstrument) -> None:
     try:
         instrument.exit_pass_ctx()
     except Exception:
-        _log.exception(
+        import logging
+
+        logging.getLogger(__name__).exception(
             "%s.exit_pass_ctx failed while the context was being unwound", instrument.name
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,8 +16,6 @@ from .errors import PassNotFoundError
 from .info import did_you_mean, name_key
 
 __all__ = ["Installed", "find_pass", "installed", "make_ir_context", "register_pass"]
-
-_log = logging.getLogger(__name__)
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -60,10 +57,10 @@ def installed() -> Installed:
         try:
             universe = plugin.load()
         except Exception as error:
-            _log.warning("plugin '%s' cannot be loaded and is ignored: %r", plugin.name, error)
+            _warn("plugin '%s' cannot be loaded and is ignored: %r", plugin.name, error)
             continue
         if not isinstance(universe, Universe):
-            _log.warning("plugin '%s' is not an xdsl.universe.Universe and is ignored", plugin.name)
+            _warn("plugin '%s' is not an xdsl.universe.Universe and is ignored", plugin.name)
             continue
         for name, factory in universe.all_passes.items():
             if _is_free(f"pass '{name}'", name_key(name) in found.names, plugin.name):
@@ -80,8 +77,15 @@ def installed() -> Installed:
 def _is_free(entry: str, taken: bool, plugin: str) -> bool:
     """Return whether a name is not `taken`; warn otherwise."""
     if taken:
-        _log.warning("%s of plugin '%s' is ignored: another plugin has it", entry, plugin)
+        _warn("%s of plugin '%s' is ignored: another plugin has it", entry, plugin)
     return not taken
+
+
+def _warn(message: str, *args: object) -> None:
+    """Log a warning."""
+    import logging
+
+    logging.getLogger(__name__).warning(message, *args)
 
 
 def find_pass(name: str) -> type[ModulePass]:

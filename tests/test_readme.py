@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""The README: its commands are run and its outputs compared."""
 
 from __future__ import annotations
 

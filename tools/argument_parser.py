@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from ..passmanager.info import check_name, closest_name, name_key
@@ -19,6 +19,7 @@ __all__ = [
     "OptionalValue",
     "add_names",
     "add_optional",
+    "add_version",
     "limit",
     "nonempty_text",
     "pass_name",
@@ -92,6 +93,31 @@ class OptionalValue(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         setattr(namespace, self.dest, values)
+
+
+class Version(argparse.Action):
+    """An option that prints the text that `const` returns, and ends the process."""
+
+    def __init__(
+        self, option_strings: Sequence[str], dest: str, const: Callable[[], str], help: str
+    ) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, const=const, help=help)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        print(self.const())
+        parser.exit()
+
+
+def add_version(group: Group | argparse.ArgumentParser, text: Callable[[], str]) -> None:
+    """Add the option --version, for which `text` is called."""
+    help = "show the versions of this program and of xDSL"
+    group.add_argument("-v", "--version", action=Version, const=text, help=help)
 
 
 class Names(argparse.Action):

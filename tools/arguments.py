@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..dialects.target import is_target
 from ..passmanager.errors import PasslineError
@@ -16,6 +16,7 @@ from .argument_parser import (
     OptionalValue,
     add_names,
     add_optional,
+    add_version,
     limit,
     nonempty_text,
     pass_name,
@@ -32,7 +33,9 @@ __all__ = [
 ]
 
 
-def add_arguments(parser: argparse.ArgumentParser, targets: Iterable[str], version: str) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, targets: Iterable[str], version: Callable[[], str]
+) -> None:
     """Add the options in groups."""
     _add_input_and_output(parser, targets)
     _add_steering(add_pipeline(parser))
@@ -258,7 +261,7 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--print-debug-counter", action="store_true", help=help)
 
 
-def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
+def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
     group = parser.add_argument_group("information, instead of a run")
     add = group.add_argument
     add("--list-passes", action="store_true", help="list all passes with their options")
@@ -272,4 +275,4 @@ def _add_questions(parser: argparse.ArgumentParser, version: str) -> None:
     add("--print-completion", choices=["bash", "zsh"], help=help)
     help = "print the pipeline as text on stderr, then run it"
     add("--dump-pass-pipeline", action="store_true", help=help)
-    add("-v", "--version", action="version", version=version)
+    add_version(group, version)

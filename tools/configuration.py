@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast, get_origin
 
@@ -44,6 +43,8 @@ def _value(key: str, text: str) -> object:
 
 
 def _from_file(name: str) -> Iterator[tuple[str, object]]:
+    import tomllib
+
     try:
         with open(name, "rb") as file:
             yield from _flatten(tomllib.load(file), "")

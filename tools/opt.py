@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from importlib.metadata import version
 from io import BytesIO
 from typing import IO, NoReturn
 
+from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -21,6 +21,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ParseError, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from .. import __version__
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
@@ -93,6 +94,7 @@ class PasslineOptMain(xDSLOptMain):
         """Run the tool as a process of its own: the entry point of the console script."""
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
+        gc.freeze()  # no collection visits what has been imported, not even the last one
         # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
         sys.setrecursionlimit(200_000)
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
@@ -103,6 +105,8 @@ class PasslineOptMain(xDSLOptMain):
             cls(args=args).run()
         except (Exception, KeyboardInterrupt) as error:
             sys.exit(report(error, debug="--debug" in sys.argv))
+        finally:
+            gc.freeze()  # the process ends: nothing is left to collect
 
     # What there is
 
@@ -123,13 +127,11 @@ class PasslineOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
-        add_arguments(arg_parser, self.available_targets, self.versions())
+        add_arguments(arg_parser, self.available_targets, self.versions)
 
     def versions(self) -> str:
         """Return the text of --version."""
-        return self.version_format.format(
-            passline_version=version("passline"), xdsl_version=version("xdsl")
-        )
+        return self.version_format.format(passline_version=__version__, xdsl_version=xdsl_version)
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from xdsl.dialects.builtin import (
     AnyDenseElement,
     BytesAttr,
@@ -28,6 +26,8 @@ def blob_of(dense: DenseIntOrFPElementsAttr) -> tuple[str, str]:
     The blob is the alignment in four bytes followed by the elements, as in MLIR. The name is a hash
     of the blob, so it is the same in each dump, and equal constants share a blob.
     """
+    from hashlib import sha256  # loads OpenSSL
+
     element, data = dense.get_element_type(), dense.data.data
     if element == i1:
         data = bytes(map(bool, data))  # true is 0xFF in xDSL, 1 in MLIR

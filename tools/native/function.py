@@ -23,7 +23,7 @@ from ...interpreters.signature import (
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from .calling import Buffer, Number, address, descriptor, number_type
-from .jit import Code, is_in_process, link, machine_of, optimize
+from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
@@ -49,6 +49,7 @@ def compile_module(
     start = perf_counter()
     entry_function(module, entry)
     tools = find_tools()
+    load_llvm()  # `host` would raise a ValueError without it
     check_runnable(target or host())
     prepared = prepare(module, entry, target)
     parameters = parameters_of(prepared.function)

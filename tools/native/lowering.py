@@ -18,6 +18,7 @@ from ...passes.tir.bind_target import BindTarget
 from ...passmanager.context import PassContext
 from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
+from .jit import load_llvm
 
 __all__ = ["NECESSARY", "complete_lowering", "is_lowered"]
 
@@ -30,7 +31,8 @@ def complete_lowering(entry: str, target: Target | None = None) -> Sequential:
     """Return the pipeline that lowers the function `entry`, and those that it calls, from any stage
     down to MLIR's dialects. Stages that the module has passed are left out.
 
-    Without `target`, kernels are made for the target of the module, or else for this machine.
+    Without `target`, kernels are made for the target of the module, or else for this machine, which
+    llvmlite describes. PasslineError if it is not installed.
     """
     return Stage(
         "complete-lowering",
@@ -45,7 +47,10 @@ def complete_lowering(entry: str, target: Target | None = None) -> Sequential:
 
 def bind_target(target: Target | None) -> BindTarget:
     """Return the pass that lets a module carry `target`, or this machine if it carries none."""
-    return BindTarget(str(target)) if target else BindTarget("host", keep=True)
+    if target is not None:
+        return BindTarget(str(target))
+    load_llvm()  # the pass would raise a ValueError without it
+    return BindTarget("host", keep=True)
 
 
 class Stage(Sequential):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from ..argument_parser import nonempty_text, seconds
+from ..argument_parser import add_version, nonempty_text, seconds
 from ..arguments import add_pipeline, add_verification
 
 __all__ = ["add_reduction"]
 
 
-def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], version: str) -> None:
+def add_reduction(
+    parser: argparse.ArgumentParser, frontends: Iterable[str], version: Callable[[], str]
+) -> None:
     """Add the options of `passline-reduce` in groups."""
     group = parser.add_argument_group("input and output")
     add = group.add_argument
@@ -39,4 +41,4 @@ def add_reduction(parser: argparse.ArgumentParser, frontends: Iterable[str], ver
         "with the same exception and a message that differs only in numbers, names and types."
     )
     add_verification(group)
-    group.add_argument("-v", "--version", action="version", version=version)
+    add_version(group, version)

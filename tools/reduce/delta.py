@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Step:
-    """A module that is smaller than the one before, and the kind of things that were removed."""
+    """A module that is smaller than the one before, and the kind of edit that made it so."""
 
     what: str
     module: ModuleOp
@@ -45,7 +45,7 @@ def smaller_modules(
 
 
 class DeltaSearch:
-    """A search that keeps the smallest interesting module found so far."""
+    """A search for small interesting modules; `best` is the smallest one found."""
 
     def __init__(
         self, module: ModuleOp, interesting: Callable[[ModuleOp], bool], verified: bool
@@ -55,13 +55,16 @@ class DeltaSearch:
         self.verified = verified
 
     def run(self, reduction: Reduction) -> Iterator[ModuleOp]:
-        """Try the edits of one kind; yield each smaller module."""
+        """Try the edits that `reduction` offers; yield `best` after each edit that keeps it
+        interesting."""
 
         def accept(start: int, end: int) -> bool:
             candidate = self.edited(reduction, start, end)
             if (self.verified and not _is_valid(candidate)) or not self.interesting(candidate):
                 return False
-            self.best = self.edited(reduction, start, end)  # anew: `interesting` had the first
+            self.best = self.edited(
+                reduction, start, end
+            )  # `interesting` may have changed the candidate
             return True
 
         for _ in _successes(lambda: len(reduction(self.best)), accept):
@@ -70,7 +73,7 @@ class DeltaSearch:
     def edited(self, reduction: Reduction, start: int, end: int) -> ModuleOp:
         """Return a copy of the best module with a range of the edits applied."""
         candidate = self.best.clone()
-        # From the back: users before what they use, and an index before those that it shifts.
+        # Backwards: users are edited before their operands, and higher indices before lower ones.
         for edit in reversed(reduction(candidate)[start:end]):
             edit()
         return candidate

@@ -45,7 +45,7 @@ class PasslineReduceMain(PasslineOptMain):
         super().__init__(description, args)
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        add_reduction(arg_parser, self.available_frontends, self.versions())
+        add_reduction(arg_parser, self.available_frontends, self.versions)
 
     def check_arguments(self) -> None:
         args = self.args

@@ -85,7 +85,8 @@ class Search:
         return self.b.number(self.order.of_empty(self.data.element), self.type)
 
     def is_better(self, x: SSAValue, best: SSAValue) -> SSAValue:
-        """Return whether a later element `x` replaces the best one so far."""
+        """Return whether `x` replaces `best`, the extremum of the elements before it: if it is more
+        extreme, or equal and the last index is wanted. NaN is the most extreme."""
         b = self.b
         if not is_float(self.type):
             return b.pure(arith.CmpiOp, x, best, arg=self.order.integers[self.last])
@@ -95,7 +96,8 @@ class Search:
         return b.pure(arith.AndIOp, better, b.pure(arith.CmpfOp, best, best, arg="ord"))
 
     def is_best(self, x: SSAValue, best: SSAValue) -> SSAValue:
-        """Return whether `x` is the extremum: equal to it, or NaN, as then it is NaN too."""
+        """Return whether the element `x` is equal to the extremum `best`. Two NaNs are equal, and
+        `best` is NaN if an element is."""
         b = self.b
         if not is_float(self.type):
             return b.pure(arith.CmpiOp, x, best, arg="eq")
@@ -121,26 +123,28 @@ class Search:
 
     @property
     def nowhere(self) -> SSAValue:
-        """An index that any other replaces."""
+        """The initial index: greater than all others to find the first, less to find the last."""
         return self.b.number(-1 if self.last else prod(self.reduced.inner), self.number)
 
     def found(
         self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
     ) -> SSAValue:
-        """Return the index of `best` so far, which is `before`, or the index `inner`."""
+        """Return the first, or the last, of the index `before` and, if the element at `inner` is
+        equal to the extremum `best`, of `inner`."""
         is_best = self.is_best(self.element(outer, inner), best)
         here = select(self.b, is_best, self.place(inner), self.nowhere)
         return (maximum if self.last else minimum)(self.b, before, here)
 
     def find_extremum(self, outer: Sequence[Index]) -> SSAValue:
-        """Write loops that compute the extremum, then the first or last index that has it."""
+        """Write loops that compute the extremum along the axes, then loops that compute the first
+        or last index of an element equal to it."""
         best = self.extremum(outer)
         return self.b.accumulate(
             self.reduced.inner, self.nowhere, lambda i, inner: self.found(i, best, outer, inner)
         )
 
     def compare_all(self, outer: Sequence[Index]) -> SSAValue:
-        """Write loops that compare each element with the best one so far."""
+        """Write loops that keep the most extreme element and its index, element by element."""
         b = self.b
         best = b.alloc((1,), self.type, "local")
         b.store(self.worst(), best, [0])
@@ -154,7 +158,8 @@ class Search:
         return b.accumulate(self.reduced.inner, b.number(0, self.number), step)
 
     def write_columns(self, store: Store) -> None:
-        """Write loops that compute the extrema of columns, then loops that find them."""
+        """Write loops that compute the extrema for all results, adjacent ones in lanes, then
+        loops that compute their indices."""
         b = self.b
         best = b.alloc(self.reduced.outer, self.type)
         self.reduced.for_each(

@@ -39,6 +39,21 @@ class Weights:
     group_of: Callable[[Sequence[Index]], Index]
     """Return the matrix of a batch."""
 
+    @staticmethod
+    def of(
+        buffer: Buffer | None,
+        is_lhs: bool,
+        groups: int,
+        rows: int,
+        terms: int,
+        matrices: Callable[[Array], Array],
+        group_of: Callable[[Sequence[Index]], Index] = lambda _: 0,
+    ) -> Weights | None:
+        """Return the weights in `buffer`; None if the operand is no constant."""
+        if buffer is None:
+            return None
+        return Weights(buffer, is_lhs, groups, rows, terms, matrices, group_of)
+
     def packed(self, b: KernelBuilder, width: int) -> Buffer:
         """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
         callers pass: all rows of a tile are then next to each other."""

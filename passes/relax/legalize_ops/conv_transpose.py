@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from .contraction import Contraction, Weights
+from .contraction import Contraction, Coordinates, Weights
 from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
 from .scalars import convert
 from .tiles import write_contraction
@@ -122,68 +122,90 @@ def products_of(
     inputs, points, taps = channels // groups, prod(extents), outputs * prod(sizes)
     constant = b.constant(weight)
     data = b.reshaped(data, (images, groups, inputs, points))
-    shape = (images, groups, taps, points)
-    result = b.alloc(shape, total)
+    result = b.alloc((images, groups, taps, points), total)
     weight_first = constant is not None or taps <= images * points
     if constant is None:
         weight = b.reshaped(weight, (groups, inputs, taps))
         lhs = transposed(b, weight if weight_first else data)
     else:
         lhs = constant
+    products = Products(lhs, data if weight_first else weight, total, weight_first)
+    sizes_of_products = images, groups, inputs, taps, points
+    contraction = products.contraction(sizes_of_products, constant)
+    write_contraction(b, contraction, lambda index, value: b.store(value, result, index))
+    by_channel = (images, groups * outputs, *sizes, *extents)
+    return Buffer(by_channel, total, b.view(result, by_channel))
 
-    def left(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        outer = batch[1:] if weight_first else batch
-        return convert(b, b.read(lhs, [*outer, m, k]), total)
 
-    def right(
+@dataclass(frozen=True)
+class Products:
+    """The products of a weight and the data by image, group, tap and position."""
+
+    left: Tensor
+    right: Tensor
+    total: Attribute
+    weight_first: bool
+    """Whether the weight is `left`, which has no image then, or `right`."""
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        outer = batch[1:] if self.weight_first else batch
+        return convert(b, b.read(self.left, [*outer, m, k]), self.total)
+
+    def rhs(
+        self,
         b: KernelBuilder,
         batch: Sequence[Index],
         terms: Sequence[Index],
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
-        rhs, outer = (data, batch) if weight_first else (weight, batch[1:])
-        return convert(b, b.read(rhs, [*outer, *terms, column]), total)
+        outer = batch if self.weight_first else batch[1:]
+        return convert(b, b.read(self.right, [*outer, *terms, column]), self.total)
 
     def index_of(
-        b: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
     ) -> list[Index]:
-        return [*batch, m, column] if weight_first else [*batch, column, m]
+        return [*batch, m, column] if self.weight_first else [*batch, column, m]
 
-    m, columns = (taps, points) if weight_first else (points, taps)
-    products = Contraction(
-        shape,
-        total,
-        total,
-        (images, groups),
-        m,
-        (),
-        columns,
-        (inputs,),
-        left,
-        right,
-        index_of,
-        lambda b, index: (
-            [*index[:2]],
-            index[2 if weight_first else 3],
-            [],
-            index[3 if weight_first else 2],
-        ),
-        weights=Weights(
-            constant,
-            True,
-            groups,
-            taps,
-            inputs,
-            lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
-            lambda batch: batch[1],
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        *batch, tap, position = index
+        return (batch, tap, [], position) if self.weight_first else (batch, position, [], tap)
+
+    def contraction(
+        self, sizes: tuple[int, int, int, int, int], constant: Buffer | None
+    ) -> Contraction:
+        """Return the products as a contraction. `sizes` are the numbers of images, groups, input
+        channels of a group, taps and positions; `constant` is the weight if it is one."""
+        images, groups, inputs, taps, points = sizes
+        m, columns = (taps, points) if self.weight_first else (points, taps)
+        return Contraction(
+            (images, groups, taps, points),
+            self.total,
+            self.total,
+            (images, groups),
+            m,
+            (),
+            columns,
+            (inputs,),
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            weights=Weights.of(
+                constant,
+                True,
+                groups,
+                taps,
+                inputs,
+                lambda array: array.reshape(groups, inputs, taps).swapaxes(1, 2),
+                lambda batch: batch[1],
+            ),
         )
-        if constant
-        else None,
-    )
-    write_contraction(b, products, lambda index, value: b.store(value, result, index))
-    by_channel = (images, groups * outputs, *sizes, *extents)
-    return Buffer(by_channel, total, b.view(result, by_channel))
 
 
 def transposed(b: KernelBuilder, tensor: Tensor) -> Buffer:

@@ -1,9 +1,11 @@
-"""Convolutions and transposed convolutions, as contractions."""
+"""Legalization of convolutions: products of the weight and the windows of the data (contractions),
+depthwise ones directly, and transposed ones as products that are added to the result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,7 +19,7 @@ from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 from .depthwise import Depthwise
-from .kernel_builder import KernelBuilder, Legalization, Tensor
+from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .layouts import moved_index, relayout
 from .phases import split_phases
 from .scalars import convert
@@ -91,111 +93,209 @@ class Geometry:
 def convolve(
     b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry, element: Attribute
 ) -> Tensor:
-    """Return the convolution of data (NC...) and a weight (OI...).
-
-    The image of the contraction has the output rows, or is one row if windows have one element and
-    the kernel merges the spatial dimensions.
-    """
-    windows, groups, out_layout = geometry.windows, geometry.groups, geometry.out_layout
-    plain = Layout.parse("NC" + "".join(window.axis for window in windows))
-    images, channels, *extents = data.shape
+    """Return the convolution of data (NC...) and a weight (OI...)."""
     outputs, inputs, *sizes = weight.shape
-    per_group = outputs // groups
-    terms = inputs * prod(sizes)
-    constant = b.constant(weight)
-    kernel = constant or b.reshaped(weight, (outputs, terms))
+    kernel = b.constant(weight) or b.reshaped(weight, (outputs, inputs * prod(sizes)))
     total = total_type(element, data, weight)
     merged = b.groups is not None
-    flat = merged and all(map(is_trivial, windows))
-    in_place = flat or all(map(reads_once, windows, extents))
-    if flat:
-        rows, columns = (), prod(extents)
-        data = b.reshaped(data, (images, channels, columns))
-        shape = (images, outputs, columns)
-        if columns == groups == 1:
+    if merged and all(map(is_trivial, geometry.windows)):
+        points = prod(data.shape[2:])
+        data = b.reshaped(data, (*data.shape[:2], points))
+        if points == geometry.groups == 1:
+            shape = (data.shape[0], outputs, points)
             return of_points(b, data, kernel, shape, element, total)
+        image = Image(data, (), points, (), read_points)
+    elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS:
+        taps = b.reshaped(weight, (outputs, prod(sizes)))
+        return depthwise(b, data, taps, geometry, element, total)
     else:
-        if inputs == 1 and per_group <= FEW_OUTPUTS:
-            taps = b.reshaped(weight, (outputs, prod(sizes)))
-            return depthwise(b, data, taps, geometry, element, total)
-        out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
-        if (plan := plan_of(b, data, weight, windows, groups)) is not None:
-            data = split_tiles(b, data, plan)
-        else:
-            data = b.buffered(data) if in_place else split_phases(b, data, windows)
-        (*rows, columns) = out
-        sizes_of_axes = dict(zip(plain.axes, (images, outputs, *out), strict=True))
-        shape = (images, outputs, prod(out)) if merged else out_layout.shape(sizes_of_axes)
+        image = image_of_windows(b, data, weight, geometry)
+    product = ImageProduct(image, kernel, geometry, outputs, inputs, total, merged)
+    return product.contraction(b, element)
 
-    def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        matrix = b.reshaped(kernel, (outputs, terms))
-        return convert(b, b.read(matrix, [b.add(b.mul(batch[1], per_group), m), k]), total)
+
+@dataclass(frozen=True)
+class Image:
+    """The data of a convolution as the image of a contraction: one row of all points if windows
+    have one element and the kernel merges the spatial dimensions, or else the output rows."""
+
+    data: Tensor
+    rows: Shape
+    columns: int
+    taps: Shape
+    read: Callable[
+        [KernelBuilder, Tensor, Sequence[Index], Sequence[Index], Sequence[Index]], SSAValue
+    ]
+    """Return the element of the data at image and channel, offsets, and rows and column."""
+
+
+def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry) -> Image:
+    """Return the data of a convolution, padded and copied as its windows need it."""
+    windows, extents, sizes = geometry.windows, data.shape[2:], weight.shape[2:]
+    *rows, columns = (window.count(n) for window, n in zip(windows, extents, strict=True))
+    in_place = all(map(reads_once, windows, extents))
+    if (plan := plan_of(b, data, weight, windows, geometry.groups)) is not None:
+        data = split_tiles(b, data, plan)
+    else:
+        data = b.buffered(data) if in_place else split_phases(b, data, windows)
+    strides = [window.stride for window in windows]
+    read = partial(read_in_place if in_place else read_phases, strides)
+    return Image(data, tuple(rows), columns, sizes, read)
+
+
+def read_points(
+    b: KernelBuilder,
+    data: Tensor,
+    channel: Sequence[Index],
+    offsets: Sequence[Index],
+    place: Sequence[Index],
+) -> SSAValue:
+    """Return an element of data whose spatial dimensions are one."""
+    return b.read(data, [*channel, *place])
+
+
+def read_in_place(
+    strides: Sequence[int],
+    b: KernelBuilder,
+    data: Tensor,
+    channel: Sequence[Index],
+    offsets: Sequence[Index],
+    place: Sequence[Index],
+) -> SSAValue:
+    """Return the element that the window at `place` has at the `offsets`."""
+    firsts = [b.mul(i, stride) for i, stride in zip(place, strides, strict=True)]
+    source = [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
+    return b.read(data, [*channel, *source])
+
+
+def read_phases(
+    strides: Sequence[int],
+    b: KernelBuilder,
+    data: Tensor,
+    channel: Sequence[Index],
+    offsets: Sequence[Index],
+    place: Sequence[Index],
+) -> SSAValue:
+    """Return the same element of data that `split_phases` or `split_tiles` returned."""
+    phases = [b.mod(o, stride) for o, stride in zip(offsets, strides, strict=True)]
+    shifts = [b.floordiv(o, stride) for o, stride in zip(offsets, strides, strict=True)]
+    source = [b.add(i, shift) for i, shift in zip(place, shifts, strict=True)]
+    return b.read(data, [*channel, *phases, *source])
+
+
+@dataclass(frozen=True)
+class ImageProduct:
+    """The products of a weight, as a matrix of outputs and terms, and the columns of an image."""
+
+    image: Image
+    kernel: Buffer
+    geometry: Geometry
+    outputs: int
+    inputs: int
+    """The input channels of a group."""
+    total: Attribute
+    merged: bool
+
+    @property
+    def per_group(self) -> int:
+        """The output channels of a group."""
+        return self.outputs // self.geometry.groups
+
+    @property
+    def terms(self) -> int:
+        """The terms of a sum."""
+        return self.inputs * prod(self.image.taps)
+
+    @property
+    def out(self) -> Shape:
+        """The spatial extents of the result."""
+        return (*self.image.rows, self.image.columns)
+
+    @property
+    def plain(self) -> Layout:
+        """The layout of the data: NC..."""
+        return Layout.parse("NC" + "".join(window.axis for window in self.geometry.windows))
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        sizes = (self.image.data.shape[0], self.outputs, *self.out)
+        if self.merged:
+            return (*sizes[:2], prod(self.out))
+        return self.geometry.out_layout.shape(dict(zip(self.plain.axes, sizes, strict=True)))
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        matrix = b.reshaped(self.kernel, (self.outputs, self.terms))
+        output = b.add(b.mul(batch[1], self.per_group), m)
+        return convert(b, b.read(matrix, [output, k]), self.total)
 
     def rhs(
+        self,
         b: KernelBuilder,
         batch: Sequence[Index],
         terms: Sequence[Index],
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
-        image, group = batch
-        channel = b.add(b.mul(group, inputs), terms[0])
-        if flat:
-            return convert(b, b.read(data, [image, channel, column]), total)
-        offsets = [b.mul(tap, x.dilation) for tap, x in zip(terms[1:], windows, strict=True)]
-        if in_place:
-            firsts = [b.mul(i, x.stride) for i, x in zip([*row, column], windows, strict=True)]
-            source = [b.add(i, offset) for i, offset in zip(firsts, offsets, strict=True)]
-            return convert(b, b.read(data, [image, channel, *source]), total)
-        phases = [b.mod(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
-        shifts = [b.floordiv(o, x.stride) for o, x in zip(offsets, windows, strict=True)]
-        places = [b.add(i, shift) for i, shift in zip([*row, column], shifts, strict=True)]
-        return convert(b, b.read(data, [image, channel, *phases, *places]), total)
+        image, (channel, *taps) = self.image, terms
+        channel = b.add(b.mul(batch[1], self.inputs), channel)
+        offsets = [b.mul(tap, x.dilation) for tap, x in zip(taps, self.geometry.windows)]
+        value = image.read(b, image.data, [batch[0], channel], offsets, [*row, column])
+        return convert(b, value, self.total)
 
-    def place(
-        b: KernelBuilder, batch: Sequence[Index], m: Index, row: Sequence[Index], column: Index
+    def index_of(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
     ) -> list[Index]:
-        index = [batch[0], b.add(b.mul(batch[1], per_group), m), *row, column]
-        return index if merged else moved_index(b, index, plain, out_layout)
+        index = [batch[0], b.add(b.mul(batch[1], self.per_group), m), *row, column]
+        return index if self.merged else moved_index(b, index, self.plain, self.geometry.out_layout)
 
-    def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
-        if not merged:
-            index = moved_index(b, index, out_layout, plain)
-        image, channel, *row, column = index
-        if merged and not flat:
-            *row, column = b.unflat(column, (*rows, columns))
-        group = b.floordiv(channel, per_group)
-        return [image, group], b.mod(channel, per_group), row, column
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        if not self.merged:
+            index = moved_index(b, index, self.geometry.out_layout, self.plain)
+        number, channel, *row, column = index
+        if self.merged and self.image.rows:
+            *row, column = b.unflat(column, self.out)
+        group = b.floordiv(channel, self.per_group)
+        return [number, group], b.mod(channel, self.per_group), row, column
 
-    contraction = Contraction(
-        shape,
-        element,
-        total,
-        (images, groups),
-        per_group,
-        tuple(rows),
-        columns,
-        (inputs,) if flat else (inputs, *sizes),
-        lhs,
-        rhs,
-        place,
-        coordinates_of,
-        weights=Weights(
-            constant,
+    def weights(self, b: KernelBuilder) -> Weights | None:
+        """Return the matrices of the groups, if the weight is a constant."""
+        shape = (self.geometry.groups, self.per_group, self.terms)
+        return Weights.of(
+            b.constant(self.kernel),
             True,
-            groups,
-            per_group,
-            terms,
-            lambda array: array.reshape(groups, per_group, terms),
+            *shape,
+            lambda array: array.reshape(shape),
             lambda batch: batch[1],
         )
-        if constant
-        else None,
-        merged=merged,
-    )
-    if isinstance(data, TiledData):
-        return WinogradConvolution(**vars(contraction), data=data)
-    return contraction
+
+    def contraction(self, b: KernelBuilder, element: Attribute) -> Contraction:
+        """Return the products as a contraction."""
+        image = self.image
+        contraction = Contraction(
+            self.shape,
+            element,
+            self.total,
+            (image.data.shape[0], self.geometry.groups),
+            self.per_group,
+            image.rows,
+            image.columns,
+            (self.inputs, *image.taps),
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            weights=self.weights(b),
+            merged=self.merged,
+        )
+        if isinstance(image.data, TiledData):
+            return WinogradConvolution(**vars(contraction), data=image.data)
+        return contraction
 
 
 def of_points(
@@ -226,17 +326,14 @@ def of_points(
         ),
         lambda b, batch, m, row, column: [batch[0], column, m],
         lambda b, index: ([index[0]], index[2], [], index[1]),
-        weights=Weights(
+        weights=Weights.of(
             constant,
             False,
             1,
             outputs,
             terms,
             lambda array: array.reshape(1, outputs, terms),
-            lambda _: 0,
-        )
-        if constant
-        else None,
+        ),
         rhs_along_terms=True,
     )
 

@@ -25,15 +25,12 @@ from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
-from .cost_model import LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
+from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 from .phases import element_range, shape_of_phases
 from .scalars import convert, multiply_add
 
 __all__ = ["Depthwise"]
-
-LINE = 64
-"""The bytes of a cache line: a load that crosses two of them counts twice."""
 
 
 @dataclass(eq=False)
@@ -177,6 +174,7 @@ def cycles(tile: Tile, t: Depthwise, rows: int, target: Target) -> float:
     """Return an estimate of the cycles that a block of `rows` rows takes."""
     window = t.windows[-2]
     sources = len({source for _, _, source in sources_of(window, tile.rows)})
+    # A load that crosses two cache lines counts twice.
     crossing = 1 + tile.lanes * t.bits / 8 / LINE
     loads = sources * tile.vectors * crossing + window.size
     sums = tile.rows * tile.vectors

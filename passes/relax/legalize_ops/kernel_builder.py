@@ -81,8 +81,8 @@ class KernelBuilder(TirBuilder):
         """The bytes of the widest elements."""
         self.groups = groups
         """The groups of dimensions that the kernel merges into one, counted from the last, -1; None
-        if it merges none. Operands of element-wise operations and of concatenations are merged; a
-        convolution with windows of one element has to return its result merged."""
+        if it merges none. Operands of element-wise operations, concatenations, transpositions and
+        operations along axes are merged; convolutions return their result merged."""
         self.winograd: Winograd = winograd
         self.remarks: list[Remark] = []
         """The decisions that users may want to know."""
@@ -201,18 +201,28 @@ class KernelBuilder(TirBuilder):
                 first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
                 body([*index, self.add(first, lane)])
 
+    def ceildiv(self, extent: Index, by: int) -> Index:
+        """Return `extent / by`, rounded up."""
+        return self.floordiv(self.add(extent, by - 1), by)
+
     @contextmanager
-    def covering(self, extent: int, lanes: int) -> Generator[Index]:
-        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask.
+    def covering(
+        self, extent: Index, lanes: int, extents: Sequence[int] | None = None
+    ) -> Generator[Index]:
+        """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask. An extent
+        that is computed has one of the values `extents`.
 
         The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
         is: the body must not depend on how often it runs for an index.
         """
-        lanes = min(lanes, 1 << extent.bit_length() - 1) if extent > 0 else 1
-        with self.loop(-(-extent // lanes)) as chunk:
+        if isinstance(extent, int):
+            extents = [extent]
+        assert extents is not None
+        lanes = min(lanes, power_of_two(max(1, min(extents))))
+        with self.loop(self.ceildiv(extent, lanes)) as chunk:
             start = self.mul(chunk, lanes)
-            if extent % lanes:
-                start = self.min(start, extent - lanes)
+            if any(value % lanes for value in extents):
+                start = self.min(start, self.sub(extent, lanes))
             with self.loop(lanes, ForKind.VECTORIZED) as lane:
                 yield self.add(start, lane)
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import linear_algebra as ops
-from ....dialects.relax.shapes import broadcast
+from ....dialects.relax.shapes import Shape, broadcast
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, Weights, total_type
-from .kernel_builder import KernelBuilder, Legalization, Tensor, broadcast_index
+from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import convert
 
 __all__ = ["MATMUL"]
+
+T = TypeVar("T")
 
 
 def matrix_product(
@@ -40,81 +44,133 @@ def matrix_product(
         rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
     if constant is None:
         rhs = b.buffered(rhs)
-    (m, k) = lhs.shape[-2:][::-1] if transpose_a else lhs.shape[-2:]
-    n = rhs.shape[-2] if transpose_b else rhs.shape[-1]
-    batch = broadcast(lhs.shape[:-2], rhs.shape[:-2])
+    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors)
+    if product.n == 1 < product.m:
+        return product.with_rows_as_columns(element)
+    return product.contraction(element, constant)
 
-    def read_lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        place = broadcast_index(b, batch, lhs.shape[:-2])
-        place += (k, m) if transpose_a else (m, k)
-        return convert(b, b.read(lhs, place), total)
 
-    def read_rhs(
+@dataclass(frozen=True)
+class MatrixProduct:
+    """The products of two matrices, which may be transposed, over broadcast batch dimensions."""
+
+    left: Tensor
+    right: Tensor
+    total: Attribute
+    transpose_a: bool
+    transpose_b: bool
+    vectors: tuple[bool, bool]
+    """Whether the result lacks the dimension of the rows, and that of the columns."""
+
+    @property
+    def m(self) -> int:
+        return self.left.shape[-1 if self.transpose_a else -2]
+
+    @property
+    def k(self) -> int:
+        return self.left.shape[-2 if self.transpose_a else -1]
+
+    @property
+    def n(self) -> int:
+        return self.right.shape[-2 if self.transpose_b else -1]
+
+    @property
+    def batch(self) -> Shape:
+        """The broadcast batch dimensions."""
+        return broadcast(self.left.shape[:-2], self.right.shape[:-2])
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        return (*self.batch, *self.kept((self.m, self.n)))
+
+    def kept(self, matrix: tuple[T, T]) -> list[T]:
+        """Return what belongs to the dimensions of the matrix that the result has."""
+        return [part for part, gone in zip(matrix, self.vectors, strict=True) if not gone]
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        place = broadcast_index(b, batch, self.left.shape[:-2])
+        place += (k, m) if self.transpose_a else (m, k)
+        return convert(b, b.read(self.left, place), self.total)
+
+    def rhs(
+        self,
         b: KernelBuilder,
         batch: Sequence[Index],
         terms: Sequence[Index],
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
-        place = broadcast_index(b, batch, rhs.shape[:-2])
-        place += (column, *terms) if transpose_b else (*terms, column)
-        return convert(b, b.read(rhs, place), total)
+        place = broadcast_index(b, batch, self.right.shape[:-2])
+        place += (column, *terms) if self.transpose_b else (*terms, column)
+        return convert(b, b.read(self.right, place), self.total)
 
-    def kept(matrix: Sequence[Index]) -> list[Index]:
-        """Return the indices of the matrix dimensions that the result has."""
-        return [i for i, gone in zip(matrix, vectors, strict=True) if not gone]
+    def index_of(
+        self,
+        b: KernelBuilder,
+        batch: Sequence[Index],
+        m: Index,
+        row: Sequence[Index],
+        column: Index,
+    ) -> list[Index]:
+        return [*batch, *self.kept((m, column))]
 
-    def swapped(batch: list[Index], m: Index, row: list[Index], column: Index) -> Coordinates:
-        return batch, column, row, m
+    def coordinates_of(self, b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+        rank = len(self.batch)
+        rest = [*index[rank:]]
+        row = 0 if self.vectors[0] else rest.pop(0)
+        return [*index[:rank]], row, [], 0 if self.vectors[1] else rest.pop()
 
-    def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
-        rest = [*index[len(batch) :]]
-        row = 0 if vectors[0] else rest.pop(0)
-        return [*index[: len(batch)]], row, [], 0 if vectors[1] else rest.pop()
-
-    shape = (*batch, *(() if vectors[0] else (m,)), *(() if vectors[1] else (n,)))
-    if n == 1 < m:  # the rows of lhs as columns, of which vectors can be made
+    def contraction(self, element: Attribute, constant: Buffer | None) -> Contraction:
+        """Return the products as a contraction; `constant` is the matrix on the right if it is
+        one."""
         return Contraction(
-            shape,
+            self.shape,
             element,
-            total,
-            batch,
+            self.total,
+            self.batch,
+            self.m,
+            (),
+            self.n,
+            (self.k,),
+            self.lhs,
+            self.rhs,
+            self.index_of,
+            self.coordinates_of,
+            weights=Weights.of(
+                constant,
+                False,
+                1,
+                self.n,
+                self.k,
+                lambda array: (array if self.transpose_b else array.T)[None],
+            ),
+            rhs_along_terms=self.transpose_b,
+        )
+
+    def with_rows_as_columns(self, element: Attribute) -> Contraction:
+        """Return the products of a matrix and one column with the rows of the matrix as columns of
+        the contraction, of which vectors can be made."""
+
+        def coordinates_of(b: KernelBuilder, index: Sequence[Index]) -> Coordinates:
+            batch, m, row, column = self.coordinates_of(b, index)
+            return batch, column, row, m
+
+        return Contraction(
+            self.shape,
+            element,
+            self.total,
+            self.batch,
             1,
             (),
-            m,
-            (k,),
-            lambda b, batch, m, k: read_rhs(b, batch, [k], [], m),
-            lambda b, batch, terms, row, column: read_lhs(b, batch, column, *terms),
-            lambda b, batch, m, row, column: [*batch, *kept([column, m])],
-            lambda b, index: swapped(*coordinates_of(b, index)),
-            rhs_along_terms=not transpose_a,
+            self.m,
+            (self.k,),
+            lambda b, batch, m, k: self.rhs(b, batch, [k], [], m),
+            lambda b, batch, terms, row, column: self.lhs(b, batch, column, *terms),
+            lambda b, batch, m, row, column: self.index_of(b, batch, column, row, m),
+            coordinates_of,
+            rhs_along_terms=not self.transpose_a,
         )
-    return Contraction(
-        shape,
-        element,
-        total,
-        batch,
-        m,
-        (),
-        n,
-        (k,),
-        read_lhs,
-        read_rhs,
-        lambda b, batch, m, row, column: [*batch, *kept([m, column])],
-        coordinates_of,
-        weights=Weights(
-            constant,
-            False,
-            1,
-            n,
-            k,
-            lambda array: (array if transpose_b else array.T)[None],
-            lambda _: 0,
-        )
-        if constant
-        else None,
-        rhs_along_terms=transpose_b,
-    )
 
 
 def dense(op: ops.DenseOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:

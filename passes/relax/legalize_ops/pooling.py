@@ -115,7 +115,8 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
 
 
 def is_whole(shape: Shape, out: Sequence[int], windows: Mapping[int, Window]) -> bool:
-    """Return whether a window contains all elements of the last axes, and there are no others."""
+    """Return whether the windows are on the last axes only, and a window covers each of them: the
+    result is one element for each index along the other axes."""
     axes = range(len(shape) - len(windows), len(shape))
     return {*windows} == {*axes} and all(
         out[axis] == 1 and (window.before, window.size, window.dilation) == (0, shape[axis], 1)
@@ -124,7 +125,7 @@ def is_whole(shape: Shape, out: Sequence[int], windows: Mapping[int, Window]) ->
 
 
 def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tensor:
-    """Combine all elements of the last axes, those of size 1 in `out`."""
+    """Combine all elements along the last axes: those whose extent in `out` is 1."""
     axes = len(out)
     while axes and out[axes - 1] == 1:
         axes -= 1

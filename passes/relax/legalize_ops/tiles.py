@@ -5,11 +5,11 @@ The kinds of the loops say how they are to run; passes on tir unroll and vectori
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
@@ -18,15 +18,12 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
 from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_of
-from .kernel_builder import Buffer, KernelBuilder
+from .kernel_builder import Buffer, KernelBuilder, Store
 from .scalars import convert
 
-__all__ = ["Finish", "below", "ceildiv", "padded", "part", "write_contraction"]
+__all__ = ["below", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
-
-Finish: TypeAlias = Callable[[Sequence[Index], SSAValue], None]
-"""A function that writes the use of the element at an index."""
 
 FEW_ROWS = 3
 """Up to this many rows of lhs, terms that are contiguous in both operands are summed up in lanes:
@@ -39,7 +36,7 @@ UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
 
 
-def write_contraction(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
+def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
@@ -87,7 +84,7 @@ class Block:
     """The constant operand, packed by the callers."""
 
 
-def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Finish) -> None:
+def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
     """Write loops over blocks of columns and of terms."""
     image_rows, inputs = prod(t.rows), t.terms[0]
     weights = None
@@ -156,16 +153,12 @@ def columns_of(b: KernelBuilder, block: Block, s: Schedule) -> Generator[list[In
     """Write a vectorized loop over the columns of a block."""
     count = b.mul(block.rows, block.columns)
     with (
-        b.loop(ceildiv(b, count, s.lanes)) as chunk,
+        b.loop(b.ceildiv(count, s.lanes)) as chunk,
         b.loop(s.lanes, VECTORIZED) as lane,
     ):
         column = b.add(b.mul(chunk, s.lanes), lane)
         with b.when(below(b, column, count, s.lanes)):
             yield [column]
-
-
-def ceildiv(b: KernelBuilder, extent: Index, by: int) -> Index:
-    return b.floordiv(b.add(extent, by - 1), by)
 
 
 def below(b: KernelBuilder, column: Index, count: Index, step: int) -> list[SSAValue]:
@@ -182,14 +175,14 @@ def write_tiles(
     s: Schedule,
     block: Block,
     terms: tuple[Index, Index],
-    result: Finish | SSAValue,
+    result: Store | SSAValue,
 ) -> None:
     """Write loops over the tiles of a block that sum up some terms, given by the first input and
     the number of inputs. The sums are added to a buffer, or finished."""
     if block.panel is not None:
         pack_columns(b, t, s, block, terms)
     count = b.mul(block.rows, block.columns)
-    loops = [ceildiv(b, count, s.tile), -(-t.m // s.rows_of_tile)]
+    loops = [b.ceildiv(count, s.tile), -(-t.m // s.rows_of_tile)]
     if not s.lhs_inside:
         loops.reverse()
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
@@ -205,82 +198,147 @@ def write_tile(
     terms: tuple[Index, Index],
     m_tile: Index,
     column_tile: Index,
-    result: Finish | SSAValue,
+    result: Store | SSAValue,
 ) -> None:
     """Write the loop over terms of a tile, its sums in registers."""
-    first_m, first = b.mul(m_tile, s.rows_of_tile), b.mul(column_tile, s.tile)
-    shape = (s.m, s.vectors, s.lanes)
-    kinds = [UNROLLED, UNROLLED, VECTORIZED]
-    sums = b.alloc(shape, t.total, "local")
-    count = b.mul(block.rows, block.columns)
-
-    def places(i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
-        """Return the row of lhs and the column in the tile of a sum."""
-        return in_order(s, (i, b.add(b.mul(v, s.lanes), lane)))
-
-    def at(i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
-        """Return the row of lhs and the column in the block of a sum."""
-        row, column = places(i, v, lane)
-        return b.add(first_m, row), b.add(first, column)
-
-    with b.nest(shape, kinds) as index:
+    tile = Tile.start(b, t, s, block, m_tile, column_tile)
+    with tile.sums_in_registers() as index:
         if callable(result):
             start = b.number(0, t.total)
         else:
-            start = b.load(result, in_order(s, at(*index)))
-        b.store(start, sums, index)
-
-    def add_product(i: Index, v: Index, lane: Index, k: Index, right: SSAValue) -> None:
-        if t.weights is not None and t.weights.is_lhs:
-            left = read_weights(b, t, block, m_tile, k, places(i, v, lane)[0])
-        else:
-            m = b.add(first_m, i)
-            # Rows beyond the last one repeat it: their sums are not used.
-            left = t.lhs(b, block.batch, m if t.m % s.m == 0 else b.min(m, t.m - 1), k)
-        total = t.multiply_add(b, b.load(sums, [i, v, lane]), left, right)
-        b.store(total, sums, [i, v, lane])
-
-    first_input, inputs = terms
-    taps = t.terms[1:]
+            start = b.load(result, in_order(s, tile.at(*index)))
+        b.store(start, tile.sums, index)
     if block.panel is not None:
-        with b.loop(b.mul(inputs, prod(taps))) as k, b.nest(shape, kinds) as (i, v, lane):
-            right = b.load(block.panel, [k, at(i, v, lane)[1]])
-            add_product(i, v, lane, b.add(b.mul(first_input, prod(taps)), k), right)
+        tile.add_packed_columns(block.panel, terms)
     elif t.weights is not None and not t.weights.is_lhs:
-        tile = b.add(b.floordiv(block.first_column, s.tile), column_tile)
-        with b.loop(inputs) as k, b.nest(shape, kinds) as (i, v, lane):
-            k = b.add(first_input, k)
-            place = places(i, v, lane)[1]
-            add_product(i, v, lane, k, read_weights(b, t, block, tile, k, place))
+        tile.add_packed_weights(terms)
     else:
-        with b.loop(inputs) as channel, b.loops(taps) as tap:
+        tile.add_columns(terms)
+    if callable(result):
+        tile.finish(result)
+        return
+    with tile.sums_in_registers() as index:
+        b.store(b.load(tile.sums, index), result, in_order(s, tile.at(*index)))
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The sums of some rows of lhs and some columns of a block."""
+
+    b: KernelBuilder
+    contraction: Contraction
+    schedule: Schedule
+    block: Block
+    m_tile: Index
+    """The number of the tile among those of rows of lhs."""
+    column_tile: Index
+    """The number of the tile among those of columns of the block."""
+    first_m: Index
+    first: Index
+    """The first column, counted from that of the block."""
+    sums: SSAValue
+    columns: Index
+    """The number of columns of the block."""
+
+    @staticmethod
+    def start(
+        b: KernelBuilder,
+        t: Contraction,
+        s: Schedule,
+        block: Block,
+        m_tile: Index,
+        column_tile: Index,
+    ) -> Tile:
+        """Return a tile, and allocate its sums."""
+        first_m, first = b.mul(m_tile, s.rows_of_tile), b.mul(column_tile, s.tile)
+        sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
+        count = b.mul(block.rows, block.columns)
+        return Tile(b, t, s, block, m_tile, column_tile, first_m, first, sums, count)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The extents of the sums: rows (or columns), vectors and lanes."""
+        return self.schedule.m, self.schedule.vectors, self.schedule.lanes
+
+    def sums_in_registers(self) -> AbstractContextManager[list[Index]]:
+        """Build the body of loops over the sums that leave them in registers."""
+        return self.b.nest(self.shape, (UNROLLED, UNROLLED, VECTORIZED))
+
+    def places(self, i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
+        """Return the row of lhs and the column in the tile of a sum."""
+        b, s = self.b, self.schedule
+        return in_order(s, (i, b.add(b.mul(v, s.lanes), lane)))
+
+    def at(self, i: Index, v: Index, lane: Index) -> tuple[Index, Index]:
+        """Return the row of lhs and the column in the block of a sum."""
+        row, column = self.places(i, v, lane)
+        return self.b.add(self.first_m, row), self.b.add(self.first, column)
+
+    def add_packed_columns(self, panel: SSAValue, terms: tuple[Index, Index]) -> None:
+        """Write a loop that adds the products of some terms; columns are in `panel`."""
+        b, taps = self.b, prod(self.contraction.terms[1:])
+        first_input, inputs = terms
+        with b.loop(b.mul(inputs, taps)) as k, self.sums_in_registers() as index:
+            right = b.load(panel, [k, self.at(*index)[1]])
+            self.add_product(index, b.add(b.mul(first_input, taps), k), right)
+
+    def add_packed_weights(self, terms: tuple[Index, Index]) -> None:
+        """Write a loop that adds the products of some terms; columns are a packed constant."""
+        b, block = self.b, self.block
+        first_input, inputs = terms
+        tile = b.add(b.floordiv(block.first_column, self.schedule.tile), self.column_tile)
+        with b.loop(inputs) as k, self.sums_in_registers() as index:
+            k = b.add(first_input, k)
+            place = self.places(*index)[1]
+            right = read_weights(b, self.contraction, block, tile, k, place)
+            self.add_product(index, k, right)
+
+    def add_columns(self, terms: tuple[Index, Index]) -> None:
+        """Write loops that add the products of some terms; columns are read where they are."""
+        b, t, block = self.b, self.contraction, self.block
+        first_input, inputs = terms
+        with b.loop(inputs) as channel, b.loops(t.terms[1:]) as tap:
             indices = [b.add(first_input, channel), *tap]
-            with b.nest(shape, kinds) as (i, v, lane):
-                column = at(i, v, lane)[1]
-                with b.when(below(b, column, count, s.tile)):
+            with self.sums_in_registers() as index:
+                column = self.at(*index)[1]
+                with b.when(below(b, column, self.columns, self.schedule.tile)):
                     row = b.unflat(block.first_row, t.rows) if t.rows else []
                     source = b.add(block.first_column, column)
                     right = t.rhs(b, block.batch, indices, row, source)
-                    add_product(i, v, lane, b.flat(indices, t.terms), right)
-    if not callable(result):
-        with b.nest(shape, kinds) as index:
-            b.store(b.load(sums, index), result, in_order(s, at(*index)))
-        return
-    # A copy: the loops below index sums by variables, which would keep them in memory.
-    copy = b.alloc(shape, t.total, "local")
-    with b.nest(shape, kinds) as index:
-        b.store(b.load(sums, index), copy, index)
-    # Columns innermost: they are next to each other in the result.
-    order = (1, 2, 0) if s.by_rows else (0, 1, 2)
-    inner = [ForKind.SERIAL, ForKind.SERIAL, VECTORIZED]
-    with b.nest([shape[axis] for axis in order], inner) as variables:
-        index = [variables[order.index(axis)] for axis in range(3)]
-        m, column = at(*index)
-        with (
-            b.when([] if t.m % s.rows_of_tile == 0 else [b.less(m, t.m)]),
-            b.when(below(b, column, count, s.tile)),
-        ):
-            finish_column(b, t, block, m, column, b.load(copy, index), result)
+                    self.add_product(index, b.flat(indices, t.terms), right)
+
+    def add_product(self, index: Sequence[Index], k: Index, right: SSAValue) -> None:
+        """Add the product of an element of lhs at term `k` and an element of rhs to a sum."""
+        b, t, block = self.b, self.contraction, self.block
+        i, v, lane = index
+        if t.weights is not None and t.weights.is_lhs:
+            left = read_weights(b, t, block, self.m_tile, k, self.places(i, v, lane)[0])
+        else:
+            m = b.add(self.first_m, i)
+            # Rows beyond the last one repeat it: their sums are not used.
+            left = t.lhs(b, block.batch, m if t.m % self.schedule.m == 0 else b.min(m, t.m - 1), k)
+        total = t.multiply_add(b, b.load(self.sums, index), left, right)
+        b.store(total, self.sums, index)
+
+    def finish(self, finish: Store) -> None:
+        """Write loops that call `finish` for the sums inside of the matrix and the block."""
+        b, t, s = self.b, self.contraction, self.schedule
+        # A copy: the loops below index sums by variables, which would keep them in memory.
+        copy = b.alloc(self.shape, t.total, "local")
+        with self.sums_in_registers() as index:
+            b.store(b.load(self.sums, index), copy, index)
+        # Columns innermost: they are next to each other in the result.
+        order = (1, 2, 0) if s.by_rows else (0, 1, 2)
+        kinds = (ForKind.SERIAL, ForKind.SERIAL, VECTORIZED)
+        with b.nest([self.shape[axis] for axis in order], kinds) as variables:
+            i, v, lane = (variables[order.index(axis)] for axis in range(3))
+            m, column = self.at(i, v, lane)
+            with (
+                b.when([] if t.m % s.rows_of_tile == 0 else [b.less(m, t.m)]),
+                b.when(below(b, column, self.columns, s.tile)),
+            ):
+                total = b.load(copy, [i, v, lane])
+                finish_column(b, t, self.block, m, column, total, finish)
 
 
 def read_weights(
@@ -299,7 +357,7 @@ def finish_column(
     m: Index,
     column: Index,
     total: SSAValue,
-    finish: Finish,
+    finish: Store,
 ) -> None:
     """Write the use of the element at a row of lhs and a column of a block."""
     if t.merged:
@@ -314,39 +372,26 @@ def finish_column(
 def pack_columns(
     b: KernelBuilder, t: Contraction, s: Schedule, block: Block, terms: tuple[Index, Index]
 ) -> None:
-    """Write loops that copy the columns of a block into its panel, row after row.
-
-    The vectors at the end of a row overlap, so that none needs a mask; a row that is shorter than a
-    vector has shorter vectors.
-    """
+    """Write loops that copy the columns of a block into its panel, row after row."""
     assert block.panel is not None
     count = s.rows * s.columns
     first_input, inputs = terms
     taps = t.terms[1:]
-    shortest = s.columns if t.columns % s.columns == 0 else t.columns % s.columns
-    lanes = min(s.lanes, 1 << shortest.bit_length() - 1)
+    widths = (s.columns, t.columns % s.columns or s.columns)
     with b.loop(inputs) as channel, b.loops(taps) as tap:
         k = b.flat([channel, *tap], [1, *taps])
         if count % s.tile:  # the lanes of the last tile beyond the block
-            with (
-                b.loop((padded(count, s.tile) - count // s.lanes * s.lanes) // s.lanes) as v,
-                b.loop(s.lanes, VECTORIZED) as lane,
-            ):
-                place = b.add(count // s.lanes * s.lanes, b.add(b.mul(v, s.lanes), lane))
-                b.store(b.number(0, t.total), block.panel, [k, place])
-        with b.loop(block.rows) as r, b.loop(ceildiv(b, block.columns, lanes)) as chunk:
-            start = b.mul(chunk, lanes)
-            if shortest % lanes or s.columns % lanes:
-                start = b.min(start, b.sub(block.columns, lanes))
-            with b.loop(lanes, VECTORIZED) as lane:
-                column = b.add(start, lane)
-                row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
-                source = b.add(block.first_column, column)
-                value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
-                b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
+            whole = count // s.lanes * s.lanes
+            with b.covering(padded(count, s.tile) - whole, s.lanes) as place:
+                b.store(b.number(0, t.total), block.panel, [k, b.add(whole, place)])
+        with b.loop(block.rows) as r, b.covering(block.columns, s.lanes, widths) as column:
+            row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
+            source = b.add(block.first_column, column)
+            value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
+            b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
 
 
-def write_dot_products(b: KernelBuilder, t: Contraction, finish: Finish) -> None:
+def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops for terms that are contiguous in both operands: each lane sums up every
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms

@@ -22,10 +22,10 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction, Weights
 from .cost_model import LINE
-from .kernel_builder import KernelBuilder, Tensor
+from .kernel_builder import KernelBuilder, Store, Tensor
 from .phases import split_phases
-from .tiles import Finish, below, ceildiv, padded, part, write_contraction
-from .winograd_plan import Convolution, Plan, best_plan, lanes_of
+from .tiles import below, padded, part, write_contraction
+from .winograd_plan import Convolution, Plan, best_plan
 from .winograd_transforms import Tile, transform, transform_of_data, transform_of_sums, weights_of
 
 __all__ = ["TiledData", "WinogradConvolution", "plan_of", "split_tiles", "write_winograd"]
@@ -92,7 +92,7 @@ class WinogradConvolution(Contraction):
     data: TiledData
 
 
-def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Finish) -> None:
+def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     plan, (channels, *_) = t.data.plan, t.terms
     weights = transformed_weights(t)
@@ -202,7 +202,7 @@ def transform_data(b: KernelBuilder, t: WinogradConvolution, block: Block, data:
 
 
 def transform_sums(
-    b: KernelBuilder, t: WinogradConvolution, block: Block, sums: Matrices, finish: Finish
+    b: KernelBuilder, t: WinogradConvolution, block: Block, sums: Matrices, finish: Store
 ) -> None:
     """Write loops that transform the sums of a block back, and finish its outputs row by row."""
     plan = t.data.plan
@@ -229,7 +229,7 @@ def finish_rows(
     block: Block,
     channel: Index,
     lines: SSAValue,
-    finish: Finish,
+    finish: Store,
 ) -> None:
     """Write loops that finish the outputs of a block that are in the image, by rows."""
     plan = t.data.plan
@@ -239,7 +239,7 @@ def finish_rows(
     columns = part(b, first_column, plan.columns * m, width)
     with (
         b.loop(rows) as row,
-        b.loop(ceildiv(b, columns, b.lanes)) as chunk,
+        b.loop(b.ceildiv(columns, b.lanes)) as chunk,
         b.loop(b.lanes, ForKind.VECTORIZED) as lane,
     ):
         column = b.add(b.mul(chunk, b.lanes), lane)
@@ -254,11 +254,5 @@ def finish_rows(
 def vectors_of_tiles(b: KernelBuilder, plan: Plan) -> Generator[tuple[Index, Index, Index]]:
     """Write vectorized loops over the tiles of a block; yield the row, the column and the number of
     a tile. The vectors at the end of a row overlap, so that none needs a mask."""
-    lanes = lanes_of(plan, b.lanes)
-    with b.loop(plan.rows) as row, b.loop(-(-plan.columns // lanes)) as chunk:
-        start = b.mul(chunk, lanes)
-        if plan.columns % lanes:
-            start = b.min(start, plan.columns - lanes)
-        with b.loop(lanes, ForKind.VECTORIZED) as lane:
-            column = b.add(start, lane)
-            yield row, column, b.add(b.mul(row, plan.columns), column)
+    with b.loop(plan.rows) as row, b.covering(plan.columns, b.lanes) as column:
+        yield row, column, b.add(b.mul(row, plan.columns), column)

@@ -65,6 +65,22 @@ class Needs(ModulePass):
 
 
 @dataclass(frozen=True)
+class Even(ModulePass):
+    """A pass that checks its option."""
+
+    name = "toy-even"
+
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        if self.size % 2:
+            raise ValueError(f"size is {self.size}: expected an even number")
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        pass
+
+
+@dataclass(frozen=True)
 class Settings:
     """Options that belong to no pass."""
 
@@ -90,7 +106,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offer, "passes", dict(offer.passes))
     monkeypatch.setattr(offer, "names", dict(offer.names))
     monkeypatch.setattr("passline.passmanager.config._registered", {})
-    for cls in (Append, Foreign, Needs, UnrollLoop):
+    for cls in (Append, Even, Foreign, Needs, UnrollLoop):
         register_pass(cls)
 
 
@@ -157,6 +173,12 @@ def test_passes_inside_composites_are_filled() -> None:
     ctx = PassContext(config=config, renderer=lambda diagnostics: None)
     with ctx:
         assert tags(pipeline(module())) == ["y", "own", "1 True"]
+
+
+def test_value_that_the_pass_refuses_is_an_error() -> None:
+    message = "config option 'toy-even': size is 3: expected an even number"
+    with pytest.raises(ConfigError, match=message), PassContext(config={"toy-even.size": 3}):
+        Even()(module())
 
 
 def test_required_passes_are_filled() -> None:

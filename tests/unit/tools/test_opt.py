@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> str:
 
 
 def failing(status: int, *args: str, stdin: str = "") -> str:
-    """What a run that ends with `status` says on stderr; never a traceback, and no result."""
+    """Return the stderr of a run, which must end with `status`, no result and no traceback."""
     result = passline_opt(*args, stdin=stdin)
     assert result.status == status, result
     assert "Traceback" not in result.stderr and result.stdout == ""
@@ -520,6 +520,29 @@ def test_numpy_is_not_imported_where_nothing_is_computed() -> None:
         [sys.executable, "-c", code], input=MODULE, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+RARE = ["asyncio", "difflib", "hashlib", "logging", "numpy", "rich", "shtab", "tomllib"]
+
+
+def test_what_is_rarely_needed_is_not_imported() -> None:
+    code = (
+        "import sys; from passline.tools.opt import PasslineOptMain;"
+        "PasslineOptMain(args=['-p', 'canonicalize,cse']).run();"
+        f"sys.exit(str([m for m in {RARE} if m in sys.modules]))"
+    )
+    text = "func.func @f(%x: i32) -> i32 { %y = arith.addi %x, %x : i32 func.return %y : i32 }"
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True)
+    assert done.stderr == "[]\n"
+
+
+def test_the_collector_does_not_visit_what_was_imported() -> None:
+    code = (
+        "import atexit, gc; from passline.tools.opt import main;"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 10_000)); main(['--version'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["True"]
 
 
 def test_closed_stdout_is_an_error() -> None:

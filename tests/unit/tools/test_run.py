@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from support.inprocess import Result, capture
 from support.machine import needs_native
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 
+from passline.dialects.target import host
 from passline.interpreters.signature import argument_names, entry_function
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
@@ -44,7 +46,7 @@ def run(*args: str) -> Result:
 
 
 def failing(*args: str) -> str:
-    """What a run says on stderr that fails for the user's mistake."""
+    """Return the stderr of a run, which must end with status 1 and no traceback."""
     result = run(*args)
     assert result.status == 1 and "Traceback" not in result.stderr, result
     return result.stderr
@@ -315,6 +317,15 @@ def test_tools_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (
         "there is no executable 'nowhere': install MLIR's tools (Debian: mlir-22-tools)" in message
     )
+
+
+def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
+    host.cache_clear()
+    for module in ("llvmlite", "llvmlite.binding"):
+        monkeypatch.setitem(sys.modules, module, None)
+    result = run(file, "--engine=native")
+    assert result.status == 2
+    assert "error: llvmlite is not installed: `pip install llvmlite`, or " in result.stderr
 
 
 def test_engines_have_names(file: str):

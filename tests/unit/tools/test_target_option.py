@@ -55,6 +55,21 @@ def test_a_mistake_is_named(given: str, message: str) -> None:
     assert message in result.stderr
 
 
+@pytest.mark.parametrize("pass_", ["legalize-ops", "tir-bind-target"])
+def test_a_mistake_in_an_option_of_a_pass_is_named(pass_: str) -> None:
+    result = passline_opt("-p", f"{pass_}{{target=x86-64-v7}}", stdin=MODULE)
+    assert result.status == 2
+    assert f"'{pass_}': there is no target 'x86-64-v7'; did you mean 'x86-64-v" in result.stderr
+
+
+@pytest.mark.parametrize("pass_", ["legalize-ops", "tir-bind-target"])
+def test_a_mistake_in_a_config_option_is_named(pass_: str) -> None:
+    result = passline_opt("-p", pass_, "--config", f"{pass_}.target=x86-64-v7", stdin=MODULE)
+    assert result.status == 1
+    assert f"error: config option '{pass_}': there is no target 'x86-64-v7'" in result.stderr
+    assert "bug" not in result.stderr
+
+
 def test_remarks_say_what_was_chosen() -> None:
     module = """func.func @f(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {
       %0 = relax.matmul %x, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>

@@ -1,4 +1,5 @@
-"""What is said of models that cannot be imported: all of it, each node by its name."""
+"""Error messages about models that cannot be imported: all errors at once, with the names of
+nodes."""
 
 from __future__ import annotations
 

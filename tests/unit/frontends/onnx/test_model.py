@@ -1,4 +1,4 @@
-"""Where models come from: files, bytes, external data."""
+"""Sources of ONNX models: files, bytes and external data."""
 
 from __future__ import annotations
 

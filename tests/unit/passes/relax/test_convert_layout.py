@@ -126,21 +126,21 @@ class SameOp(TensorOp):
 
 @irdl_op_definition
 class PlainOp(SameOp):
-    """It has no rule."""
+    """An operation without a layout rule."""
 
     name = "test.plain"
 
 
 @irdl_op_definition
 class RowsOp(AlongAxes, SameOp):
-    """It takes whatever layout there is."""
+    """An operation that accepts any layout of its operand."""
 
     name = "test.rows"
 
 
 @irdl_op_definition
 class RefusesOp(LayoutRule, SameOp):
-    """It is asked, and says no."""
+    """An operation whose layout rule refuses each conversion."""
 
     name = "test.refuses"
 
@@ -152,7 +152,7 @@ class RefusesOp(LayoutRule, SameOp):
 @pytest.mark.parametrize(
     ("name", "transforms"), [("test.plain", 5), ("test.rows", 3), ("test.refuses", 5)]
 )
-def test_a_rule_is_asked_and_what_has_none_gets_what_it_had(name: str, transforms: int):
+def test_only_a_rule_that_accepts_changes_a_layout(name: str, transforms: int):
     module = parse(CHAIN.replace("relax.nn.relu", name))
     module = ConvertLayout.of({"relax.nn.conv2d": ["NHWC"]})(module)
     assert ops(module).count("relax.layout_transform") == transforms

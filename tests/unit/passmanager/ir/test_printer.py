@@ -108,7 +108,8 @@ def test_a_function_that_returns_a_function_is_read_again() -> None:
 
 
 def test_xdsl_still_loses_these() -> None:
-    """Once this fails, xDSL is fixed, and ExactPrinter is no longer needed."""
+    """Check that xDSL's printer and parser lose these constants and types. If the test fails, they
+    are fixed in xDSL, and ExactPrinter can be removed."""
     assert "-> (i1) -> i1" in str(parse_module(make_ir_context(), RETURNS_FUNCTION, "x"))
     assert str(dense(0.0, -0.0)) == "dense<0.000000e+00> : tensor<2xf32>"
     value = Parser(make_ir_context(), "dense<0x7F800000> : tensor<1xf32>").parse_attribute()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.machine import needs_native
 from support.networks import Network, random_network
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.dialects.target import NAMED, Target, host
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR, OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
 from passline.passmanager.instrument import PassInstrument
@@ -18,7 +20,7 @@ from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.printer import module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
-from passline.tools.native import compile_module
+from passline.tools.native import compile_module, function
 from passline.tools.native.lowering import complete_lowering
 
 PASSES = (*OPTIMIZE, *LOWER_TO_TIR, *LOWER_TO_MLIR)
@@ -134,3 +136,26 @@ def test_a_pass_that_is_disabled_is_missed():
     ):
         compile_module(module)
     np.testing.assert_array_equal(compile_module(module)(np.ones(2, np.float32))[0], np.ones(2))
+
+
+@pytest.fixture
+def without_llvmlite(monkeypatch: pytest.MonkeyPatch):
+    host.cache_clear()
+    for module in ("llvmlite", "llvmlite.binding"):
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+@pytest.mark.usefixtures("without_llvmlite")
+def test_a_lowering_for_this_machine_needs_llvmlite():
+    with pytest.raises(PasslineError, match="llvmlite is not installed: `pip install llvmlite`"):
+        complete_lowering("main")
+    complete_lowering("main", NAMED["x86-64-v3"])
+
+
+@pytest.mark.usefixtures("without_llvmlite")
+@pytest.mark.parametrize("target", [None, NAMED["x86-64-v3"]])
+def test_compilation_needs_llvmlite(target: Target | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(function, "find_tools", lambda: None)
+    module = parse("tir.prim_func @main(%x: memref<2xf32>) { }")
+    with pytest.raises(PasslineError, match="llvmlite is not installed: `pip install llvmlite`"):
+        compile_module(module, target=target)
