@@ -69,7 +69,7 @@ class PassContext:
         self.rollback = rollback
         self.renderer = renderer
         self.remark_filter = RemarkFilter(remark_filter)
-        self.names_checked = False
+        self.names_checked = not (self.required_pass or self.disabled_pass)
         self._required = frozenset(map(name_key, self.required_pass))
         self._disabled = frozenset(map(name_key, self.disabled_pass))
 
