@@ -222,8 +222,9 @@ class FunctionPass(Pass, Generic[AnchorT]):
     def _check_symbols(self, before: list[str], after: list[str]) -> None:
         if before == after:
             return
-        added = [f"added @{name}" for name in after if name not in before]
-        deleted = [f"deleted @{name}" for name in before if name not in after]
+        old, new = set(before), set(after)
+        added = [f"added @{name}" for name in after if name not in old]
+        deleted = [f"deleted @{name}" for name in before if name not in new]
         self._break_contract(", ".join(added + deleted) or "changed the order of the functions")
 
     def _break_contract(self, violation: str) -> None:
