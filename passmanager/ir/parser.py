@@ -36,6 +36,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from .collector import paused_collector
 from .creation import append_op
 from .lexer import Lexer, LocatedToken, end_of_space
 from .line_shapes import LineShape, learn, shape_key, split_names
@@ -57,7 +58,8 @@ def parse_module(
     `line_offset` is the number of lines of the file `name` before `text`.
     """
     try:
-        return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+        with paused_collector():
+            return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
     except ParseError as error:
         error.span = replace(error.span, line_offset=line_offset)
         if isinstance(error, MultipleSpansParseError):

@@ -59,7 +59,7 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
     for block in changes.blocks:
         _verify_parents(block)
     verifier = _Verifier()
-    depths = _depths(_affected(module, changes))
+    depths = _depths(module, _affected(module, changes))
     for op in sorted(depths, key=depths.__getitem__, reverse=True):
         verifier.verify_op(op)
     for scope in verify_scope(module):
@@ -80,7 +80,7 @@ def _affected(module: ModuleOp, changes: Changes) -> Iterator[Operation]:
         # The op decides which terminators its regions may have.
         yield from (block.last_op for block in _blocks(op) if block.last_op is not None)
     for value in (*changes.retyped, *changes.blocks):
-        yield from (use.operation for use in value.uses if module.is_ancestor(use.operation))
+        yield from (use.operation for use in value.uses)
     yield from (op for block in changes.blocks if (op := block.parent_op()) is not None)
     for block in changes.blocks:
         if block.last_op is not None:
@@ -98,17 +98,23 @@ def _having(trait: type[OpTrait], ops: Iterable[Operation]) -> Iterator[Operatio
     return (op for op in ops if has_trait[type(op)])
 
 
-def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
-    """Return the nesting depth of each of `ops` and of all ops around them."""
-    depths: dict[Operation, int] = {}
+def _depths(module: ModuleOp, ops: Iterable[Operation]) -> dict[Operation, int]:
+    """Return the nesting depth of each of `ops` and of all ops around them, without ops that are
+    not attached to the IR of `module`, as the users of a value may be.
+    """
+    around: list[Operation] = [module]
+    while (holder := around[-1].parent_op()) is not None:
+        around.append(holder)
+    depths = {op: depth for depth, op in enumerate(reversed(around))}
     for op in ops:
         path: list[Operation] = []
-        holder: Operation | None = op
+        holder = op
         while holder is not None and holder not in depths:
             path.append(holder)
             holder = holder.parent_op()
-        outer = -1 if holder is None else depths[holder]
-        depths.update({inner: outer + n for n, inner in enumerate(reversed(path), 1)})
+        if holder is not None:
+            outer = depths[holder]
+            depths.update({inner: outer + n for n, inner in enumerate(reversed(path), 1)})
     return depths
 
 
