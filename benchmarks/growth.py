@@ -36,6 +36,8 @@ __all__ = ["Growth", "cases", "exponent", "growths"]
 OURS, PEER = 0, 1
 PEER_AT_MOST = 100_000
 ONE_ROUND_FROM = 100_000
+MEMORY_FROM = 10_000
+"""The memory of smaller inputs is within the granularity of the allocator."""
 SMALL = 26
 
 
@@ -148,11 +150,11 @@ def growths(rows: Sequence[Row]) -> list[Growth]:
     found: list[Growth] = []
     for (what, on), mine in tasks.items():
         times = [(row.ops, row.seconds or 0) for row in mine]
-        memory = [(row.ops, row.memory) for row in mine]
+        memory = [(row.ops, row.memory) for row in mine if row.ops >= MEMORY_FROM]
         found.append(Growth(what, on, "Passline", exponent(times), exponent(memory)))
         if theirs := [row for row in mine if row.theirs]:
             times = [(row.ops, row.peer_seconds or 0) for row in theirs]
-            memory = [(row.ops, row.peer_memory) for row in theirs]
+            memory = [(row.ops, row.peer_memory) for row in theirs if row.ops >= MEMORY_FROM]
             found.append(Growth(what, on, theirs[0].peer, exponent(times), exponent(memory)))
     return found
 

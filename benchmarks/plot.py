@@ -17,7 +17,7 @@ from rows import Row
 __all__ = ["draw", "panels"]
 
 # Colours that are readable on white and on a dark page; the background is transparent.
-TEXT, GRID, OURS, PEER = "#7d8590", "#7d859040", "#2f81f7", "#9a6a1f"
+TEXT, GRID, OURS, PEER = "#7d8590", "#7d859040", "#2f81f7", "#a8731f"
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "passline",
@@ -50,7 +50,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     if not found:
         return
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(2.4 * len(found) + 0.8, 3.4), layout="constrained")
+        figure = Figure(figsize=(2.4 * len(found) + 0.8, 3.4))
+        figure.set_layout_engine("constrained", wspace=0.05)
         axes = figure.subplots(1, len(found), sharex=True, sharey=True, squeeze=False)[0]
         for panel, (task, points) in zip(axes, found.items()):
             _panel(panel, task, points)
@@ -62,7 +63,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
 
 def _panel(axes: Axes, task: str, rows: Sequence[Row]) -> None:
-    """Draw the lines of a task, each with its label at its end."""
+    """Draw the lines of a task, each with its label."""
     axes.set(xscale="log", yscale="log")
     axes.set_title(f"{task}: {rows[0].on}", fontsize=11, color=TEXT)
     axes.grid(True, which="major")
@@ -73,14 +74,14 @@ def _panel(axes: Axes, task: str, rows: Sequence[Row]) -> None:
     for label, color, points in lines:
         xs, ys = zip(*points)
         axes.plot(xs, ys, color=color, marker="o", markersize=4, linewidth=1.8)
-        # The peer's line, which is above ours, has its label above, and ours below.
+        # The peer's line is the upper one: its label is above the line, and ours below.
         ours = color == OURS
         axes.annotate(
             label,
-            (xs[-1], ys[-1]),
-            xytext=(0, -8 if ours else 6),
+            points[-2] if ours and len(points) > 1 else points[-1],
+            xytext=(5, -5) if ours else (0, 7),
             textcoords="offset points",
-            ha="right",
+            ha="left" if ours else "right",
             va="top" if ours else "bottom",
             color=color,
         )

@@ -13,6 +13,7 @@ import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def cells(row: Row) -> tuple[str, ...]:
         duration(row.peer_seconds),
         "" if row.ratio is None else decimal(row.ratio),
         "" if spread is None else f"{decimal(spread[0])}..{decimal(spread[1])}",
-        f"{1e6 * row.seconds / row.ops:#.3g}" if row.ops >= LEAST_OPS and row.seconds else "",
+        digits(1e6 * row.seconds / row.ops) if row.ops >= LEAST_OPS and row.seconds else "",
         f"{row.memory / row.ops:,.0f}" if row.ops and row.memory else "",
         f"{row.peer_memory / row.ops:,.0f}" if row.ops and row.peer_memory else "",
         row.note,
@@ -102,8 +103,12 @@ def duration(seconds: float | None) -> str:
     """Return a time with three digits and its unit."""
     if seconds is None:
         return ""
-    value, unit = (seconds, "s") if seconds >= 1 else (1e3 * seconds, "ms")
-    return f"{value:#.3g}".rstrip(".") + f" {unit}"
+    return f"{digits(seconds)} s" if seconds >= 1 else f"{digits(1e3 * seconds)} ms"
+
+
+def digits(value: float) -> str:
+    """Return a number with three digits, or all of its integral part."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
 
 
 # The console
@@ -212,6 +217,7 @@ def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))
 
 
+@cache
 def environment() -> Environment:
     """Return what the figures depend on: processor, Python, and the versions of all sides."""
     found = {

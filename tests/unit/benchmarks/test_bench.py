@@ -129,8 +129,8 @@ def test_exponents_are_those_of_powers() -> None:
 
 
 def test_the_growth_of_both_sides() -> None:
-    rows = [row("growth: read", ops=n, seconds=n) for n in (10, 100)]
-    rows.append(row("growth: read", ops=1000, seconds=1000, peer=""))
+    rows = [row("growth: read", ops=n, seconds=n) for n in (10_000, 100_000)]
+    rows.append(row("growth: read", ops=10**6, seconds=10**6, peer=""))
     ours, theirs = growths([row("read"), *rows])
     assert (ours.side, theirs.side) == ("Passline", "xDSL")
     assert ours.time == pytest.approx(1) and ours.memory == pytest.approx(1)
