@@ -156,7 +156,7 @@ def growths(rows: Sequence[Row]) -> list[Growth]:
             times = [(row.ops, row.peer_seconds or 0) for row in theirs]
             memory = [(row.ops, row.peer_memory) for row in theirs if row.ops >= MEMORY_FROM]
             found.append(Growth(what, on, theirs[0].peer, exponent(times), exponent(memory)))
-    return found
+    return [growth for growth in found if growth.time is not None]
 
 
 if __name__ == "__main__":

@@ -174,12 +174,8 @@ def saved(data: Path, here: Environment | None = None) -> list[Row]:
 
 
 def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
-    """Return the old rows, those measured again replaced, and the new ones; none without a figure
-    replaces one with a figure."""
-    found = {row.key: row for row in old}
-    for row in new:
-        if row.ours or (not row.failed and row.key not in found):
-            found[row.key] = row
+    """Return the old rows, those measured again replaced, and the new ones that have a figure."""
+    found = {row.key: row for row in (*old, *new) if row.ours}
     return sorted(found.values(), key=_order)
 
 

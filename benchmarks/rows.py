@@ -101,7 +101,8 @@ class Case:
 class Row:
     """A measured comparison: a time in seconds for each round, and peaks above the base in bytes.
 
-    `note` says why there is no figure, if there is none; `failed` that this is an error.
+    `size` is the number of operations asked for, `ops` that of the input. `note` says why there is
+    no figure, if there is none; `failed` that this is an error.
     """
 
     what: str
@@ -114,10 +115,11 @@ class Row:
     peer_memory: int = 0
     note: str = ""
     failed: bool = False
+    size: int = 0
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        return self.what, self.on, self.ops, self.peer
+        return self.what, self.on, self.size, self.peer
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -173,7 +175,7 @@ def measure(case: Case, seconds: float = 1.0) -> Row:
     Objects that are alive before are frozen, so that the garbage collector sees those of the runs
     alone. Errors of either side are told in the row: the other rows are measured all the same.
     """
-    row = Row(case.what, case.on, case.ops, case.peer)
+    row = Row(case.what, case.on, case.ops, case.peer, size=case.ops)
     try:
         pair = case.prepare()
         gc.collect()

@@ -30,7 +30,7 @@ from tool import find_tool, process
 
 def row(what: str, on: str = "x", ops: int = 1000, seconds: float = 1.0, peer: str = "xDSL") -> Row:
     times = (seconds,) * 3
-    return Row(what, on, ops, peer, times, (2.0,) * 3 if peer else (), memory=ops * 100)
+    return Row(what, on, ops, peer, times, (2.0,) * 3 if peer else (), memory=ops * 100, size=ops)
 
 
 # Selection
@@ -130,6 +130,7 @@ def test_exponents_are_those_of_powers() -> None:
 
 def test_the_growth_of_both_sides() -> None:
     rows = [row("growth: read", ops=n, seconds=n) for n in (10_000, 100_000)]
+    assert growths([row("growth: copy")]) == []
     rows.append(row("growth: read", ops=10**6, seconds=10**6, peer=""))
     ours, theirs = growths([row("read"), *rows])
     assert (ours.side, theirs.side) == ("Passline", "xDSL")
