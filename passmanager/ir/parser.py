@@ -1,50 +1,51 @@
-# pyright: reportPrivateUsage=false
-"""A parser of IR that adds to xDSL's: source locations of ops, and positions in error messages.
+# pyright: reportPrivateUsage=false, reportIncompatibleVariableOverride=false
+"""A parser that does not parse again what it has parsed before: lines of IR that differ in the
+names of values alone, and the texts of types and attributes.
 
-It uses the protected members that xDSL's parser offers to subclasses: the tokens, and the methods
-that are called at the start of an op's name, a block argument, an operand, a type or a resource.
+Anything out of the ordinary is left to the parser below it, which gives every error its text and
+place.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from itertools import islice
+from typing import TypeAlias, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     AnyFloat,
     ComplexType,
-    DenseIntOrFPElementsAttr,
-    DenseResourceAttr,
-    FileLineColLoc,
+    FunctionType,
     IndexType,
-    IntAttr,
     IntegerType,
     ModuleOp,
-    StringAttr,
+    RankedStructure,
 )
-from xdsl.ir import (
-    AttributeInvT,
-    BlockArgument,
-    Data,
-    Operation,
-    ParametrizedAttribute,
-    SSAValue,
-)
-from xdsl.irdl import IRDLOperation
-from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, UnresolvedOperand
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
+from xdsl.parser import AttrParser, ParserState
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Position, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import (
+    KIND_BY_PUNCTUATION_SPELLING,
+    MLIRToken,
+    MLIRTokenKind,
+    PunctuationSpelling,
+)
 
-from ..info import did_you_mean
-from .resources import ELIDED, dense_of, wants_dense
+from .creation import append_op
+from .lexer import Lexer, LocatedToken, end_of_space
+from .line_shapes import LineShape, learn, shape_key, split_names
+from .locating_parser import LocatingParser
+from .number_lists import read_number_list
 
-__all__ = ["LocatingParser", "parse_module"]
+__all__ = ["MemoizingParser", "parse_module"]
+
+T = TypeVar("T")
+_DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]
 
 
 def parse_module(
@@ -56,7 +57,7 @@ def parse_module(
     `line_offset` is the number of lines of the file `name` before `text`.
     """
     try:
-        return LocatingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+        return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
     except ParseError as error:
         error.span = replace(error.span, line_offset=line_offset)
         if isinstance(error, MultipleSpansParseError):
@@ -64,226 +65,252 @@ def parse_module(
         raise
 
 
-class LocatingParser(Parser):
-    """A parser that gives ops and block arguments their source locations, as mlir-opt does.
-
-    The location of an op is that of its name. A `loc(...)` in the text takes precedence.
-    """
+class MemoizingParser(LocatingParser):
+    """A parser with the results and the errors of LocatingParser, that remembers what it parsed."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
-        self._lines = _Lines(text, name, line_offset)
-        self._names: list[int] = []  # the starts of the names of the ops being parsed, outer first
-        self._first_uses: dict[SSAValue, Span] = {}  # of values that are not defined yet
-        self._handles: dict[tuple[str, str], str] = {}  # of resources: (dialect, name in the file)
-        self._references: dict[str, Span] = {}  # the first reference to each handle
-        self._waiting: list[tuple[IRDLOperation, str]] = []  # properties that need a resource
-        super().__init__(ctx, text, name)
+        self._values = _ScopedValues()
+        super().__init__(ctx, text, name, line_offset)
+        self._parser_state = ParserState(Lexer(self.lexer.input))
+        self.lines_by_shape = 0
+        """The number of lines that were read by their shape."""
+        self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
+        self._types: dict[str, TypeAttribute | None] = {}
+        self._function_types: dict[str, FunctionType | None] = {}
+        self._dense_types: dict[str, _DenseType] = {}
+        self._dictionaries: dict[str, dict[str, Attribute]] = {}
 
-    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """Return the module of the whole input, which may be empty; an error for a value without
-        definition.
+    # Lines
+
+    def _parse_block_body(self, block: Block) -> None:
+        shapes = self._shapes[tuple(self._parser_state.dialect_stack)]
+        while True:
+            self._read_known_lines(block, shapes)
+            start = self.pos
+            if (op := self.parse_optional_operation()) is None:
+                return
+            block.add_op(op)
+            self._learn(op, start, shapes)
+
+    def _read_known_lines(self, block: Block, shapes: dict[str, LineShape]) -> None:
+        """Append the ops of the next lines to a block, up to the first without a known shape."""
+        text = self.lexer.input.content
+        start = position = self.pos
+        while (end := text.find("\n", position)) >= 0:
+            parts = split_names(text[position:end])
+            if (shape := shapes.get(shape_key(parts))) is None:
+                break
+            next_line = end_of_space(text, end)
+            if follower(text, next_line) not in shape.followers:
+                break
+            names = parts[1::2]
+            if (op := self._op_of(shape, names, position)) is None:
+                break
+            append_op(block, op)
+            position = next_line
+            self.lines_by_shape += 1
+        if position != start:
+            self._resume_from(position)
+
+    def _op_of(self, shape: LineShape, names: list[str], position: Position) -> Operation | None:
+        """Create the op of a line of a known shape, and define its results; None if a name is not
+        that of a single value in scope, or is defined already.
         """
-        ops = self._parse_top_level()
-        self._check_defined()
-        self._set_elements()
-        if len(ops) == 1 and isinstance(module := ops[0], ModuleOp):
-            return module
-        if not allow_implicit_module:
-            self.raise_error("builtin.module operation expected", 0)
-        module = ModuleOp(ops)
-        module.location = self._lines.start_of_file
-        return module
-
-    def _parse_top_level(self) -> list[Operation]:
-        ops: list[Operation] = []
-        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
-            if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
-                self._parse_alias_def()
-            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
-                self._parse_file_metadata_dictionary()
-            elif (op := self.parse_optional_operation()) is not None:
-                ops.append(op)
-            else:
-                self.raise_error("Could not parse entire input!")
-        return ops
-
-    def _check_defined(self) -> None:
-        undefined = [
-            self._first_uses[value]
-            for values in self.forward_ssa_references.values()
-            for value in values.values()
-        ]
-        if undefined:
-            span = min(undefined, key=lambda span: span.start)
-            self.raise_error(f"use of undeclared SSA value name {span.text}", span)
-
-    # Resources, whose elements come at the end of the file
-
-    def _parse_dialect_resource_handle(
-        self, dialect_name: str, interface: OpAsmDialectInterface
-    ) -> str:
-        span = self._current_token.span
-        key = self.parse_identifier(" for resource handle")
-        if key == ELIDED:
-            handle = key  # no resource: the name itself is kept
-        elif (handle := self._handles.get((dialect_name, key))) is None:
-            handle = interface.declare_resource(key)
-        # xDSL renames a resource whose name an earlier file used, and forgets the new name.
-        self._handles[dialect_name, key] = handle
-        self._references.setdefault(handle, span)
-        return handle
-
-    def _await_elements(self, op: Operation) -> None:
-        for name, value in op.properties.items():
-            if (
-                isinstance(value, DenseResourceAttr)
-                and isinstance(op, IRDLOperation)
-                and wants_dense(op, name)
-            ):
-                self._waiting.append((op, name))
-
-    def _set_elements(self) -> None:
-        """Set the elements of the constants that were given as resources, in ops that need dense
-        constants.
-        """
-        for op, name in self._waiting:
-            value = op.properties[name]
-            assert isinstance(value, DenseResourceAttr)
-            op.properties[name] = self._elements(value)
-
-    def _elements(self, value: DenseResourceAttr) -> DenseIntOrFPElementsAttr:
-        handle = value.resource_handle.data
-        span = self._references[handle]
-        if handle == ELIDED:
-            self.raise_error(
-                "the elements of this constant were left out when the file was written "
-                "(--elide-elementsattrs-if-larger)",
-                span,
-            )
-        interface = self.ctx.get_dialect("builtin").get_interface(OpAsmDialectInterface)
-        text = interface.lookup(handle) if interface is not None else None
-        if not text:
-            self.raise_error(f"resource '{span.text}' is not defined in this file", span)
-        try:
-            return dense_of(value.type, text)
-        except ValueError as error:
-            self.raise_error(f"resource '{span.text}' {error}", span)
-
-    # Locations
-
-    def parse_operation(self) -> Operation:
-        op = super().parse_operation()
-        if self._handles:
-            self._await_elements(op)
-        name_start = self._names.pop()
-        if op.location is UNKNOWN_LOC:
-            op.location = self._lines.location(name_start)
+        values = self._values
+        column = shape.column
+        results = names[: shape.names]
+        for name in results:
+            if name in values or name in self.forward_ssa_references:
+                return None
+            column += 1 + len(name)
+        if (operands := shape.operand_values(names, values)) is None or len({*results}) < len(
+            results
+        ):
+            return None
+        location = shape.location or self._lines.location(position + column)
+        op = shape.create(operands, location)
+        for name, result in zip(results, op.results, strict=False):
+            values[name] = (result,)
+            if not name[0].isdigit():
+                result.name_hint = name
         return op
 
-    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
-        results = super()._parse_op_result_list()
-        self._names.append(self._parser_state.current_token.span.start)
-        return results
+    def _learn(self, op: Operation, start: Position, shapes: dict[str, LineShape]) -> None:
+        """Remember the shape of the line that starts at `start`, if it is that of `op` alone."""
+        text = self.lexer.input.content
+        end, next_line = text.find("\n", start), self.pos
+        if end < 0 or end_of_space(text, end) != next_line:
+            return
+        parts = split_names(text[start:end])
+        location = self._parsed_location
+        shape = learn(op, parts, self._values, self._parsed_name - start, location)
+        if shape is None:
+            return
+        key = shape_key(parts)
+        if (known := shapes.get(key)) is not None and known.operands == shape.operands:
+            shape = known
+        shapes[key] = shape
+        shape.followers.add(follower(text, next_line))
 
-    def _get_op_by_name(self, name: str) -> type[Operation]:
-        dialects = self._parser_state.dialect_stack
-        if (found := self.ctx.get_optional_op(name, dialect_stack=dialects)) is not None:
-            return found
-        start = self._names[-1]
-        span = Span(start, start + len(name), self.lexer.input)
-        self._raise_unregistered("operation", name, [op.name for op in self.ctx.loaded_ops], span)
-
-    def _parse_dialect_type_or_attribute_body(
-        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: Position | None
-    ) -> ParametrizedAttribute | Data[object]:
-        ctx = self.ctx
-        if (ctx.get_optional_type if is_type else ctx.get_optional_attr)(attr_name) is None:
-            kind, known = ("type", ctx.loaded_types) if is_type else ("attribute", ctx.loaded_attrs)
-            written = attr_name.partition(".")[2] if is_opaque else attr_name
-            start = self.lexer.input.content.rfind(written, 0, self.pos)
-            span = Span(start, start + len(written), self.lexer.input)
-            self._raise_unregistered(kind, attr_name, [attr.name for attr in known], span)
-        return super()._parse_dialect_type_or_attribute_body(
-            attr_name, is_type, is_opaque, starting_opaque_pos
-        )
-
-    def _raise_unregistered(
-        self, kind: str, name: str, known: Iterable[str], span: Span
-    ) -> NoReturn:
-        flag = "--allow-unregistered-dialect allows it"
-        if not (hint := did_you_mean(name, known)):
-            hint = f"; {flag}"
-        elif name.partition(".")[0] not in self.ctx.registered_dialect_names:
-            hint += f" ({flag})"
-        self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
-
-    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
-        element = super()._parse_tensor_literal_element()
-        if element.span.text.startswith("0x"):
-            return _Bits(element.is_negative, element.value, element.span)
-        return element
-
-    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
-        super()._register_ssa_definition(name, values, span)
-        if values and type(first := values[0]) is BlockArgument and first.location is UNKNOWN_LOC:
-            first.location = self._lines.location(span.start)
-
-    def resolve_operand(
-        self, operand: UnresolvedOperand, type: AttributeInvT
-    ) -> SSAValue[AttributeInvT]:
-        value = super().resolve_operand(operand, type)
-        if value.__class__ is ForwardDeclaredValue:
-            self._first_uses.setdefault(value, operand.span)
-        return value
-
-
-class _Bits(AttrParser._TensorLiteralElement):
-    """A literal of hexadecimal digits, which are the bits of a float, as in MLIR."""
-
-    def to_type(
-        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
-    ) -> int | float | tuple[float, float] | tuple[int, int]:
-        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
-            return super().to_type(parser, type)
-        (value,) = type.unpack(self.value.to_bytes(type.compile_time_size, "little"), 1)
-        return value
-
-
-class _Lines:
-    """The line table of a text, which converts positions to locations."""
-
-    def __init__(self, text: str, name: str, offset: int) -> None:
-        self._file = StringAttr(name)
-        self._offset = offset
-        self._starts = [0]
-        while (end := text.find("\n", self._starts[-1])) >= 0:
-            self._starts.append(end + 1)
-        self._numbers = _Numbers()
+    # Scopes of values
 
     @property
-    def start_of_file(self) -> FileLineColLoc:
-        """The location that mlir-opt gives to an implicit module."""
-        return FileLineColLoc(self._file, IntAttr(0), IntAttr(0))
+    def ssa_values(self) -> _ScopedValues:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The values in scope by their names."""
+        return self._values
 
-    def location(self, position: int) -> FileLineColLoc:
-        """Return the location of a position in the text."""
-        line = bisect_right(self._starts, position)
-        column = position - self._starts[line - 1] + 1
-        # The constructors verify the types of their arguments: 8 us, a tenth of the parsing.
-        location = _new(FileLineColLoc)
-        _set(location, "filename", self._file)
-        _set(location, "line", self._numbers[line + self._offset])
-        _set(location, "column", self._numbers[column])
-        return location
+    @ssa_values.setter
+    def ssa_values(self, values: _Mark | dict[str, tuple[SSAValue, ...]]) -> None:
+        if isinstance(values, _Mark):
+            self._values.forget(values)
+
+    # Types and attributes
+
+    def _parse_optional_builtin_type(self) -> TypeAttribute | None:
+        return self._remember(_TYPE, self._types, super()._parse_optional_builtin_type)
+
+    def parse_optional_function_type(self) -> FunctionType | None:
+        if self._current_token.kind is not MLIRTokenKind.L_PAREN:
+            return None
+        parse = super().parse_optional_function_type
+        return self._remember(_FUNCTION_TYPE, self._function_types, parse)
+
+    def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
+        if self._current_token.kind is not MLIRTokenKind.L_BRACE:
+            return {}
+        parse = super().parse_optional_dictionary_attr_dict
+        return self._remember(_DICTIONARY, self._dictionaries, parse).copy()
+
+    def _parse_dense_literal_type(self) -> _DenseType:
+        return self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+
+    def _parse_tensor_literal(self) -> tuple[list[AttrParser._TensorLiteralElement], list[int]]:
+        text, start = self.lexer.input.content, self.pos
+        if (numbers := read_number_list(text, start)) is None:
+            return super()._parse_tensor_literal()
+        self._resume_from(numbers.end)
+        elements = [_Number(value, self, start, i) for i, value in enumerate(numbers.values)]
+        return [*elements], numbers.shape
+
+    def span_of_number(self, start: Position, index: int) -> Span[str]:
+        """Return the place of a number in the list of numbers that starts at a position."""
+        matches = _NUMBER.finditer(self.lexer.input.content, start)
+        match = next(islice(matches, index, None))
+        return Span(match.start(), match.end(), self.lexer.input)
+
+    # Tokens: what the parser below does for each, with fewer calls
+
+    @property
+    def pos(self) -> Position:
+        """The start of the next token."""
+        token = self._parser_state.current_token
+        assert isinstance(token, LocatedToken)
+        return token.start
+
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
+        state = self._parser_state
+        token = state.current_token
+        state.current_token = state.lexer.lex()
+        return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MLIRToken | None:
+        state = self._parser_state
+        if (token := state.current_token).kind is not expected_kind:
+            return None
+        state.current_token = state.lexer.lex()
+        return token
+
+    def parse_optional_characters(self, text: str) -> str | None:
+        state = self._parser_state
+        if state.current_token.text != text:
+            return None
+        state.current_token = state.lexer.lex()
+        return text
+
+    def parse_optional_punctuation(
+        self, punctuation: PunctuationSpelling
+    ) -> PunctuationSpelling | None:
+        state = self._parser_state
+        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    def _remember(
+        self, expression: re.Pattern[str], memo: dict[str, T], parse: Callable[[], T]
+    ) -> T:
+        """Return what a text that starts here was parsed as before, else parse it.
+
+        It is remembered if `parse` reads what `expression` matches, up to its end.
+        """
+        content = self.lexer.input.content
+        if (match := expression.match(content, self.pos)) is None:
+            return parse()
+        end = match.end()
+        if (known := memo.get(text := match[0])) is not None:
+            self._resume_from(end)
+            return known
+        if (parsed := parse()) is not None and end_of_space(content, end) == self.pos:
+            memo[text] = parsed
+        return parsed
 
 
-class _Numbers(dict[int, IntAttr]):
-    """The IntAttr of each number, created once."""
+# The texts that are remembered: those of a type without names, strings and aliases in it, with at
+# most one nested pair of angle brackets.
+_BODY = r'<(?:[^<>"%#!\n]++|<[^<>"%#!\n]*+>)*+>'
+_TYPE_TEXT = rf"[a-zA-Z_][a-zA-Z0-9_$.]*+(?:{_BODY})?"
+_TYPES = r'\((?:[^()"%#!\n])*+\)'
+_TYPE = re.compile(_TYPE_TEXT)
+_FUNCTION_TYPE = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE_TEXT})")
+_DICTIONARY = re.compile(r'\{(?:[^{}"%#!\n]++|"[^"\\\n]*+")*+\}')
 
-    def __missing__(self, number: int) -> IntAttr:
-        attr = self[number] = _new(IntAttr)
-        _set(attr, "data", number)
-        return attr
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*(?:[eE][+-]?[0-9]+)?)?")
+
+_word = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").match
 
 
-_new, _set = object.__new__, object.__setattr__
+def follower(text: str, position: Position) -> str:
+    """Return what tells a parser at a position whether an op ends there: a character, or a word
+    without a dot; all words with a dot are names of ops, and count as one.
+    """
+    if (word := _word(text, position)) is None:
+        return text[position : position + 1]
+    return "." if "." in word[0] else word[0]
+
+
+class _Number(AttrParser._TensorLiteralElement):
+    """A number in a list; its span is made when asked for, which is for an error."""
+
+    def __init__(
+        self, value: int | float, parser: MemoizingParser, start: Position, index: int
+    ) -> None:
+        self.is_negative = value < 0
+        self.value = value
+        self._place = parser, start, index
+
+    @property
+    def span(self) -> Span[str]:
+        """The place of the number in the input."""
+        parser, start, index = self._place
+        return parser.span_of_number(start, index)
+
+
+class _ScopedValues(dict[str, tuple[SSAValue, ...]]):
+    """The values in scope by their names, which xDSL copies at the start of each region: that is
+    quadratic. As no name is defined twice, it is enough to forget the ones that came last.
+    """
+
+    def copy(self) -> _Mark:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _Mark(len(self))
+
+    def forget(self, mark: _Mark) -> None:
+        """Forget the values that were defined after a mark."""
+        while len(self) > mark.count:
+            self.popitem()
+
+
+class _Mark:
+    """The start of a region: the number of values in scope before it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count

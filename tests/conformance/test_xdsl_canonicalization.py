@@ -1,22 +1,18 @@
 """xDSL's own tests of canonicalization and of its pattern passes, run by our driver.
 
-They are in xDSL's source distribution only, which pip downloads into .cache/ once per version.
-Nothing here is skipped: without the download every test is an error.
+Nothing here is skipped: without xDSL's source distribution every test is an error.
 """
 
 import re
 import shlex
-import subprocess
-import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
+from support.xdsl_sources import xdsl_tests
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
@@ -72,24 +68,7 @@ class Opt(xDSLOptMain):
 @pytest.fixture(scope="session")
 def tests() -> Path:
     """Return the folder of xDSL's FileCheck tests."""
-    name = f"xdsl-{version('xdsl')}"
-    cache = Path(__file__).parents[2] / ".cache"
-    if not (cache / name).is_dir():
-        cache.mkdir(exist_ok=True)
-        (cache / ".gitignore").write_text("*\n")
-        download(name.replace("-", "=="), cache)
-        with tarfile.open(cache / f"{name}.tar.gz") as archive:
-            archive.extractall(cache, filter="data")
-    return cache / name / "tests" / "filecheck"
-
-
-def download(requirement: str, folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-binary=:all:", "--no-deps"]
-    done = subprocess.run(
-        [*command, "--dest", folder, requirement], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(f"cannot download the source distribution {requirement}\n{done.stderr}")
+    return xdsl_tests()
 
 
 def check(tool: type[xDSLOptMain], path: Path, options: str, checks: str, output: Path) -> bool:

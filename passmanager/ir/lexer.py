@@ -1,0 +1,113 @@
+# pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
+"""A lexer of MLIR that matches one regular expression per token, where xDSL's tries several.
+
+It gives the tokens and the errors of xDSL's lexer, to which it leaves what the expression does not
+match: characters outside of ASCII, strings with escapes, the end of the file, and errors.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input, Position, Span, Token
+from xdsl.utils.mlir_lexer import (
+    KIND_BY_PUNCTUATION_SPELLING,
+    MLIRLexer,
+    MLIRToken,
+    MLIRTokenKind,
+    StringLiteral,
+)
+
+__all__ = ["SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space"]
+
+# Possessive: if no token follows, the end of a comment must not be taken for one.
+_SPACE = r"(?:[ \t\n\r\f\v]++|//[^\n]*+)*+"
+SUFFIX_ID = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"
+"""The expression of a name after its first character, such as that of a value after `%`."""
+
+_GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
+    (MLIRTokenKind.PERCENT_IDENT, f"%{SUFFIX_ID}"),
+    (MLIRTokenKind.BARE_IDENT, r"[a-zA-Z_][a-zA-Z0-9_$.]*"),
+    (None, r"->|\{-#|#-\}|\.\.\.|[-:,(){}\[\]<>=+/*?|]"),  # punctuation
+    (MLIRTokenKind.FLOAT_LIT, r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?"),
+    (MLIRTokenKind.INTEGER_LIT, r"0x[0-9a-fA-F]+|[0-9]+"),
+    (MLIRTokenKind.STRING_LIT, r'"[^"\\\n\v\f]*"'),
+    (MLIRTokenKind.AT_IDENT, r"@[a-zA-Z_][a-zA-Z0-9_$.]*"),
+    (MLIRTokenKind.EXCLAMATION_IDENT, f"!{SUFFIX_ID}"),
+    (MLIRTokenKind.HASH_IDENT, f"#{SUFFIX_ID}"),
+    (MLIRTokenKind.CARET_IDENT, rf"\^{SUFFIX_ID}"),
+)
+_KINDS = (None, *(kind for kind, _ in _GROUPS))
+_TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
+
+_skip_space = re.compile(_SPACE).match
+_STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
+def end_of_space(text: str, position: Position) -> Position:
+    """Return the end of the white space and the comments at a position."""
+    match = _skip_space(text, position)
+    assert match is not None  # it may be empty
+    return match.end()
+
+
+class LocatedToken(Token[MLIRTokenKind, str]):
+    """A token with its text; its span is made when asked for, which is seldom."""
+
+    __slots__ = ("_input", "_span", "end", "kind", "start", "text")
+
+    text: str
+
+    def __init__(
+        self,
+        kind: MLIRTokenKind,
+        text: str,
+        start: Position,
+        end: Position,
+        input: Input[str],
+        span: Span[str] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.text = text
+        self.start = start
+        self.end = end
+        self._input = input
+        self._span = span
+
+    @property
+    def span(self) -> Span[str]:
+        """The place of the token in the input."""
+        if self._span is None:
+            # Not `Span[str]`: calling an alias takes as long as all else.
+            span_class = StringLiteral if self.kind is MLIRTokenKind.STRING_LIT else Span
+            self._span = span_class(self.start, self.end, self._input)
+        return self._span
+
+
+class Lexer(MLIRLexer):
+    """A lexer with the tokens of xDSL's."""
+
+    def lex(self) -> MLIRToken:
+        content = self.input.content
+        if (match := _TOKEN.match(content, self.pos)) is None:
+            self._check_string()
+            return self._located(super().lex())
+        group = match.lastindex
+        assert group is not None
+        text = match[group]
+        self.pos = end = match.end()
+        kind = _KINDS[group] or KIND_BY_PUNCTUATION_SPELLING[text]
+        return LocatedToken(kind, text, end - len(text), end, self.input)
+
+    def _check_string(self) -> None:
+        """Raise ParseError for a string that does not end: xDSL needs exponential time for it."""
+        start = end_of_space(content := self.input.content, self.pos)
+        if content.startswith('"', start) and _STRING.match(content, start) is None:
+            self.pos = start + 1
+            message = "End of file reached before closing string literal."
+            raise ParseError(Span(start, self.pos, self.input), message)
+
+    def _located(self, token: MLIRToken) -> LocatedToken:
+        span = token.span
+        return LocatedToken(token.kind, span.text, span.start, span.end, self.input, span)

@@ -1,0 +1,121 @@
+# pyright: reportPrivateUsage=false
+"""The shapes of lines of IR: the text of an op without the names of its values.
+
+Lines repeat: `%7 = arith.addf %3, %x : f32` differs from the next one in its names alone. The shape
+decides all else of an op: class, properties, attributes, result types, which name is which operand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import DenseResourceAttr, LocationAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .creation import is_plain, set_operands, set_results
+from .lexer import SUFFIX_ID
+
+__all__ = ["LineShape", "Values", "learn", "shape_key", "split_names"]
+
+Values: TypeAlias = dict[str, tuple[SSAValue, ...]]
+"""The values in scope, by the names in the text; one name stands for all results of an op."""
+
+split_names = re.compile(f"%({SUFFIX_ID})").split
+"""Split a line into the texts between the names of values, at even places, and these names."""
+
+
+def shape_key(parts: Sequence[str]) -> str:
+    """Return the text of a line without names, given as `split_names` gives it.
+
+    The texts are joined by a character that no line contains.
+    """
+    return "\n".join(parts[::2])
+
+
+@dataclass(slots=True)
+class LineShape:
+    """The op of a line, but for its values: a prototype from which ops of equal lines are made."""
+
+    op_class: type[Operation]
+    operands: tuple[tuple[int, Attribute], ...]
+    """For each operand, the place of its name in the line, and its type."""
+    names: int
+    """The number of names that the line gives to the results: all or none."""
+    result_types: tuple[Attribute, ...]
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
+    location: LocationAttr | None
+    """The location that the text gives."""
+    column: int
+    """The start of the op's name in the line, without the names of the results."""
+    followers: set[str] = field(default_factory=set[str])
+    """What may follow the line, as `follower` gives it: the parser stopped there before."""
+
+    def operand_values(self, names: Sequence[str], values: Values) -> list[SSAValue] | None:
+        """Return the operands in a line with these names; None if one is not a single value in
+        scope, or has another type.
+        """
+        found: list[SSAValue] = []
+        try:
+            for place, type in self.operands:
+                (value,) = values[names[place]]
+                if value._type is not type and value._type != type:
+                    return None
+                found.append(value)
+        except (KeyError, ValueError):
+            return None
+        return found
+
+    def create(self, operands: Sequence[SSAValue], location: LocationAttr) -> Operation:
+        """Create the op of a line with these operands."""
+        op = object.__new__(self.op_class)
+        set_operands(op, operands)
+        set_results(op, self.result_types)
+        op.properties = self.properties.copy()
+        op.attributes = self.attributes.copy()
+        op.location = location
+        return op
+
+
+def learn(
+    op: Operation, parts: Sequence[str], values: Values, column: int, location: LocationAttr | None
+) -> LineShape | None:
+    """Return the shape of a line that was parsed as `op`; None if the line does not determine it.
+
+    `parts` is the line as `split_names` gives it, `column` the start of the op's name in it, and
+    `location` that in the text.
+    """
+    if op.regions or op._successors or not is_plain[type(op)]:
+        return None
+    if any(isinstance(value, DenseResourceAttr) for value in op.properties.values()):
+        return None  # its elements come at the end of the file
+    names = parts[1::2]
+    results = op.results
+    bound = len(names) - len(op._operands)
+    if bound not in (0, len(results)) or len({*names}) != len(names):
+        return None
+    # Each name must be that of one operand: a name elsewhere is not understood.
+    places: dict[SSAValue, int] = {}
+    for place in range(bound, len(names)):
+        if len(found := values.get(names[place], ())) != 1:
+            return None
+        places[found[0]] = place
+    if len(places) != len(op._operands) or any(value not in places for value in op._operands):
+        return None
+    if [values.get(name) for name in names[:bound]] != [(result,) for result in results[:bound]]:
+        return None
+    if not bound and any(result._name is not None for result in results):
+        return None
+    return LineShape(
+        type(op),
+        tuple((places[value], value._type) for value in op._operands),
+        bound,
+        tuple(result._type for result in results),
+        op.properties.copy(),
+        op.attributes.copy(),
+        location,
+        column - sum(1 + len(name) for name in names[:bound]),
+    )

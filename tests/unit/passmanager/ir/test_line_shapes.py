@@ -1,0 +1,236 @@
+"""Lines that are read by their shape: the same IR and the same errors as from the plain parser."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.same_ir import describe, parse, parsed_alike
+from xdsl.utils.exceptions import ParseError
+
+from passline.passmanager.ir.locating_parser import LocatingParser
+from passline.passmanager.ir.parser import MemoizingParser
+from passline.passmanager.registry import make_ir_context
+
+CONTEXT = make_ir_context()
+CONTEXT.allow_unregistered = True
+
+
+def function(*lines: str, arguments: str = "%a: i32, %b: i32") -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    # What follows a line counts, too: it is a result of another op, for the last one as for others.
+    end = '  %end = "test.op"() : () -> i32\n  func.return\n'
+    return f"func.func @f({arguments}) {{\n{body}{end}}}\n"
+
+
+def by_shape(text: str) -> int:
+    """Return how many lines were read by their shape, after comparing with the plain parser."""
+    lines = parsed_alike(CONTEXT, text)
+    assert lines is not None
+    return lines
+
+
+def error_of(text: str) -> str:
+    assert by_shape(text) is not None
+    with pytest.raises(ParseError) as error:
+        MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    return str(error.value)
+
+
+def test_a_line_that_differs_in_names_is_read_by_its_shape():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %0, %a : i32"]
+    assert by_shape(function(*lines, "%x_1 = arith.addi %1, %1 : i32")) == 2
+
+
+def test_operands_that_are_equal_do_not_teach_a_shape():
+    # Which of the two names is which operand cannot be told.
+    lines = ["%0 = arith.subi %a, %a : i32", "%1 = arith.subi %0, %a : i32"]
+    assert by_shape(function(*lines)) == 0
+    assert by_shape(function(*lines, "%2 = arith.subi %1, %0 : i32")) == 1
+
+
+def test_other_types_are_another_shape():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %c, %d : i64"]
+    assert by_shape(function(*lines, arguments="%a: i32, %b: i32, %c: i64, %d: i64")) == 0
+
+
+def test_an_operand_of_another_type_is_an_error_at_the_same_place():
+    text = function(
+        "%0 = arith.addi %a, %b : i32",
+        "%1 = arith.addi %0, %c : i32",
+        arguments="%a: i32, %b: i32, %c: i64",
+    )
+    assert "operand is used with type i32, but has been previously used" in error_of(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '%{} = "test.op"(%{}, %b) {{text = "%a"}} : (i32, i32) -> i32',
+        '%{} = "test.op"(%{}, %b) {{text = "// %"}} : (i32, i32) -> i32',
+        '%{} = "test.op"(%{}, %b) {{text = "\\" %b"}} : (i32, i32) -> i32',
+        "%{} = arith.addi %{}, %b : i32 // %a",
+        "%{} = arith.addi %{}, %b : i32 // with b",
+        '%{} = arith.addi %{}, %b : i32 loc("b.mlir":1:2)',
+        "%{} = arith.addi %{}, %b : i32 loc(unknown)",
+        '%{} = "other.op"(%{}) {{x = #other<%b>}} : (i32) -> i32',
+        '%{} = "test.op"(%{}) <{{"p" = 1 : i64}}> {{"q" = array<i32: 1>}} : (i32) -> i32',
+        "%{}:2 = \"test.op\"(%{}) : (i32) -> (i32, i32)",
+        "%{}, %{}x = \"test.op\"(%b) : (i32) -> (i32, i32)",
+        "%{}:1 = arith.addi %{}#0, %b : i32",
+    ],
+)  # fmt: skip
+def test_a_line_repeats(line: str):
+    lines = [line.format(n, n - 1 if n else "a") for n in range(4)]
+    if ":2 =" in line:
+        lines = [line.format(n, "a") for n in range(4)]
+    by_shape(function(*lines))
+
+
+def test_a_name_in_a_string_is_text():
+    lines = [
+        f'%{n} = "test.op"(%{x}) {{text = "%{x}"}} : (i32) -> i32' for n, x in enumerate("aab")
+    ]
+    text = function(*lines)
+    assert by_shape(text) == 0
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    assert [str(op.attributes["text"]) for op in module.walk() if "text" in op.attributes] == [
+        '"%a"',
+        '"%a"',
+        '"%b"',
+    ]
+
+
+def test_a_name_that_is_defined_twice_is_an_error():
+    text = function("%0 = arith.addi %a, %b : i32", "%0 = arith.addi %a, %b : i32")
+    assert "SSA value %0 is already defined" in error_of(text)
+
+
+def test_a_name_that_a_line_defines_twice_is_an_error():
+    line = '%{}, %{} = "test.op"() : () -> (i32, i32)'
+    text = function(line.format(0, 1), line.format(2, 3), line.format(4, 4))
+    assert "SSA value %4 is already defined" in error_of(text)
+
+
+def test_forward_references_are_resolved():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %2, %b : i32"]
+    assert by_shape(function(*lines, "%2 = arith.addi %0, %b : i32")) == 0
+    assert by_shape(function(*lines, "%2 = arith.addi %0, %b : i32", *lines[:0])) == 0
+
+
+def test_values_of_a_region_are_not_in_scope_after_it():
+    text = function(
+        '"test.op"() ({',
+        "  %0 = arith.addi %a, %b : i32",
+        "}) : () -> ()",
+        "%0 = arith.addi %a, %b : i32",
+        "%1 = arith.addi %0, %b : i32",
+    )
+    assert by_shape(text) == 1
+
+
+def test_a_value_of_an_isolated_region_is_forgotten():
+    text = function("%0 = arith.addi %a, %b : i32") + function(
+        "%1 = arith.addi %0, %b : i32", arguments="%b: i32"
+    )
+    assert "%0" in error_of(text)
+
+
+def test_what_follows_a_line_may_belong_to_its_op():
+    lines = ["%0 = arith.addi %a, %b : i32", "%1 = arith.addi %0, %b : i32", 'loc("b.mlir":1:2)']
+    assert by_shape(function(*lines, "%2 = arith.addi %1, %b : i32")) >= 0
+
+
+def test_the_last_op_of_a_line_has_a_shape():
+    line = "%{} = arith.addi %a, %b : i32 %{} = arith.addi %a, %b : i32"
+    assert by_shape(function(line.format(0, 1), line.format(2, 3))) == 1
+
+
+def test_aliases_are_part_of_the_shape():
+    lines = ["%0 = arith.addi %a, %b : !i", "%1 = arith.addi %0, %b : !i"]
+    assert by_shape("!i = i32\n" + function(*lines)) == 1
+
+
+def test_the_end_of_the_file_ends_a_line_too():
+    text = function("%0 = arith.addi %a, %b : i32")[:-4]
+    for size in range(len(text)):
+        assert by_shape(text[:size]) == 0
+
+
+def test_each_op_has_the_location_of_its_line():
+    text = function("%0 = arith.addi %a, %b : i32", "   %first = arith.addi %0, %b : i32")
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    places = [str(op.location) for op in module.walk() if op.name == "arith.addi"]
+    assert places == ['loc("a.mlir":2:8)', 'loc("a.mlir":3:15)']
+
+
+# Random texts
+
+NAMES = st.sampled_from(["a", "b", "0", "1", "2", "10", "x", "x_1", "y#0", "y#1", "z"])
+LINES = st.sampled_from(
+    [
+        "%{r} = arith.addi %{a}, %{b} : i32",
+        "%{r} = arith.addi %{a}, %{b} : i32 // %{a}",
+        "%{r} =  arith.addi %{a},%{b}:i32",
+        "%{r} = arith.constant 5 : i32",
+        '%{r} = "test.op"(%{a}) {{s = "%{b}"}} : (i32) -> i32',
+        '%{r} = "test.op"(%{a}, %{b}) : (i32, i32) -> i32',
+        '%{r} = "test.op"() : () -> i64',
+        '%{r}:2 = "test.op"() : () -> (i32, i32)',
+        '%{r}, %{a} = "test.op"() : () -> (i32, i32)',
+        '"test.op"(%{a}) : (i32) -> ()',
+        '"test.op"(%{a}) ({{ "test.op"() : () -> () }}) : (i32) -> ()',
+        '"test.op"() ({{\n%{r} = arith.addi %{a}, %{b} : i32\n}}) : () -> ()',
+        "%{r} = arith.cmpi slt, %{a}, %{b} : i32",
+        "%{r} = arith.addi %{a}, %{b} : !i",
+        '%{r} = arith.addi %{a}, %{b} : i32 loc("c":1:1)',
+        "%{r} = arith.addi %{a}, %{b} {{k = #k}} : i32",
+        "%{r} = arith.select %{a}, %{b}, %{b} : i32",
+        "cf.br ^bb1",
+        "^bb1:",
+        "loc(unknown)",
+        "}}",
+        "func.return",
+    ]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 12))):
+        line = draw(LINES).format(r=draw(NAMES), a=draw(NAMES), b=draw(NAMES))
+        lines.append(draw(st.sampled_from(["", "  ", "\t"])) + line)
+    text = "!i = i32\n#k = 1 : i8\n" + function(*lines, arguments="%a: i32, %b: i32, %c: i64")
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(text)))
+        edit = draw(
+            st.sampled_from(["", "%", '"', "\n", "//", " ", "#", "é", "1", "a", "{", "}", ":"])
+        )
+        text = text[:place] + edit + text[place + draw(st.integers(0, 2)) :]
+    return text
+
+
+@given(texts())
+@example("")
+def test_random_texts_are_read_alike(text: str):
+    assert parsed_alike(CONTEXT, text) is not None
+
+
+def test_the_comparison_sees_a_difference():
+    # The check of the check: texts that differ are described differently.
+    texts = [
+        function("%0 = arith.addi %a, %b : i32"),
+        function("%0 = arith.addi %b, %a : i32"),
+        function("%x = arith.addi %a, %b : i32"),
+        function(" %0 = arith.addi %a, %b : i32"),
+        function("%0 = arith.addi %a, %b : i32", "%1 = arith.addi %a, %b : i32"),
+    ]
+    descriptions = [
+        describe(LocatingParser(CONTEXT, text, "a.mlir").parse_module()) for text in texts
+    ]
+    for index, description in enumerate(descriptions):
+        assert description not in descriptions[:index]
+    assert parse(LocatingParser(CONTEXT, "func.func", "a.mlir")) != parse(
+        LocatingParser(CONTEXT, "func.func @f", "a.mlir")
+    )
