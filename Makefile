@@ -39,7 +39,8 @@ docs: .venv/installed-test
 	$(BIN)/python tests/conformance/onnx_backend.py --write
 
 # FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
-# selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution.
+# selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
+# if the tests have not downloaded it.
 # OPTIONS=--write puts the rows into docs/performance.md.
 bench: .venv/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \

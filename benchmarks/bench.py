@@ -17,6 +17,8 @@ import gc
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
 
 from growth import growths
 from report import console_growth, console_rows, render, save
@@ -68,6 +70,12 @@ def measured(found: Iterable[Case | Row], console: Console) -> Iterator[Row]:
         console.print("interrupted")
 
 
+def downloaded() -> str | None:
+    """Return the folder where the tests keep xDSL's source distribution, if it is there."""
+    folder = Path(__file__).parents[1] / ".cache" / f"xdsl-{version('xdsl')}"
+    return str(folder) if folder.is_dir() else None
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Print the table; return the exit status, 1 if a row failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -78,14 +86,19 @@ def main(args: Sequence[str] | None = None) -> int:
         help=f"the largest input, by default {QUICK_OPS} operations; without it and without words "
         "a selection of rows is measured, in about two minutes",
     )
-    parser.add_argument("--xdsl-tests", metavar="PATH", help="xDSL's source distribution")
+    parser.add_argument(
+        "--xdsl-tests",
+        metavar="PATH",
+        default=downloaded(),
+        help="xDSL's source distribution, by default the one that the tests have downloaded",
+    )
     parser.add_argument("--growth", action="store_true", help="measure the rows of growth too")
     parser.add_argument("--write", action="store_true", help="put the rows into docs/performance.*")
     given = parser.parse_args(args)
     # As in passline-opt.
     gc.set_threshold(100_000, 20, 100)
     sys.setrecursionlimit(200_000)
-    scope = Scope(given.max_ops or QUICK_OPS, given.xdsl_tests or None, given.growth)
+    scope = Scope(given.max_ops or QUICK_OPS, given.xdsl_tests, given.growth)
     quick = not given.words and given.max_ops is None
     rows: list[Row] = []
     for row in measured(select(scope, given.words, quick), Console(stderr=True)):
