@@ -56,15 +56,16 @@ def matches(label: str, words: Sequence[str]) -> bool:
     )
 
 
-def measured(found: Iterable[Case | Row], console: Console) -> Iterator[Row]:
-    """Yield the rows of what is found, until the user interrupts it."""
+def measured(found: Iterable[Case | Row], console: Console, seconds: float = 1.0) -> Iterator[Row]:
+    """Yield the rows of what is found, until the user interrupts it; rows of short runs take
+    `seconds` each."""
     try:
         for case in found:
             if isinstance(case, Row):
                 yield case
             else:
                 with console.status(case.label):
-                    row = measure(case)
+                    row = measure(case, seconds)
                 yield row
     except KeyboardInterrupt:
         console.print("interrupted")
@@ -101,7 +102,8 @@ def main(args: Sequence[str] | None = None) -> int:
     scope = Scope(given.max_ops or QUICK_OPS, given.xdsl_tests, given.growth)
     quick = not given.words and given.max_ops is None
     rows: list[Row] = []
-    for row in measured(select(scope, given.words, quick), Console(stderr=True)):
+    found = select(scope, given.words, quick)
+    for row in measured(found, Console(stderr=True), 0.5 if quick else 1.0):
         rows.append(row)
         if given.write:
             save([row])  # each at once: a whole table takes long

@@ -125,7 +125,7 @@ def cases(scope: Scope) -> Iterator[Case]:
     """Yield a case for each model, in the table of `make bench`."""
     for name in NAMES:
         prepare = partial(pair_of, name)
-        yield Case("model", f"{name}, import and -O3", "session", prepare, rounds=5)
+        yield Case("model", f"{name}, import and -O3", "session", prepare)
 
 
 def main(names: list[str], with_tvm: bool) -> None:

@@ -13,7 +13,7 @@ from passes import GRAPHS, PASSES, our_module, our_seconds, tvm_module, tvm_seco
 
 __all__ = ["cases"]
 
-QUICK_GRAPHS = ("wide", "convolutions")
+QUICK_GRAPH = "convolutions"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -23,7 +23,7 @@ def cases(scope: Scope) -> Iterator[Case]:
             for name, compared in PASSES.items():
                 if graph in compared.graphs:
                     prepare = partial(pair_of, name, graph, ops)
-                    quick = graph in QUICK_GRAPHS and ops == SIZES[0]
+                    quick = graph == QUICK_GRAPH and ops == SIZES[0]
                     yield Case("pass", f"{name}, {graph}", "TVM", prepare, ops, quick=quick)
 
 

@@ -42,7 +42,8 @@ def cases(scope: Scope) -> Iterator[Case]:
             for workload in synthetic(WORKLOADS, ops):
                 for peer in PEERS:
                     prepare = partial(pair_on, workload, Path(folder), peer)
-                    yield Case("tool", f"{workload.name}, canonicalize,cse", peer, prepare, ops)
+                    on, quick = f"{workload.name}, canonicalize,cse", workload.name == WORKLOADS[0]
+                    yield Case("tool", on, peer, prepare, ops, quick=quick)
 
 
 def pair_on(workload: Workload, folder: Path, peer: str) -> Pair:
