@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native bench-kernels fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-passes bench-native bench-kernels fuzz clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -42,6 +42,9 @@ bench: .venv/installed-bench
 
 bench-models: .venv/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
+
+bench-passes: .venv/installed-bench
+	$(BIN)/python benchmarks/passes.py $(SIZES)
 
 bench-native: .venv/installed-test .venv/installed-bench
 	$(BIN)/python benchmarks/native.py

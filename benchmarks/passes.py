@@ -1,0 +1,299 @@
+"""Passes that TVM's Relax has too, beside TVM, on the same graphs of a thousand ops and more.
+
+    make bench-passes [SIZE ...]        # installs apache-tvm
+
+Both run in this process and take turns. Times are process time in microseconds per op, the best of
+several rounds; the ratio is that of the best times, its spread the least and the greatest ratio of
+a round. Neither side verifies. Ours edits a copy made before the clock starts; TVM's passes leave
+their input alone. TVM fuses calls of kernels, so LegalizeOps and AnnotateTIROpPattern run before
+its FuseOps, outside of the clock; ours fuses the operations themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from passline.dialects.relax.activation import ReluOp
+from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.convolution import Conv2dOp
+from passline.dialects.relax.transcendental import ExpOp
+from passline.dialects.relax.unary import NegativeOp
+from passline.passmanager import PassContext
+from passline.passmanager.pipeline import parse_pipeline
+
+__all__ = ["GRAPHS", "PASSES", "SIZES", "Row", "rows"]
+
+SIZES = (1_000, 10_000, 100_000)
+ROUNDS, SECONDS = 5, 30.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """The times of one pass on one graph, ours and TVM's."""
+
+    pass_name: str
+    graph: str
+    ops: int
+    ours: float
+    """Microseconds of process time per op, the best round."""
+    peer: float
+    """The same for TVM's pass."""
+    least: float
+    """The least ratio ours / peer of a round."""
+    greatest: float
+    """The greatest ratio of a round."""
+
+    @property
+    def ratio(self) -> float:
+        """Return ours / peer, of the best rounds."""
+        return self.ours / self.peer
+
+
+# Graphs, for both sides
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation on values: numbers 0, 1, 2 are the parameters, 3 the first step's, and so on."""
+
+    op: str
+    operands: tuple[int, ...]
+
+
+Graph: TypeAlias = Sequence[Sequence[Step]]
+"""The steps of each function; it returns the value of its last step."""
+
+DATA, WEIGHT, BIAS, FIRST = range(4)
+SHAPES = {DATA: (1, 8, 8, 8), WEIGHT: (8, 8, 3, 3), BIAS: (8, 1, 1)}
+UNARY, BINARY = ("exp", "negative", "relu"), ("add", "subtract", "multiply", "maximum")
+
+
+def chain(size: int) -> Graph:
+    """Return a chain of unary operations."""
+    return [[Step(UNARY[i % 3], (FIRST + i - 1 if i else DATA,)) for i in range(size)]]
+
+
+def wide(size: int, copies: int) -> Graph:
+    """Return binary operations on values picked at random, each written `copies` times."""
+    pick = random.Random(0)
+    steps = [Step("exp", (DATA,)), Step("negative", (DATA,))]
+    seen: set[Step] = set()
+    while len(steps) < size:
+        last = FIRST + len(steps) - 1
+        step = Step(pick.choice(BINARY), (last, pick.randint(FIRST, last)))
+        if step not in seen:
+            seen.add(step)
+            steps += [step] * copies
+    return [steps]
+
+
+def half_dead(size: int, length: int = 50) -> Graph:
+    """Return functions of `length` operations, every second of which is unused.
+
+    Not a single function: the time of TVM's pass grows with the square of the unused operations.
+    """
+    steps: list[Step] = []
+    for i in range(length // 2):
+        value = FIRST + len(steps) - 1 if i else DATA
+        steps += (Step("add", (value, value)), Step(UNARY[i % 3], (value,)))
+    return [steps] * (size // length)
+
+
+def convolutions(size: int) -> Graph:
+    """Return residual blocks: two convolutions with bias and relu, and a sum."""
+    steps: list[Step] = []
+    value = DATA
+    while len(steps) + 7 <= size:
+        block = value
+        for _ in range(2):
+            at = FIRST + len(steps)
+            steps += (Step("conv2d", (value, WEIGHT)), Step("add", (at, BIAS)))
+            steps.append(Step("relu", (at + 1,)))
+            value = at + 2
+        steps.append(Step("add", (value, block)))
+        value = FIRST + len(steps) - 1
+    return [steps]
+
+
+def functions(size: int, length: int = 50) -> Graph:
+    """Return functions of `length` binary operations each."""
+    return [graph[0] for graph in [wide(length, 1)] * (size // length)]
+
+
+GRAPHS: dict[str, Callable[[int], Graph]] = {
+    "chain": chain,
+    "wide": lambda size: wide(size, 1),
+    "duplicates": lambda size: wide(size, 2),
+    "half dead": half_dead,
+    "convolutions": convolutions,
+    "functions": functions,
+}
+
+
+# Ours
+
+OPS: dict[str, Callable[..., Operation]] = {
+    "add": AddOp,
+    "conv2d": lambda data, weight: Conv2dOp(data, weight, padding=[1, 1, 1, 1]),
+    "exp": ExpOp,
+    "maximum": MaximumOp,
+    "multiply": MultiplyOp,
+    "negative": NegativeOp,
+    "relu": ReluOp,
+    "subtract": SubtractOp,
+}
+
+
+def our_module(graph: Graph) -> ModuleOp:
+    """Return the graph in `relax`."""
+    types = [TensorType(f32, shape) for shape in SHAPES.values()]
+    functions: list[Operation] = []
+    for number, steps in enumerate(graph):
+        func = FuncOp(f"f{number}", (types, types[:1]))
+        values: list[SSAValue] = [*func.args]
+        for step in steps:
+            op = OPS[step.op](*[values[operand] for operand in step.operands])
+            values.append(op.results[0])
+            func.body.block.add_op(op)
+        func.body.block.add_op(ReturnOp(values[-1]))
+        functions.append(func)
+    return ModuleOp(functions)
+
+
+def our_seconds(pass_name: str, module: ModuleOp) -> float:
+    """Time a pass on a copy of `module`."""
+    pipeline, copy = parse_pipeline(pass_name).passes[0], module.clone()
+    with PassContext(verify_each=False):
+        gc.collect()
+        start = process_time()
+        pipeline.apply(None, copy)
+        return process_time() - start
+
+
+# TVM's
+
+
+def tvm_module(graph: Graph) -> Any:
+    """Return the graph in Relax, a dataflow block for each function."""
+    from tvm import relax
+
+    ops = {name: getattr(relax.op, name) for name in OPS if name not in ("conv2d", "relu")}
+    ops["relu"] = relax.op.nn.relu
+    ops["conv2d"] = lambda data, weight: relax.op.nn.conv2d(data, weight, padding=(1, 1, 1, 1))
+    builder = relax.BlockBuilder()
+    for number, steps in enumerate(graph):
+        values = [
+            relax.Var(f"p{i}", relax.TensorType(shape, "float32")) for i, shape in SHAPES.items()
+        ]
+        with builder.function(f"f{number}", [*values]):
+            with builder.dataflow():
+                for step in steps:
+                    call = ops[step.op](*[values[operand] for operand in step.operands])
+                    values.append(builder.emit(call))
+                output = builder.emit_output(values[-1])
+            builder.emit_func_output(output)
+    return builder.finalize()
+
+
+def tvm_seconds(pass_: Any, module: Any) -> float:
+    """Time a pass of TVM's."""
+    from tvm.target import Target
+
+    with Target("llvm"):
+        gc.collect()
+        start = process_time()
+        pass_(module)
+        return process_time() - start
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A pass of ours, the passes of TVM's that do the same, and the graphs to run them on."""
+
+    peer: str
+    graphs: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    """Passes that TVM's pass needs before it, which are not timed."""
+
+
+_ALL = tuple(GRAPHS)
+_NETWORKS = ("chain", "wide", "convolutions", "functions")
+PASSES = {
+    "eliminate-common-subexpr": Compared("EliminateCommonSubexpr", _ALL),
+    "dead-code-elimination": Compared("DeadCodeElimination", (*_NETWORKS, "half dead")),
+    "fuse-ops": Compared("FuseOps", _NETWORKS, ("LegalizeOps", "AnnotateTIROpPattern")),
+    "legalize-ops": Compared("LegalizeOps", _NETWORKS),
+    "fold-constant": Compared("FoldConstant", _NETWORKS),
+    "canonicalize": Compared("CanonicalizeBindings", _NETWORKS),
+    "infer-type": Compared("Normalize", _NETWORKS),
+}
+"""Our passes and TVM's. CanonicalizeBindings and Normalize are the nearest that TVM has."""
+
+
+def rows(
+    passes: Iterable[str] = PASSES,
+    graphs: Iterable[str] = GRAPHS,
+    sizes: Iterable[int] = SIZES,
+    seconds: float = SECONDS,
+) -> Iterator[Row]:
+    """Time the passes on the graphs, and yield a row for each; ImportError without TVM.
+
+    Both sides take turns for at most `seconds` a row, and at least once.
+    """
+    from tvm import relax, transform
+    from tvm.target import Target
+
+    passes = tuple(passes)
+    for size in sizes:
+        for graph_name in graphs:
+            graph = GRAPHS[graph_name](size)
+            ops = sum(map(len, graph))
+            ours, theirs = our_module(graph), tvm_module(graph)
+            for pass_name in passes:
+                compared = PASSES[pass_name]
+                if graph_name not in compared.graphs:
+                    continue
+                made = [getattr(relax.transform, name)() for name in compared.before]
+                with Target("llvm"):
+                    before = transform.Sequential(made)(theirs) if made else theirs
+                peer = getattr(relax.transform, compared.peer)()
+                times: list[tuple[float, float]] = []
+                began = process_time()
+                while len(times) < ROUNDS and (not times or process_time() - began < seconds):
+                    times.append((our_seconds(pass_name, ours), tvm_seconds(peer, before)))
+                ratios = [our / their for our, their in times]
+                best = [1e6 * min(side) / ops for side in zip(*times, strict=True)]
+                yield Row(pass_name, graph_name, ops, *best, min(ratios), max(ratios))
+
+
+def main(passes: Sequence[str], graphs: Sequence[str], sizes: Sequence[int]) -> None:
+    """Print the rows as they come, as some take a minute."""
+    print(
+        f"{'pass':26}{'graph':14}{'ops':>8}{'ours us/op':>12}{'TVM us/op':>11}{'ratio':>7}  spread"
+    )
+    for row in rows(passes, graphs, sizes):
+        print(
+            f"{row.pass_name:26}{row.graph:14}{row.ops:8,}{row.ours:12.2f}{row.peer:11.2f}"
+            f"{row.ratio:7.2f}  {row.least:.2f}-{row.greatest:.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", default=SIZES)
+    parser.add_argument("--passes", nargs="+", choices=PASSES, default=[*PASSES])
+    parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=[*GRAPHS])
+    args = parser.parse_args()
+    gc.set_threshold(100_000, 20, 100)  # as in passline-opt
+    main(args.passes, args.graphs, args.sizes)
