@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue, SSAValues
 
-__all__ = ["erase", "insert_before", "replace_all_uses"]
+__all__ = ["erase", "insert_before", "replace_all_uses", "replace_operands"]
 
 
 def erase(op: Operation) -> None:
@@ -25,6 +25,15 @@ def insert_before(op: Operation, *new: Operation) -> None:
     """Insert operations before `op`, which is in a block."""
     assert op.parent is not None
     op.parent.insert_ops_before(new, op)
+
+
+def replace_operands(op: Operation, operands: SSAValues) -> None:
+    """Give `op` as many other operands; the uses of those that stay are not touched."""
+    for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
+        if new is not old:
+            old.remove_use(use)
+            new.add_use(use)
+    op._operands = operands
 
 
 def replace_all_uses(old: SSAValue, new: SSAValue) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.test import TestOp
+from xdsl.ir import SSAValues
 
-from passline.passmanager.ir.edit import erase, insert_before, replace_all_uses
+from passline.passmanager.ir.edit import erase, insert_before, replace_all_uses, replace_operands
 
 
 def test_an_erased_op_is_detached_and_uses_nothing() -> None:
@@ -52,3 +53,14 @@ def test_all_uses_are_replaced_as_xdsl_does() -> None:
     for use in [*new.results[0].uses]:
         new.results[0].remove_use(use)
     assert new.results[0].first_use is None
+
+
+def test_replaced_operands_are_used_and_the_others_stay() -> None:
+    a, b, c = TestOp(result_types=[i32] * 3).results
+    user = TestOp([a, b, a])
+    replace_operands(user, SSAValues([a, c, c]))
+    assert [*user.operands] == [a, c, c] and b.first_use is None
+    assert [use.index for use in a.uses] == [0]
+    assert [use.index for use in c.uses] == [2, 1]
+    user.operands = [b, b, b]
+    assert a.first_use is None and c.first_use is None
