@@ -336,7 +336,7 @@ def _infers_plainly(cls: type[Operation]) -> bool:
 
 
 _plainly_infers = PerClass[Operation, bool](_infers_plainly)
-"""Whether the types of a class follow from `InfersType` alone: a look-up is cheaper than `match`."""
+"""Whether `InfersType` alone gives the types of a class: a look-up is cheaper than `match`."""
 
 
 class InferType(ModulePass):
