@@ -118,6 +118,7 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
 
 REPLACEMENTS = {
     "canonicalize": _factory("generic.canonicalize:Canonicalize"),
+    "cse": _factory("generic.cse:CommonSubexpressionElimination"),
     "mlir-opt": _factory("generic.mlir_opt:MLIROpt"),
 }
 """Passes that passline-opt runs instead of xDSL's passes of the same names and behaviour."""
