@@ -211,13 +211,15 @@ def properties_of(
 
     A property whose value is None is left out. TypeError if `cls` has no property of a name.
     """
-    known = cls.get_irdl_definition().properties
+    if not values:
+        return {}
+    kinds, known = kinds_of(cls), cls.get_irdl_definition().properties
     for name in values:
         if name not in known:
             has = f"its properties are {', '.join(known)}" if known else "it has no properties"
             raise TypeError(f"{cls.name} has no property '{name}': {has}")
     return {
-        name: _attribute_of(value, kinds_of(cls).get(name))
+        name: _attribute_of(value, kinds.get(name))
         for name, value in values.items()
         if value is not None
     }

@@ -170,7 +170,7 @@ class TypeInferrer:
             self.unknown.update(op.results)
             return
         try:
-            types = op.infer_types()
+            types = op.inferred_types()
         except VerifyException as error:
             self.error(op, str(error))
             self.unknown.difference_update(op.results)

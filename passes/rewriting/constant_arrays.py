@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
-from ...dialects.relax.types import Element, is_ranked, static_shape
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.types import Element, is_ranked, make_tensor_type, static_shape
 from ...interpreters import semantics_of
 from ...interpreters.arrays import (
     Array,
     array_of,
     dense_of,
+    dtype_of,
     element_of,
     fit,
     number_of,
@@ -52,15 +55,17 @@ def known_array(value: SSAValue) -> Array | None:
     if array is None or array.ndim:
         return array
     shape = static_shape(value.type)
-    return None if shape is None else np.broadcast_to(array, shape)
+    return None if shape is None else _spread(array, shape)
 
 
 def constant_of(array: Array, element: Element) -> ConstantOp | FullOp:
     """Return a constant operation with the elements of `array`, rounded to type `element`; a fill
     if all elements are the same by their strides."""
-    type = TensorType(element, array.shape)
-    with np.errstate(all="ignore"):
-        few = fit(compact(array), element)
+    type = cast(TensorType[Attribute], make_tensor_type(element, array.shape))
+    few = compact(array)
+    if few.dtype != dtype_of(element) or few.dtype.kind != "f":
+        with np.errstate(all="ignore"):
+            few = fit(few, element)
     if few.size == 1 and array.size:
         return FullOp(number_of(few.reshape(()), element), type)
     return ConstantOp(dense_of(np.broadcast_to(few, array.shape), type))
@@ -81,8 +86,17 @@ def compute(function: Callable[..., Array], *arrays: Array) -> Array:
     with np.errstate(all="ignore"):
         if not any(0 in array.strides for array in arrays):
             return np.asarray(function(*arrays))
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        return np.broadcast_to(function(*map(compact, arrays)), shape)
+        shape = np.broadcast(*arrays).shape
+        return _spread(np.asarray(function(*map(compact, arrays))), shape)
+
+
+def _spread(array: Array, shape: Shape) -> Array:
+    """Return `np.broadcast_to(array, shape)`, which takes ten times as long for one element."""
+    if array.size != 1:
+        return np.broadcast_to(array, shape)
+    view: Array = np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
+    view.flags.writeable = False
+    return view
 
 
 def evaluate(op: Operation, *arrays: Array) -> Array | None:
