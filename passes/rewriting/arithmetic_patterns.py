@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Commutative
 
@@ -16,6 +16,7 @@ from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElem
 from ...dialects.relax.shapes import broadcast
 from ...dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
 from ...dialects.relax.unary import RsqrtOp, SqrtOp
+from ...passmanager.ir.per_class import PerClass
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -37,7 +38,7 @@ class RemoveNeutral(RewritePattern):
         lhs, rhs = op.operands
         if _is_fill_of(rhs, op.IDENTITY):
             value = lhs
-        elif op.has_trait(Commutative) and _is_fill_of(lhs, op.IDENTITY):
+        elif _is_commutative[type(op)] and _is_fill_of(lhs, op.IDENTITY):
             value = rhs
         else:
             return
@@ -123,26 +124,40 @@ class ReciprocalRoot(RewritePattern):
                 rewriter.replace(op, RsqrtOp(root.input, result_types=op.result_types))
 
 
+# The class decides, and both are asked of each visited operation: `isinstance` of an abstract class
+# and the look-up of a trait take several times as long as these look-ups.
+_is_constant_class = PerClass[Operation | Block, bool](
+    lambda cls: issubclass(cls, ConstantOp | FullOp)
+)
+_is_commutative = PerClass[Operation, bool](lambda cls: cls.has_trait(Commutative))
+
+
 def _is_constant(value: SSAValue) -> bool:
-    return isinstance(value.owner, ConstantOp | FullOp)
+    return _is_constant_class[type(value.owner)]
 
 
 def _with_constant(op: Operation) -> tuple[SSAValue, SSAValue] | None:
     """Return the non-constant operand and the constant one; None unless there is one of each."""
     lhs, rhs = op.operands
-    if _is_constant(lhs) == _is_constant(rhs):
+    is_lhs, is_rhs = _is_constant(lhs), _is_constant(rhs)
+    if is_lhs == is_rhs:
         return None
-    return (rhs, lhs) if _is_constant(lhs) else (lhs, rhs)
+    return (rhs, lhs) if is_lhs else (lhs, rhs)
 
 
 def _is_fill_of(value: SSAValue, number: float) -> bool:
-    """Return whether `value` is a constant whose elements are all `number`."""
-    if not isinstance(owner := value.owner, ConstantOp | FullOp):
+    """Return whether `value` is a constant whose elements are all `number`, which is 0 or 1."""
+    owner = value.owner
+    if not _is_constant_class[type(owner)]:
         return False
     from ...interpreters.arrays import array_of, element_of, scalar_of
 
     if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
-        return bool(scalar_of(owner.value, element_of(owner.result.type)) == number)
+        known = owner.value
+        if isinstance(known, FloatAttr) and not abs(known.value.data - number) <= 0.5:
+            return False  # it is not rounded to `number`, and NaN is not equal to it
+        return bool(scalar_of(known, element_of(owner.result.type)) == number)
+    assert isinstance(owner, ConstantOp)
     array = array_of(owner.value)
     return array.size > 0 and bool(array.flat[0] == number) and bool((array == number).all())
 
@@ -164,7 +179,7 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     if not is_number(element := type.element_type):
         return None
     few = [compact(array) for array in arrays if array is not None]
-    if prod(np.broadcast_shapes(*(array.shape for array in few))) > max(f.size for f in few):
+    if np.broadcast(*few).size > max(f.size for f in few):
         return None
     values = evaluate(op, *(array for array in arrays if array is not None))
     if values is None or (
