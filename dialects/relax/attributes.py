@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from math import copysign
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -238,7 +239,7 @@ def _attribute_of(
         case int() if kind is not Float64:
             return _integer(value)
         case int() | float():
-            return FloatAttr(float(value), f64)
+            return _float(value, copysign(1.0, value))
         case _ if kind is Floats:
             return DenseArrayBase.from_list(f64, value)
         case _:
@@ -258,6 +259,12 @@ def _string(text: str) -> StringAttr:
 @lru_cache(1 << 12)
 def _integer(number: int) -> Int:
     return IntegerAttr(number, i64)
+
+
+@lru_cache(1 << 12)
+def _float(number: float, sign: float) -> Float64:
+    # With the sign, as -0.0 equals 0.0.
+    return FloatAttr(float(number), f64)
 
 
 @lru_cache(1 << 12)

@@ -23,7 +23,6 @@ from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
 from .scopes import Scope
-from .types import tensor_of
 from .values import tensor_constant, viewed
 
 __all__ = ["Converter", "Converters", "Node"]
@@ -85,7 +84,7 @@ class Node:
     def ints_of(self, index: int) -> list[int] | None:
         """Return the elements of a constant input of integers, or None."""
         array = self.constant(index)
-        return None if array is None else [int(number) for number in array.reshape(-1)]
+        return None if array is None else [int(number) for number in array.reshape(-1).tolist()]
 
     def int_of(self, index: int) -> int | None:
         """Return the element of a constant input of one integer, or None."""
@@ -244,7 +243,7 @@ class Node:
 
     def full(self, value: float, element: Element, shape: Shape = ()) -> SSAValue:
         """Return a fill."""
-        return self.importer.full(value, tensor_of(element, shape), element)
+        return self.importer.full(value, element, shape)
 
     def like(self, value: float, other: SSAValue) -> SSAValue:
         """Return a scalar fill with the element type of `other`."""
@@ -297,6 +296,6 @@ def operations() -> dict[str, type[TensorOp]]:
 
 def operation(name: str) -> type[TensorOp]:
     """Return the operation class `relax.<name>`."""
-    if name not in operations():
+    if (found := operations().get(name)) is None:
         raise Unsupported(f"relax.{name} does not exist")
-    return operations()[name]
+    return found

@@ -50,13 +50,11 @@ class Values:
 
     def follow(self, op: Operation) -> None:
         """Record an operation if its results depend on constants alone."""
-        if not has_semantics(type(op)) or not all(_is_small(r.type) for r in op.results):
-            return
-        if op.name in _OF_TYPES:
-            known = all(static_shape(operand.type) is not None for operand in op.operands)
-        else:
-            known = all(operand in self._sources for operand in op.operands)
-        if known:
+        of_types = op.name in _OF_TYPES
+        for operand in op.operands:
+            if operand not in self._sources if not of_types else not _is_static(operand.type):
+                return  # most operations depend on the inputs of the model
+        if has_semantics(type(op)) and all(_is_small(result.type) for result in op.results):
             self._sources |= dict.fromkeys(op.results, op)
 
     def is_known(self, op: Operation) -> bool:
@@ -65,6 +63,8 @@ class Values:
 
     def array(self, value: SSAValue) -> Array | None:
         """Return the elements of a value that can be evaluated, else None."""
+        if (array := self._arrays.get(value)) is not None:
+            return array
         if value not in self._sources:
             return None
         try:
@@ -98,6 +98,10 @@ class Values:
 
 _OF_TYPES = ("relax.shape_of", "relax.size_of")
 """Operations on the type of their operand alone."""
+
+
+def _is_static(type: Attribute) -> bool:
+    return static_shape(type) is not None
 
 
 def _is_small(type: Attribute) -> bool:
