@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
@@ -27,7 +27,7 @@ class CallGraph:
         self._unresolved: dict[Operation, list[str]] = {}
         references = References()
         for op in module.body.block.ops:
-            self._add(op, dict.fromkeys(name for n in walk(op) for name in references.of(n)))
+            self._add(op, dict.fromkeys(references.within(op)))
 
     def _add(self, caller: Operation, names: Iterable[str]) -> None:
         callees = self._callees.setdefault(caller, {})
@@ -83,11 +83,22 @@ class References:
         self._known: dict[int, tuple[str, ...]] = {}
         self._kept: list[Attribute] = []  # so that no `id` is reused
 
-    def of(self, op: Operation) -> Iterator[str]:
-        """Yield the names that `op` itself refers to, without nested ops."""
+    def of(self, op: Operation) -> Sequence[str]:
+        """Return the names that `op` itself refers to, without nested ops."""
+        found: list[str] = []
         for attributes in (op.properties, op.attributes):
             for attribute in attributes.values():
-                yield from self._names(attribute)
+                if names := self._names(attribute):
+                    found += names
+        return found
+
+    def within(self, op: Operation) -> Sequence[str]:
+        """Return the names that `op` and the ops nested in it refer to."""
+        found: list[str] = []
+        for inner in walk(op):
+            if inner.properties or inner.attributes:
+                found += self.of(inner)
+        return found
 
     def _names(self, attribute: Attribute) -> tuple[str, ...]:
         if (names := self._known.get(id(attribute))) is None:
