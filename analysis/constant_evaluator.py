@@ -59,9 +59,9 @@ class ConstantEvaluator:
         known = [_value_of(constant) for constant in constants]
         if None in known:
             return NotEvaluated()
-        if len(known) == 1 and isinstance(op, View) and isinstance(constants[0].owner, FullOp):
+        if isinstance(op, View) and all(isinstance(c.owner, FullOp) for c in constants):
             if static_shape(op.results[0].type) is not None:
-                return cast("list[Attribute]", known)
+                return cast("list[Attribute]", known[:1])
         key = (type(op), *map(id, known))
         inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
         if key in self._values and self._values[key][0] == inputs:
