@@ -58,10 +58,10 @@ class SubtractToAdd(RewritePattern):
             return
         import numpy as np
 
-        from .constant_arrays import compute, constant_of, known_array
+        from .constant_arrays import compute, constant_of, known
 
-        constant, element = known_array(op.rhs), tensor_type(op.result).element_type
-        if constant is None or not is_number(element) or constant.dtype == np.bool_:
+        constant, element = known(op.rhs), tensor_type(op.result).element_type
+        if constant is None or not is_number(element) or constant.array.dtype == np.bool_:
             return
         negated = rewriter.insert(constant_of(compute(np.negative, constant), element))
         add = AddOp(op.lhs, negated, result_types=op.result_types)
@@ -170,27 +170,27 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     """
     import numpy as np
 
-    from .constant_arrays import compact, constant_of, evaluate, known_array
+    from .constant_arrays import Known, constant_of, evaluate, known
 
-    arrays = known_array(a), known_array(b)
-    type = op.results[0].type
-    if arrays[0] is None or arrays[1] is None or not is_tensor(type):
+    constants, type = (known(a), known(b)), op.results[0].type
+    if constants[0] is None or constants[1] is None or not is_tensor(type):
         return None
     if not is_number(element := type.element_type):
         return None
-    few = [compact(array) for array in arrays if array is not None]
-    if np.broadcast(*few).size > max(f.size for f in few):
+    few = [constants[0].array, constants[1].array]
+    if np.broadcast(*few).size > max(few[0].size, few[1].size):
         return None
-    values = evaluate(op, *(array for array in arrays if array is not None))
+    values = evaluate(op, constants[0], constants[1])
     if values is None or (
         isinstance(element, Float)
-        and _loses_precision(values, few if isinstance(op, MultiplyOp) else ())
+        and _loses_precision(values.array, few if isinstance(op, MultiplyOp) else ())
     ):
         return None
-    # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
-    least, shape = compact(values), shape_of(tensor_type(x))
-    if least.size > 1 and shape is not None and broadcast(shape, least.shape) == shape_of(type):
-        values = least
+    if values.array.size > 1 and (shape := shape_of(tensor_type(x))) is not None:
+        # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
+        least = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
+        if broadcast(shape, least) == shape_of(type):
+            values = Known(values.array.reshape(least), least)
     return constant_of(values, element)
 
 
@@ -199,9 +199,6 @@ def _loses_precision(values: Array, factors: Sequence[Array]) -> bool:
     `factors`."""
     import numpy as np
 
-    from .constant_arrays import compact
-
-    values = compact(values)
     if not np.isfinite(values).all():
         return True
     if not factors:
