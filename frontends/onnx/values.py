@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import cast
 
 import numpy as np
 from onnx import TensorProto
@@ -22,8 +21,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, static_shape
+from ...dialects.unverified import make_attribute
 from ...interpreters import has_semantics
-from ...interpreters.arrays import Array, dense_of, dtype_of, fit, number_of
+from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
 from ...interpreters.relax import RelaxFunctions
 from .errors import ModelError
 from .external import DataFiles
@@ -127,10 +127,8 @@ def fill_of(value: float, type: TensorType[Attribute], element: Element) -> Full
 
 def viewed(constant: ConstantOp, shape: Shape) -> ConstantOp:
     """Return a constant with the same bytes in another shape."""
-    type = TensorType(constant.value.type.element_type, shape)
-    view = ConstantOp(
-        DenseIntOrFPElementsAttr(cast(TensorType[Element], type), constant.value.data)
-    )
+    type = tensor_of(element_of(constant.value.type), shape)
+    view = ConstantOp(dense_constant(type, constant.value.data))
     view.location = constant.location
     view.result.name_hint = constant.result.name_hint
     return view
@@ -156,7 +154,12 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
         raise ModelError(
             f"tensor '{tensor.name}' of type {type} has {len(data)} bytes, expected {size}"
         )
-    return ConstantOp(DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data)))
+    return ConstantOp(dense_constant(type, make_attribute(BytesAttr, data=data)))
+
+
+def dense_constant(type: TensorType[Attribute], data: BytesAttr) -> DenseIntOrFPElementsAttr:
+    """Return the dense constant with these bytes, whose number is right for the type."""
+    return make_attribute(DenseIntOrFPElementsAttr, type=type, data=data)
 
 
 def tensor_array(tensor: TensorProto) -> Array:
