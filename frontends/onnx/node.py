@@ -16,8 +16,9 @@ from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of, tensor_type
+from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
 from ...interpreters.arrays import Array
 from .builder import Builder
 from .errors import Unsupported
@@ -233,8 +234,15 @@ class Node:
         return self.importer.add(op).results
 
     def op(self, name: str, *operands: SSAValue, **properties: PropertyValue) -> SSAValue:
-        """Create the operation `relax.<name>`; return its result."""
-        return self.ops(name, *operands, result_types=None, **properties)[0]
+        """Create the operation `relax.<name>`; return its result. A view of a constant is a
+        constant with the same bytes."""
+        cls = operation(name)
+        op = cls(*operands, result_types=None, location=self.location, **properties)
+        if issubclass(cls, View) and (shape := static_shape(op.result_types[0])) is not None:
+            if (view := self.viewed(operands[0], shape)) is not None:
+                op.drop_all_references()
+                return view
+        return self.importer.add(op).results[0]
 
     def add(self, op: Operation) -> Operation:
         """Add an operation of another dialect."""
@@ -260,18 +268,23 @@ class Node:
         return self.importer.add_constant((op,), lambda: op)
 
     def along_channels(self, vector: SSAValue, rank: int) -> SSAValue:
-        """Reshape a vector to broadcast along the channels of a tensor of rank `rank`; a
-        constant is viewed in this shape, without a copy."""
+        """Reshape a vector to broadcast along the channels of a tensor of rank `rank`."""
         shape = (self.shape(vector)[0], *[1] * (rank - 2))
-        match vector.owner:
+        if (view := self.viewed(vector, shape)) is not None:
+            return view
+        return self.op("reshape", vector, newshape=[-1, *shape[1:]])
+
+    def viewed(self, value: SSAValue, shape: Shape) -> SSAValue | None:
+        """Return a constant in another shape, without a copy; None if `value` is not constant."""
+        match value.owner:
             case FullOp() as full:
-                return self.full(full.value.value.data, self.element(vector), shape)
+                return self.full(full.value.value.data, self.element(value), shape)
             case ConstantOp() as constant:
                 return self.importer.add_constant(
                     (constant, shape), lambda: viewed(constant, shape)
                 )
             case _:
-                return self.op("reshape", vector, newshape=[-1, *shape[1:]])
+                return None
 
     def cast(self, value: SSAValue, element: Element) -> SSAValue:
         """Cast the elements of a value, unless they have the type already."""
