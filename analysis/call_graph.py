@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
@@ -88,11 +88,14 @@ class References:
         self._known: dict[int, tuple[str, ...]] = {}
         self._kept: list[Attribute] = []  # so that no `id` is reused
 
-    def of(self, op: Operation) -> Iterator[str]:
-        """Yield the names that `op` itself refers to, without nested ops."""
+    def of(self, op: Operation) -> Sequence[str]:
+        """Return the names that `op` itself refers to, without nested ops."""
+        found: list[str] = []
         for attributes in (op.properties, op.attributes):
             for attribute in attributes.values():
-                yield from self._names(attribute)
+                if names := self._names(attribute):
+                    found += names
+        return found
 
     def below(self, root: Operation) -> dict[str, None]:
         """Return the names that `root` and the ops nested in it refer to, in their order."""

@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..unverified import init_op, set_results
 from .base import RelaxOp
 from .types import Float, check_number, is_integer, is_ranked, static_shape
 
@@ -73,7 +74,8 @@ class ConstantOp(RelaxOp, HasFolderInterface):
     traits = traits_def(Pure(), ConstantLike())
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
-        super().__init__(properties={"value": value}, result_types=[value.type])
+        init_op(self, (), {"value": value})
+        set_results(self, (value.type,))
 
     def verify_(self) -> None:
         check_number(self.result.type)
@@ -115,7 +117,8 @@ class FullOp(RelaxOp, HasFolderInterface):
     traits = traits_def(Pure(), ConstantLike())
 
     def __init__(self, value: Number, result_type: TensorType[Attribute]):
-        super().__init__(properties={"value": value}, result_types=[result_type])
+        init_op(self, (), {"value": value})
+        set_results(self, (result_type,))
 
     def verify_(self) -> None:
         type = self.result.type
