@@ -13,7 +13,14 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
-__all__ = ["Fields", "Step", "read_fields", "read_step"]
+__all__ = [
+    "Fields",
+    "Step",
+    "read_fields",
+    "read_name_hint",
+    "read_step",
+    "read_type",
+]
 
 Fields: TypeAlias = tuple[
     tuple[SSAValue, ...],
@@ -36,3 +43,9 @@ read_fields: Callable[[Operation], Fields] = attrgetter(
 
 read_step: Callable[[Operation], Step] = attrgetter("_operands", "results", "regions", "_next_op")
 """Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
+
+read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
+"""The type of a value; `map` calls it without a frame of Python."""
+
+read_name_hint: Callable[[SSAValue], str | None] = attrgetter("_name")
+"""The name hint of a value."""
