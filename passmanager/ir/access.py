@@ -21,7 +21,6 @@ __all__ = [
     "Step",
     "parts_of_verifier",
     "read_fields",
-    "read_name_hint",
     "read_step",
     "read_type",
 ]
@@ -50,9 +49,6 @@ read_step: Callable[[Operation], Step] = attrgetter("_operands", "results", "reg
 
 read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
 """The type of a value; `map` calls it without a frame of Python."""
-
-read_name_hint: Callable[[SSAValue], str | None] = attrgetter("_name")
-"""The name hint of a value."""
 
 
 Verifier: TypeAlias = Callable[[Operation], object]

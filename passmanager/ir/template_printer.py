@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from .access import read_fields, read_name_hint
+from .access import read_fields
 from .op_templates import LONGEST, OpTemplate, has_template, make_template, repetition
 from .per_class import PerClass
 from .signatures import Signature, Signatures
@@ -135,7 +135,7 @@ class TemplatePrinter(Printer):
         return name
 
     def _new_name(self, value: SSAValue) -> str:
-        if hint := read_name_hint(value):
+        if hint := value.name_hint:
             names = self._ssa_names[-1]
             count = names.get(hint, 0)
             name = f"{hint}_{count}" if count else hint

@@ -33,12 +33,12 @@ from .signatures import Signature, Signatures
 from .symbols import name_of
 from .walk import walk
 
-__all__ = ["verify", "verify_changes"]
+__all__ = ["OpVerifier", "verify", "verify_changes"]
 
 
 def verify(op: Operation) -> None:
     """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
-    verifier = _Verifier()
+    verifier = OpVerifier()
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -60,7 +60,7 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
         return
     for block in changes.blocks:
         _verify_parents(block)
-    verifier = _Verifier()
+    verifier = OpVerifier()
     depths = _depths(_affected(module, changes))
     for op in sorted(depths, key=depths.__getitem__, reverse=True):
         verifier.verify_op(op)
@@ -124,7 +124,7 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 # One op
 
 
-class _Verifier:
+class OpVerifier:
     """A verifier of single ops, with caches that are valid while the IR does not change."""
 
     def __init__(self) -> None:
