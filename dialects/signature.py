@@ -11,7 +11,9 @@ Method = TypeVar("Method", bound=Callable[..., object])
 
 
 def of_signature(method: Method) -> Method:
-    """Mark a `print` or `verify_` that depends on class, properties, attributes and types alone.
+    """Mark a `print` or `verify_` that depends on class, properties, attributes and types alone; a
+    `verify_` may look at the arguments of the first block of a region, and whether it is the only
+    one. A `print` of regions is called for each op all the same.
 
     One op then stands for all of the same: the others are printed from its text, with their own
     names of values, and are taken as valid. So the method must not look at owners and uses of

@@ -125,6 +125,7 @@ def is_of_signature(method: object) -> bool:
     by an attribute `of_signature` of the function that is true.
 
     Such a `print` writes values by `print_operand` or `print_ssa_value`. It does not look at who
-    defines or uses them, at what is around the op, or at its location.
+    defines or uses them, at what is around the op, or at its location. Such a `verify_` may look at
+    the arguments of the first block of a region, and whether it is the only one.
     """
     return getattr(method, "of_signature", False) is True
