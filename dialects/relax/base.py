@@ -13,6 +13,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
@@ -72,6 +73,7 @@ class TensorOp(InfersType, RelaxOp, ABC):
             attributes=attributes,
         )
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         if self.operands:
             printer.print_string(" ")
