@@ -10,7 +10,7 @@ from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
 from ..dialects.device_type import DeviceType
-from ..passmanager.config import register_config_option
+from ..passmanager.config import register_config_hint, register_config_option
 
 __all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
 
@@ -131,3 +131,12 @@ UNIVERSE = Universe(
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
+
+for key, hint in {  # keys of TVM
+    "testing.immutable_module": "leave it out: a call of a pass never changes its input",
+    "tir.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
+    "tir.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
+    "tirx.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
+    "tirx.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
+}.items():
+    register_config_hint(key, hint)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -110,6 +112,21 @@ class PassContext:
         _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
         self._exit_instruments()
 
+    @contextmanager
+    def at_level(self, opt_level: int) -> Generator[Self]:
+        """Enter a copy of this context with another level; its instruments are not entered again.
+
+        For code that runs a pipeline at a level of its own under the settings of its caller.
+        """
+        check_level(opt_level)
+        inner, outer = copy(self), _entered.get()
+        inner.opt_level = opt_level
+        _entered.set(Link(inner, outer, threading.get_ident()))
+        try:
+            yield inner
+        finally:
+            _entered.set(outer)
+
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
         new = check_instruments(instruments)
@@ -184,7 +201,7 @@ class PassContext:
         """Return the value of `key`, for a pass a dict of its fields, with defaults for what is not
         set; None for an unknown key.
         """
-        return self.config.get(key)
+        return self.config.value(key)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass, PassPipeline
 from .base import Pass
 from .context import PassContext
 from .info import PassInfo, check_level, check_name, check_names, name_key
+from .ir.symbols import brief
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
@@ -174,15 +175,17 @@ class FixpointOptions:
 
 
 class Fixpoint(Pass):
-    """A pass that repeats another pass until it changes nothing.
+    """A pass that repeats another pass, or several in order, until they change nothing.
 
     It reports a warning if the pass still changes the module in the last of `max_iterations`.
     """
 
     name = "fixpoint"
 
-    def __init__(self, pass_: ModulePass, max_iterations: int = 10) -> None:
-        (self.pass_,) = check_passes([pass_])
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
+        single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
+        passes = check_passes([pass_] if single else pass_)
+        self.pass_ = passes[0] if len(passes) == 1 else Sequential(passes)
         if max_iterations < 1:
             raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
         self.options = FixpointOptions(max_iterations)
@@ -215,11 +218,11 @@ class Fixpoint(Pass):
 def check_passes(passes: object) -> tuple[ModulePass, ...]:
     """Return the passes in `passes`; TypeError with advice for anything else."""
     if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
-        raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
+        raise TypeError(f"a pipeline is made of a list of passes, not of {brief(passes)}")
     checked: list[ModulePass] = []
     for pass_ in cast(Iterable[object], passes):
         if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{pass_!r} is not a pass{_instead(pass_)}")
+            raise TypeError(f"{brief(pass_)} is not a pass{_instead(pass_)}")
         checked.append(pass_)
     return tuple(checked)
 
@@ -229,7 +232,9 @@ def _instead(given: object) -> str:
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):
-        return f" but a string: write parse_pipeline({given!r}), or an instance of its class"
+        return (
+            f" but a string: write passline.parse_pipeline({given!r}), or an instance of its class"
+        )
     if isinstance(given, PassPipeline):
         return ": write Sequential(pipeline.passes) for a PassPipeline"
     return ""

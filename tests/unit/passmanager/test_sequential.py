@@ -55,7 +55,7 @@ def test_level_is_0_by_default() -> None:
     ("given", "instead"),
     [
         ([Nothing], r"the class of one: write Nothing\(\)"),
-        (["cse"], r"a string: write parse_pipeline\('cse'\)"),
+        (["cse"], r"a string: write passline.parse_pipeline\('cse'\)"),
         ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
         ([3], "3 is not a pass"),
         ("cse", "made of a list of passes, not of 'cse'"),
@@ -198,6 +198,22 @@ def test_fixpoint_of_a_sequential() -> None:
     pass_, runs = counting(2)
     assert tags(Fixpoint(Sequential([pass_, Nothing()]))(module())) == ["1", "2"]
     assert len(runs) == 3
+
+
+def test_fixpoint_takes_a_list_as_sequential_does() -> None:
+    pass_, _ = counting(2)
+    fixpoint = Fixpoint([pass_, Nothing()])
+    assert str(fixpoint) == f"fixpoint(sequential({pass_},toy-nothing))"
+    assert tags(fixpoint(module())) == ["1", "2"]
+
+
+def test_fixpoint_of_a_list_of_one_pass_is_one_of_the_pass() -> None:
+    assert str(Fixpoint([Nothing()])) == "fixpoint(toy-nothing)"
+
+
+def test_fixpoint_of_a_string_is_an_error_that_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"write passline.parse_pipeline\('cse'\)"):
+        Fixpoint("cse")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("limit", [0, -1])
