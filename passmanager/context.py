@@ -113,14 +113,17 @@ class PassContext:
         self._exit_instruments()
 
     @contextmanager
-    def at_level(self, opt_level: int) -> Generator[Self]:
-        """Enter a copy of this context with another level; its instruments are not entered again.
+    def at_level(self, opt_level: int, required_pass: Iterable[str] = ()) -> Generator[Self]:
+        """Enter a copy of this context with another level and more required passes; its instruments
+        are not entered again.
 
-        For code that runs a pipeline at a level of its own under the settings of its caller.
+        For code that runs a pipeline of its own under the settings of its caller.
         """
         check_level(opt_level)
         inner, outer = copy(self), _entered.get()
         inner.opt_level = opt_level
+        inner.required_pass += check_names("required_pass", required_pass)
+        inner._required |= frozenset(map(name_key, inner.required_pass))
         _entered.set(Link(inner, outer, threading.get_ident()))
         try:
             yield inner
