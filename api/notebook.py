@@ -68,13 +68,13 @@ def html_of(op: Operation) -> str:
 def _sections(texts: list[str], is_open: bool) -> Iterator[Html]:
     """Yield the texts of operations, those of several lines as sections that fold."""
     for text in texts:
-        first, newline, _ = text.partition("\n")
+        first, newline, rest = text.partition("\n")
         if not newline:
             yield highlighted(text)
             continue
-        lines = text.count("\n") + 1
-        summary = join(first, element("span", f"  // {lines} lines", class_="c"))
-        yield fold(summary, highlighted(_first_lines(text)), is_open=is_open)
+        lines = element("span", f"  // {rest.count(newline) + 2} lines", class_="c")
+        summary = join(highlighted(first, tag="span"), lines)
+        yield fold(summary, highlighted(_first_lines(rest)), is_open=is_open)
 
 
 def _first_lines(text: str) -> str:

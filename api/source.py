@@ -11,11 +11,12 @@ from typing import TypeAlias
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import ParseError
 
-from ..passmanager.errors import PasslineError
+from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.files import replace_file
 from ..passmanager.info import did_you_mean
-from ..passmanager.ir.location import remember_source
+from ..passmanager.ir.location import place_of, remember_source
 from ..passmanager.ir.parser import parse_module
 from ..passmanager.ir.printer import module_text
 from ..passmanager.ir.symbols import brief
@@ -71,8 +72,17 @@ def load(
         case _:
             raise TypeError(f"a module is read from a path, a text or bytes, not {brief(source)}")
     if verify_ir:
-        verify(module)
+        _verify(module)
     return module
+
+
+def _verify(module: ModuleOp) -> None:
+    """Verify a module; the error has a note with the location of the invalid operation."""
+    try:
+        verify(module)
+    except InvalidIRError as error:
+        error.add_note(f"in {brief(error.op)}{place_of(error.op)}")
+        raise
 
 
 _FILE_NAME = re.compile(r"\.\w+\s*$")
@@ -109,7 +119,12 @@ def _parse(text: str, name: str, ctx: Context | None, allow_unregistered: bool) 
         from ..passmanager.instruments.reproducer import read_reproducer
 
         text, _ = read_reproducer(text)
-    return parse_module(ctx or make_ir_context(allow_unregistered), text, name)
+    try:
+        return parse_module(ctx or make_ir_context(allow_unregistered), text, name)
+    except ParseError as error:
+        if "--allow-unregistered-dialect" in error.msg:
+            error.add_note("in Python: passline.load(source, allow_unregistered=True)")
+        raise
 
 
 def save(module: ModuleOp, path: str | PathLike[str]) -> None:

@@ -21,6 +21,7 @@ from .ir.edit import insert_before
 from .ir.marks import is_skipped
 from .ir.symbols import brief, symbol_of
 from .options import check_values, pass_text
+from .pass_html import html_of_pass
 from .run import Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
@@ -110,6 +111,9 @@ class Pass(AbstractPass):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.info.text}>"
+
+    def _repr_html_(self) -> str:
+        return html_of_pass(self)
 
     @final
     def __call__(self, module: ModuleOp) -> ModuleOp:

@@ -16,6 +16,7 @@ from .actions import PassActions
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
+from .html import block, element, table
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
@@ -81,6 +82,19 @@ class PassContext:
             f"disabled_pass={list(self.disabled_pass)}, "
             f"instruments={[i.name for i in self.instruments]}, config={self.config})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("opt_level", str(self.opt_level)),
+            ("required_pass", ", ".join(self.required_pass)),
+            ("disabled_pass", ", ".join(self.disabled_pass)),
+            ("instruments", ", ".join(i.name for i in self.instruments)),
+            *((f"config: {key}", repr(value)) for key, value in self.config.items()),
+            ("verify_each", str(self.verify_each)),
+            ("verify_preserves", str(self.verify_preserves)),
+            ("rollback", str(self.rollback)),
+        ]
+        return block(element("p", element("b", type(self).__name__)), table(("", ""), rows))
 
     # The stack of contexts
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import chain, repeat
 
-__all__ = ["Html", "block", "element", "fold", "join", "table"]
+__all__ = ["Html", "Number", "block", "element", "fold", "join", "table"]
 
 
 class Html(str):
@@ -18,27 +19,32 @@ def join(*parts: object) -> Html:
 
 
 def element(tag: str, *children: object, **attributes: str) -> Html:
-    """Return an element with attributes, of which `class_` is `class`, and children."""
-    given = "".join(f' {k.rstrip("_")}="{escape(v)}"' for k, v in attributes.items())
+    """Return an element with children, and attributes if not empty; `class_` is `class`."""
+    given = "".join(f' {k.rstrip("_")}="{escape(v)}"' for k, v in attributes.items() if v)
     return Html(f"<{tag}{given}>{join(*children)}</{tag}>")
 
 
-def table(header: Sequence[object], rows: Iterable[Sequence[object]]) -> Html:
-    """Return a table. Cells that are numbers are aligned to the right; blanks at the start of a
-    cell indent it."""
+class Number(str):
+    """The text of a number, which a table aligns to the right."""
+
+
+def table(
+    header: Sequence[object], rows: Iterable[Sequence[object]], classes: Iterable[str] = ()
+) -> Html:
+    """Return a table, with a class for each row if any are given. Numbers are aligned to the right;
+    blanks at the start of a cell indent it.
+    """
     head = element("tr", *[element("th", name) for name in header])
-    return element(
-        "table",
-        element("thead", head),
-        element("tbody", *[element("tr", *map(_cell, row)) for row in rows]),
-    )
+    rows_classes = zip(rows, chain(classes, repeat("")))
+    body = [element("tr", *map(_cell, row), class_=kind) for row, kind in rows_classes]
+    return element("table", element("thead", head), element("tbody", *body))
 
 
 def _cell(value: object) -> Html:
     if isinstance(value, Html):
         return element("td", value)
     text = str(value)
-    if isinstance(value, int | float):
+    if isinstance(value, int | Number):
         return element("td", text, class_="number")
     if indent := len(text) - len(text.lstrip()):
         return element("td", text.lstrip(), style=f"padding-left: {indent / 2 + 0.5}em")

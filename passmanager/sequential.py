@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass
 from .context import PassContext
+from .html import block, element, table
 from .info import PassInfo, check_level, check_name, check_names, name_key
 from .ir.symbols import brief
 from .options import options_text
@@ -154,7 +155,7 @@ class Sequential(Pass):
             yield step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
 
@@ -165,6 +166,21 @@ class Plan:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
+
+    def __repr__(self) -> str:
+        return f"{self.summary}\n{self}" if self.steps else self.summary
+
+    @property
+    def summary(self) -> str:
+        """The numbers of passes that run and are skipped, as text."""
+        skipped = sum(step.action == "skip" for step in self.steps)
+        return f"{len(self.steps) - skipped} passes run, {skipped} are skipped"
+
+    def _repr_html_(self) -> str:
+        rows = [step.columns for step in self.steps]
+        header = ("", "pass", "level", "reason")
+        body = table(header, rows, [step.action for step in self.steps])
+        return block(element("p", self.summary), body)
 
 
 @dataclass(frozen=True)

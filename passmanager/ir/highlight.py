@@ -13,15 +13,17 @@ if TYPE_CHECKING:
 __all__ = ["highlighted"]
 
 
-def highlighted(text: str, language: Literal["mlir", "diff"] = "mlir") -> Html:
-    """Return a text in a `pre` element, with a class for each kind of token."""
+def highlighted(
+    text: str, language: Literal["mlir", "diff"] = "mlir", tag: Literal["pre", "span"] = "pre"
+) -> Html:
+    """Return a text in an element, with a class for each kind of token."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
     lexer = _mlir_lexer() if language == "mlir" else get_lexer_by_name("diff")
     formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
-    return element("pre", Html(highlight(text, lexer, formatter)))
+    return element(tag, Html(highlight(text, lexer, formatter).rstrip("\n")))
 
 
 @cache
