@@ -75,7 +75,7 @@ _STYLE = """
 .passline .kt { color: var(--jp-mirror-editor-variable-3-color, #0e8a8a); }
 .passline .nv { color: var(--jp-mirror-editor-variable-2-color, #4078f2); }
 .passline .nf, .passline .nl { color: var(--jp-mirror-editor-def-color, #4078f2); }
-.passline .mi, .passline .mf { color: var(--jp-mirror-editor-number-color, #50a14f); }
+.passline .mi, .passline .mf, .passline .mh { color: var(--jp-mirror-editor-number-color, #50a14f); }
 .passline .s, .passline .gd { color: var(--jp-mirror-editor-string-color, #d0453b); }
 .passline .gi { color: #40973f; }
 .passline .c, .passline .gu { color: var(--jp-mirror-editor-comment-color, #888888); }

@@ -174,7 +174,7 @@ class Plan:
     def summary(self) -> str:
         """The numbers of passes that run and are skipped, as text."""
         skipped = sum(step.action == "skip" for step in self.steps)
-        return f"{len(self.steps) - skipped} passes run, {skipped} are skipped"
+        return f"{len(self.steps) - skipped} run, {skipped} skipped"
 
     def _repr_html_(self) -> str:
         rows = [step.columns for step in self.steps]
