@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import chain, repeat
 
 __all__ = ["Html", "Number", "block", "element", "fold", "join", "table"]
@@ -15,12 +14,18 @@ class Html(str):
 
 def join(*parts: object) -> Html:
     """Return the parts one after the other; those that are not Html are escaped."""
-    return Html("".join(p if isinstance(p, Html) else escape(str(p)) for p in parts))
+    return Html("".join(p if isinstance(p, Html) else _escape(str(p)) for p in parts))
+
+
+def _escape(text: str) -> str:
+    from html import escape  # loads a table of 2,231 entities
+
+    return escape(text)
 
 
 def element(tag: str, *children: object, **attributes: str) -> Html:
     """Return an element with children, and attributes if not empty; `class_` is `class`."""
-    given = "".join(f' {k.rstrip("_")}="{escape(v)}"' for k, v in attributes.items() if v)
+    given = "".join(f' {k.rstrip("_")}="{_escape(v)}"' for k, v in attributes.items() if v)
     return Html(f"<{tag}{given}>{join(*children)}</{tag}>")
 
 
@@ -75,7 +80,8 @@ _STYLE = """
 .passline .kt { color: var(--jp-mirror-editor-variable-3-color, #0e8a8a); }
 .passline .nv { color: var(--jp-mirror-editor-variable-2-color, #4078f2); }
 .passline .nf, .passline .nl { color: var(--jp-mirror-editor-def-color, #4078f2); }
-.passline .mi, .passline .mf, .passline .mh { color: var(--jp-mirror-editor-number-color, #50a14f); }
+.passline .mi, .passline .mf { color: var(--jp-mirror-editor-number-color, #50a14f); }
+.passline .mh { color: var(--jp-mirror-editor-number-color, #50a14f); }
 .passline .s, .passline .gd { color: var(--jp-mirror-editor-string-color, #d0453b); }
 .passline .gi { color: #40973f; }
 .passline .c, .passline .gu { color: var(--jp-mirror-editor-comment-color, #888888); }
