@@ -3,7 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native bench-kernels fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs fuzz clean
+.PHONY: bench bench-growth bench-models bench-native bench-kernels
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -37,8 +38,17 @@ lit: .venv/installed-test
 docs: .venv/installed-test
 	$(BIN)/python tests/conformance/onnx_backend.py --write
 
+# FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
+# selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
+# if the tests have not downloaded it.
+# OPTIONS=--write puts the rows into docs/performance.md.
 bench: .venv/installed-bench
-	$(BIN)/python benchmarks/noop_pass.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
+		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
+
+bench-growth: .venv/installed-bench
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py growth $(FILTER) \
+		--growth --max-ops $(or $(MAX_OPS),1000000) $(OPTIONS)
 
 bench-models: .venv/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
@@ -55,9 +65,9 @@ SECONDS ?= 600
 fuzz: .venv/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
 
-.venv/installed-bench: pyproject.toml | .venv/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check 'apache-tvm' onnx onnxruntime
-	@touch $@
+.venv/installed-bench: pyproject.toml | .venv/created
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@ .venv/installed
 
 .venv/created:
 	$(PYTHON) -m venv .venv

@@ -16,7 +16,9 @@ LARGE = 4096
 class AttributeNumbering:
     """A number for each attribute, the same for equal ones; each object is hashed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, large: int = LARGE) -> None:
+        """Compare dense constants of more than `large` bytes by identity."""
+        self._large = large
         # Keeps a reference to each attribute, so that no `id` is reused.
         self._by_identity: dict[int, tuple[int, Attribute]] = {}
         self._by_value: dict[Attribute, int] = {}
@@ -26,15 +28,20 @@ class AttributeNumbering:
         if (found := self._by_identity.get(id(attribute))) is not None:
             return found[0]
         number = len(self._by_identity)
-        if not _is_large(attribute):
+        if not self._is_large(attribute):
             number = self._by_value.setdefault(attribute, number)
         self._by_identity[id(attribute)] = number, attribute
         return number
 
     def of_all(self, attributes: Mapping[str, Attribute]) -> tuple[str | int, ...]:
         """Return the names and numbers of `attributes`, sorted by name."""
+        if len(attributes) == 1:
+            ((name, attribute),) = attributes.items()
+            return name, self.of(attribute)
         return tuple(x for name in sorted(attributes) for x in (name, self.of(attributes[name])))
 
-
-def _is_large(attribute: Attribute) -> bool:
-    return isinstance(attribute, DenseIntOrFPElementsAttr) and len(attribute.data.data) > LARGE
+    def _is_large(self, attribute: Attribute) -> bool:
+        return (
+            isinstance(attribute, DenseIntOrFPElementsAttr)
+            and len(attribute.data.data) > self._large
+        )

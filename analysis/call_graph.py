@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from ..passmanager.ir.symbols import symbol_of
 from ..passmanager.ir.walk import walk
 
-__all__ = ["CallGraph", "References"]
+__all__ = ["CallGraph", "References", "symbols_of"]
 
 
 class CallGraph:
@@ -20,14 +20,13 @@ class CallGraph:
     """
 
     def __init__(self, module: ModuleOp) -> None:
-        symbols = ((symbol_of(op), op) for op in module.body.block.ops)
-        self.symbols: dict[str, Operation] = {name: op for name, op in symbols if name}
+        self.symbols = symbols_of(module)
         self._callees: dict[Operation, dict[Operation, None]] = {}
         self._callers: dict[Operation, dict[Operation, None]] = {}
         self._unresolved: dict[Operation, list[str]] = {}
         references = References()
         for op in module.body.block.ops:
-            self._add(op, dict.fromkeys(name for n in walk(op) for name in references.of(n)))
+            self._add(op, references.below(op))
 
     def _add(self, caller: Operation, names: Iterable[str]) -> None:
         callees = self._callees.setdefault(caller, {})
@@ -76,6 +75,12 @@ class CallGraph:
                     path.append((callee, iter(self._callees[callee])))
 
 
+def symbols_of(module: ModuleOp) -> dict[str, Operation]:
+    """Return the symbols that `module` defines, by name."""
+    symbols = ((symbol_of(op), op) for op in module.body.block.ops)
+    return {name: op for name, op in symbols if name}
+
+
 class References:
     """The symbols that attributes contain; each attribute object is searched once."""
 
@@ -83,11 +88,26 @@ class References:
         self._known: dict[int, tuple[str, ...]] = {}
         self._kept: list[Attribute] = []  # so that no `id` is reused
 
-    def of(self, op: Operation) -> Iterator[str]:
-        """Yield the names that `op` itself refers to, without nested ops."""
+    def of(self, op: Operation) -> Sequence[str]:
+        """Return the names that `op` itself refers to, without nested ops."""
+        found: list[str] = []
         for attributes in (op.properties, op.attributes):
             for attribute in attributes.values():
-                yield from self._names(attribute)
+                if names := self._names(attribute):
+                    found += names
+        return found
+
+    def below(self, root: Operation) -> dict[str, None]:
+        """Return the names that `root` and the ops nested in it refer to, in their order."""
+        found: dict[str, None] = {}
+        known = self._known
+        for op in walk(root):
+            for attribute in (*op.properties.values(), *op.attributes.values()):
+                if (names := known.get(id(attribute))) is None:
+                    names = self._names(attribute)
+                if names:
+                    found |= dict.fromkeys(names)
+        return found
 
     def _names(self, attribute: Attribute) -> tuple[str, ...]:
         if (names := self._known.get(id(attribute))) is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import InterpretationError
 
-from ..dialects.relax.constant import FullOp
+from ..dialects.relax.constant import ConstantOp, FullOp
 from ..dialects.relax.interfaces import Elementwise, View
 from ..dialects.relax.types import is_ranked, static_shape
 from ..interpreters import semantics_of
@@ -56,9 +56,12 @@ class ConstantEvaluator:
 
     def values_of(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
         """Evaluate `op`, whose operands have the values of `constants`."""
-        known = [ConstantLike.get_constant_value(constant) for constant in constants]
+        known = [_value_of(constant) for constant in constants]
         if None in known:
             return NotEvaluated()
+        if isinstance(op, View) and all(isinstance(c.owner, FullOp) for c in constants):
+            if static_shape(op.results[0].type) is not None:
+                return cast("list[Attribute]", known[:1])
         key = (type(op), *map(id, known))
         inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
         if key in self._values and self._values[key][0] == inputs:
@@ -76,8 +79,6 @@ class ConstantEvaluator:
         if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
             arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
             return NotEvaluated("TooManyElements", "too large to evaluate", arguments=arguments)
-        if only_fills and isinstance(op, View) and static_shape(op.results[0].type) is not None:
-            return [fills[0].value]
         if only_fills and not isinstance(op, Elementwise):
             return NotEvaluated("OnlyFills", "not element-wise, and fills are not expanded")
         try:
@@ -142,6 +143,16 @@ class ConstantEvaluator:
             return self._interpreter.run_op(copy, tuple(arguments))
         finally:
             copy.drop_all_references()
+
+
+def _value_of(constant: SSAValue) -> Attribute | None:
+    """Return the value of a constant, or None if it has none."""
+    owner = constant.owner
+    if isinstance(
+        owner, FullOp | ConstantOp
+    ):  # the look-up of the trait takes several times as long
+        return owner.value
+    return ConstantLike.get_constant_value(constant)
 
 
 def _size(type: Attribute) -> int | None:

@@ -17,13 +17,15 @@ import argparse
 import gc
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import onnx
 from rich.console import Console
 from rich.table import Table
+from rows import Case, Pair, Scope, Unavailable, once, timed
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.frontends.onnx import import_model
@@ -105,6 +107,25 @@ def tvm_seconds(model: onnx.ModelProto) -> float | None:
             seconds += perf_counter() - start
             module = transform.Sequential(more)(module)
     return seconds
+
+
+def pair_of(name: str) -> Pair:
+    """Return the import and optimization of a model, and the creation of a session."""
+    model = onnx.load(light_path(name))
+    if (peer := session(model)) is None:
+        raise Unavailable("onnxruntime is not installed")
+    runs = (partial(optimized, model), peer)
+    for run in runs:
+        run()  # imports
+    # The wall clock: onnxruntime has threads, which may wait for each other.
+    return Pair(*(timed(once(run), perf_counter) for run in runs), ops=len(model.graph.node))
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Yield a case for each model, in the table of `make bench`."""
+    for name in NAMES:
+        prepare = partial(pair_of, name)
+        yield Case("model", f"{name}, import and -O3", "session", prepare)
 
 
 def main(names: list[str], with_tvm: bool) -> None:

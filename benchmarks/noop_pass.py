@@ -1,22 +1,22 @@
 """The cost of the infrastructure for a no-op pass, in a Sequential of a thousand, beside TVM.
 
-    make bench        # installs apache-tvm
-
-Both run in this process and take turns; the best of several rounds counts. Times are in
-microseconds per pass.
+make bench FILTER=no-op
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from rows import Case, Pair, Scope, Unavailable, once, timed
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passmanager import PassContext, PassInfo, PassInstrument, Sequential, module_pass
 
-PASSES, ROUNDS = 1000, 9
+__all__ = ["cases"]
+
+PASSES = 1000
 
 
 @module_pass(name="bench-nothing")
@@ -31,7 +31,7 @@ class Watcher(PassInstrument):
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None: ...
 
 
-def ours(*instruments: PassInstrument, verify_each: bool = False) -> Callable[[], None]:
+def ours(*instruments: PassInstrument, verify_each: bool) -> Callable[[], None]:
     """Return a function that runs our Sequential."""
     pipeline, module, ir_context = Sequential([nothing] * PASSES), ModuleOp([]), Context()
     ctx = PassContext(instruments=instruments, verify_each=verify_each)
@@ -62,26 +62,22 @@ def tvms(with_instrument: bool) -> Callable[[], None]:
     return run
 
 
-def main() -> None:
-    """Time all variants in turn, and print the best of each."""
-    runs = {
-        "Passline": ours(),
-        "Passline, with an instrument": ours(Watcher()),
-        "Passline, verifying each": ours(verify_each=True),
-    }
+def pair_of(with_instrument: bool = False, verify_each: bool = False) -> Pair:
+    """Return our Sequential and TVM's."""
     try:
-        runs |= {"TVM": tvms(False), "TVM, with an instrument": tvms(True)}
+        peer = tvms(with_instrument)
     except ImportError:
-        print("apache-tvm is not installed")
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(ROUNDS):
-        for name, run in runs.items():
-            began = perf_counter()
-            run()
-            best[name] = min(best[name], perf_counter() - began)
-    for name, seconds in best.items():
-        print(f"{name:30} {seconds / PASSES * 1e6:6.2f} us a pass")
+        raise Unavailable("apache-tvm is not installed") from None
+    mine = ours(*([Watcher()] if with_instrument else []), verify_each=verify_each)
+    for run in (mine, peer):
+        run()  # imports
+    return Pair(timed(once(mine)), timed(once(peer)))
 
 
-if __name__ == "__main__":
-    main()
+def cases(scope: Scope) -> Iterator[Case]:
+    """Yield the cases: with and without an instrument, and with verification, which TVM has not."""
+    yield Case("pass", "1000 no-op passes", "TVM", pair_of, rounds=5)
+    instrumented = partial(pair_of, with_instrument=True)
+    yield Case("pass", "1000 no-op passes, one instrument", "TVM", instrumented, rounds=5)
+    verified = partial(pair_of, verify_each=True)
+    yield Case("pass", "1000 no-op passes, verify_each", "TVM", verified, rounds=5)

@@ -8,8 +8,8 @@ each operation. Integers wrap around, as in numpy and C; signless integers other
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import Any, TypeAlias, cast
+from functools import cache, lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ..dialects.relax.constant import Number
 from ..dialects.relax.types import Element, is_number
+from ..dialects.unverified import make_attribute
 
 __all__ = [
     "Array",
@@ -193,18 +194,28 @@ def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsA
         array = round_bf16(array)
     elif array.dtype == np.bool_:
         array = array.view(np.uint8) if is_unsigned(element) else -array.view(np.int8)
-    data = BytesAttr(array.astype(stored_dtype(element), copy=False).tobytes())
-    return DenseIntOrFPElementsAttr(cast(TensorType[Element], type), data)
+    data = array.astype(stored_dtype(element), copy=False).tobytes()
+    return make_attribute(
+        DenseIntOrFPElementsAttr, type=type, data=make_attribute(BytesAttr, data=data)
+    )
 
 
 def scalar_of(value: Number, element: Element) -> Array:
     """Return the array of rank 0 that holds a number of type `element`."""
-    return fit(np.asarray(value.value.data, dtype_of(element)), element)
+    scalar = np.asarray(value.value.data, dtype := dtype_of(element))
+    # A float of the stored dtype is rounded by now, but bf16 is not.
+    return scalar if dtype.kind == "f" and dtype == stored_dtype(element) else fit(scalar, element)
 
 
 def number_of(scalar: Array, element: Element) -> Number:
     """Return the number in an array of rank 0, as an attribute of type `element`."""
-    number = scalar.item()
+    return _number(scalar.tobytes(), scalar.dtype, element)
+
+
+# Shared, as attributes are immutable. By the bytes: -0.0 equals 0.0, and a NaN not itself.
+@lru_cache(1 << 12)
+def _number(scalar: bytes, dtype: np.dtype[np.generic], element: Element) -> Number:
+    (number,) = np.frombuffer(scalar, dtype).tolist()
     if isinstance(element, IntegerType):
         return IntegerAttr(int(number), element)
     return FloatAttr(number, element)

@@ -15,6 +15,7 @@ from ..passmanager.config import register_config_hint, register_config_option
 
 if TYPE_CHECKING:
     from .generic.canonicalize import Canonicalize
+    from .generic.cse import CommonSubexpressionElimination
     from .generic.dead_code_elimination import DeadCodeElimination
     from .generic.eliminate_common_subexpr import EliminateCommonSubexpr
     from .generic.mlir_opt import MLIROpt
@@ -55,12 +56,19 @@ if TYPE_CHECKING:
     from .tir.vectorize_loop import VectorizeLoop
 
 __all__ = [
+    "LOWER_TO_MLIR",
+    "LOWER_TO_TIR",
+    "OPTIMIZE",
+    "PASSES",
+    "REPLACEMENTS",
+    "UNIVERSE",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
     "BindTarget",
     "Canonicalize",
     "CanonicalizeOps",
     "CommonSubexprElim",
+    "CommonSubexpressionElimination",
     "ConvertLayout",
     "DeadCodeElimination",
     "DynamicToStatic",
@@ -76,20 +84,15 @@ __all__ = [
     "InferType",
     "InjectDoubleBuffer",
     "Inline",
-    "LOWER_TO_MLIR",
-    "LOWER_TO_TIR",
     "LambdaLift",
     "LegalizeOps",
     "LoopPartition",
     "LowerTIR",
     "MLIROpt",
-    "OPTIMIZE",
-    "PASSES",
     "PlanDevices",
     "PlanMemory",
     "PrintIR",
     "PrintOpStats",
-    "REPLACEMENTS",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
     "Simplify",
@@ -97,7 +100,6 @@ __all__ = [
     "SimplifyInference",
     "StorageRewrite",
     "ToANormalForm",
-    "UNIVERSE",
     "UnrollLoop",
     "VectorizeLoop",
 ]
@@ -211,6 +213,7 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
 
 _REPLACING = {
     "canonicalize": "generic.canonicalize:Canonicalize",
+    "cse": "generic.cse:CommonSubexpressionElimination",
     "mlir-opt": "generic.mlir_opt:MLIROpt",
 }
 

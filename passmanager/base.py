@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation
 from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, check_spelling, kebab_case
+from .ir.clone import clone
 from .ir.edit import insert_before
 from .ir.marks import is_skipped
 from .ir.symbols import brief, symbol_of
@@ -120,16 +121,16 @@ class Pass(AbstractPass):
         """Return a transformed copy of `module`, which does not change, also if the pass fails."""
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(_not_a_module(self.info.name, module))
-        result = module.clone()
+        result = clone(module)
         with Run.on(result, None, current_instrumentor) as run:
-            run_pass(self, run, PassContext.current())
+            run_pass(self, self.info, run, PassContext.current())
         return result
 
     @final
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Transform `op` in place, as xDSL calls its passes."""
         with Run.on(op, ctx, current_instrumentor) as run:
-            run_pass(self, run, PassContext.current())
+            run_pass(self, self.info, run, PassContext.current())
 
 
 class ModulePass(Pass):
@@ -153,7 +154,7 @@ class ModulePass(Pass):
                 f"transform_module of pass '{self.info.name}' returned {brief(result)}; "
                 "a module pass returns None or a module"
             )
-        replace_contents(module, result.clone())
+        replace_contents(module, clone(result))
 
 
 class FunctionPass(Pass, Generic[AnchorT]):
@@ -230,8 +231,9 @@ class FunctionPass(Pass, Generic[AnchorT]):
     def _check_symbols(self, before: list[str], after: list[str]) -> None:
         if before == after:
             return
-        added = [f"added @{name}" for name in after if name not in before]
-        deleted = [f"deleted @{name}" for name in before if name not in after]
+        old, new = set(before), set(after)
+        added = [f"added @{name}" for name in after if name not in old]
+        deleted = [f"deleted @{name}" for name in before if name not in new]
         self._break_contract(", ".join(added + deleted) or "changed the order of the functions")
 
     def _break_contract(self, violation: str) -> None:
@@ -256,7 +258,7 @@ def _replace_function(func: Operation, result: Operation) -> Operation:
     """Put a clone of `result` in the place of `func`, with its symbol name and visibility; return
     the clone.
     """
-    new = result.clone()
+    new = clone(result)
     for key in ("sym_name", "sym_visibility"):
         for old, fresh in ((func.properties, new.properties), (func.attributes, new.attributes)):
             fresh.pop(key, None)

@@ -72,7 +72,7 @@ class PassContext:
         self.rollback = rollback
         self.renderer = renderer
         self.remark_filter = RemarkFilter(remark_filter)
-        self.names_checked = False
+        self.names_checked = not (self.required_pass or self.disabled_pass)
         self._required = frozenset(map(name_key, self.required_pass))
         self._disabled = frozenset(map(name_key, self.disabled_pass))
 
@@ -229,9 +229,9 @@ class PassContext:
 
     def skip_reason(self, info: PassInfo) -> str | None:
         """Return why a Sequential under this context skips the pass, or None if it runs it."""
-        if info.key in self._disabled:
+        if self._disabled and info.key in self._disabled:
             return "disabled"
-        if info.key in self._required or self.opt_level >= info.opt_level:
+        if self.opt_level >= info.opt_level or info.key in self._required:
             return None
         return f"opt_level {info.opt_level} > {self.opt_level}"
 

@@ -54,7 +54,7 @@ class PassInstrumentor:
         All instruments are asked. Errors: TypeError for an answer that is not a bool.
         """
         blockers: list[str] = []
-        for instrument in self.instruments:
+        for instrument in self.askers:
             answer = instrument.should_run(module, info)
             if not isinstance(answer, int):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TypeError(
@@ -91,6 +91,13 @@ class PassInstrumentor:
         """Call `pass_skipped` of each instrument."""
         for instrument in self.instruments:
             instrument.pass_skipped(module, info, reason)
+
+    @cached_property
+    def askers(self) -> tuple[PassInstrument, ...]:
+        """The instruments that override `should_run`, in their class or as an attribute."""
+        default = PassInstrument.should_run
+        hooks = ((i, getattr(i.should_run, "__func__", None)) for i in self.instruments)
+        return tuple(i for i, hook in hooks if hook is not default)
 
     @cached_property
     def deciders(self) -> tuple[PassInstrument, ...]:

@@ -18,15 +18,10 @@ from xdsl.traits import (
     ConstantLike,
     HasCanonicalizationPatternsTrait,
     HasFolder,
-    IsTerminator,
-    MemoryEffect,
-    MemoryFreeEffect,
-    MemoryWriteEffect,
-    SymbolOpInterface,
 )
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
-from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from .ir.effects import OBSERVABLE, class_effects, is_kept, would_be_dead
 from .ir.per_class import PerClass
 
 __all__ = ["Fold", "PatternIndex", "RemoveDead", "matched_class"]
@@ -59,7 +54,7 @@ class RemoveDead(RewritePattern):
         for result in op.results:
             if result.first_use is not None:
                 return
-        if would_be_trivially_dead(op):
+        if would_be_dead(op):
             rewriter.erase(op)
 
 
@@ -114,12 +109,10 @@ def _rules(pattern: RewritePattern) -> Iterator[Rule]:
 
 
 _REMOVE_DEAD = (RemoveDead(),)
-_NEVER_DEAD = (IsTerminator, SymbolOpInterface, MemoryWriteEffect, MemoryFreeEffect)
 
 
 def _removals(op_class: type[Operation]) -> Iterable[RewritePattern]:
-    kept = any(op_class.has_trait(trait, value_if_unregistered=False) for trait in _NEVER_DEAD)
-    return () if kept or not op_class.get_traits_of_type(MemoryEffect) else _REMOVE_DEAD
+    return () if is_kept[op_class] or class_effects[op_class] & OBSERVABLE else _REMOVE_DEAD
 
 
 def _folds(applier: GreedyRewritePatternApplier) -> Rule:

@@ -12,6 +12,7 @@ from .context import PassContext
 from .errors import PassContractError
 from .info import PassInfo, name_key
 from .ir.changes import Changes
+from .ir.clone import clone
 from .ir.snapshot import Snapshot
 from .run import Run
 
@@ -36,7 +37,7 @@ def check_preserved(
 
 
 def _check_pass(pass_: ModulePass, info: PassInfo, run: Run) -> None:
-    copy = run.module.clone()
+    copy = clone(run.module)
     snapshot = Snapshot(copy)
     config = PassContext.current().config
     with PassContext(verify_each=False):  # without instruments: the user did not run this pass

@@ -100,14 +100,15 @@ class Sequential(Pass):
         ):
             pass_, info, action, reason, place, _ = step
             if action == "run":
-                ran = run_pass(pass_, run, ctx, place) or ran
-                waived.clear()
+                ran = run_pass(pass_, info, run, ctx, place) or ran
+                if waived:
+                    waived.clear()
             elif action == "skip":
                 ctx.instrumentor.pass_skipped(module, info, reason)
                 skipped.append(step)
             else:
                 _warn_about_requirement(step, ctx, run)
-                if not run_pass(pass_, run, ctx, place):
+                if not run_pass(pass_, info, run, ctx, place):
                     waived.add(info.key)
         if skipped and not ran:
             _warn_about_levels(self.info, skipped, ctx, run)
@@ -222,7 +223,7 @@ class Fixpoint(Pass):
         limit = self.options.max_iterations
         for iteration in range(1, limit + 1):
             version = run.version
-            run_pass(self.pass_, run, ctx, f" (iteration {iteration})")
+            run_pass(self.pass_, info_of(self.pass_), run, ctx, f" (iteration {iteration})")
             if run.version == version:
                 return
         run.diagnostics.warning(

@@ -33,6 +33,9 @@ class Worklist:
         # By id, as hashing an op is slow; an op on the stack is alive and keeps its id.
         self._queued = set(map(id, self._stack))
         self._touched: dict[int, Operation] = {}
+        # Blocks known to be nested in the root, since the last visit began; by id, as above.
+        self._visited: Block | None = None
+        self._inside: set[int] = set()
 
     def drain(self) -> Iterator[Operation]:
         """Yield the ops to visit, until no op is left; ops may be added meanwhile."""
@@ -44,12 +47,15 @@ class Worklist:
             op = stack.pop()
             queued.remove(id(op))
             if op.parent is not None:  # else it is erased
+                self._visited = op.parent
+                if self._inside:
+                    self._inside.clear()
                 yield op
 
     def push(self, op: Operation) -> None:
         """Put `op` on top of the stack, unless it is there already or no pattern applies to it."""
         if self._index[type(op)] and id(op) not in self._queued:
-            if op is not self._root and self._root.is_ancestor(op):
+            if op is not self._root and self._is_inside(op.parent):
                 self._queued.add(id(op))
                 self._stack.append(op)
 
@@ -64,7 +70,26 @@ class Worklist:
         """Remove an erased op from the touched ops."""
         self._touched.pop(id(op), None)
 
+    def _is_inside(self, block: Block | None) -> bool:
+        """Return whether a block is nested in the root, at any depth: one step up for each block
+        between two visits, and none for the block of the visited op.
+        """
+        path: list[int] = []
+        holder: Operation | None = None
+        while holder is not self._root:
+            if block is None:
+                return False
+            if block is self._visited or id(block) in self._inside:
+                break
+            path.append(id(block))
+            holder = block.parent_op()
+            block = None if holder is None else holder.parent
+        self._inside.update(path)
+        return True
+
     def _push_touched(self) -> None:
+        self._visited = None  # what the visit rewrote may hold its block no longer
+        self._inside.clear()
         touched, self._touched = self._touched, {}
         for op in reversed(touched.values()):
             for neighbour in _neighbours(op):

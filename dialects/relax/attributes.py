@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from math import copysign
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -211,13 +212,15 @@ def properties_of(
 
     A property whose value is None is left out. TypeError if `cls` has no property of a name.
     """
-    known = cls.get_irdl_definition().properties
+    if not values:
+        return {}
+    kinds, known = kinds_of(cls), cls.get_irdl_definition().properties
     for name in values:
         if name not in known:
             has = f"its properties are {', '.join(known)}" if known else "it has no properties"
             raise TypeError(f"{cls.name} has no property '{name}': {has}")
     return {
-        name: _attribute_of(value, kinds_of(cls).get(name))
+        name: _attribute_of(value, kinds.get(name))
         for name, value in values.items()
         if value is not None
     }
@@ -236,7 +239,7 @@ def _attribute_of(
         case int() if kind is not Float64:
             return _integer(value)
         case int() | float():
-            return FloatAttr(float(value), f64)
+            return _float(value, copysign(1.0, value))
         case _ if kind is Floats:
             return DenseArrayBase.from_list(f64, value)
         case _:
@@ -256,6 +259,12 @@ def _string(text: str) -> StringAttr:
 @lru_cache(1 << 12)
 def _integer(number: int) -> Int:
     return IntegerAttr(number, i64)
+
+
+@lru_cache(1 << 12)
+def _float(number: float, sign: float) -> Float64:
+    # With the sign, as -0.0 equals 0.0.
+    return FloatAttr(float(number), f64)
 
 
 @lru_cache(1 << 12)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ..signature import of_signature
+from ..unverified import init_op, set_results
 from .attribute_dict import parse_attributes, print_attributes
 from .attributes import PropertyValue, properties_of
 from .interfaces import InfersType
@@ -28,8 +30,11 @@ class TensorOp(InfersType, RelaxOp, ABC):
     """A function of tensors: `relax.name %a, %b {property = 1} : (types) -> type`.
 
     Properties with their default value are not printed. Only the last operand definition of a
-    subclass may be optional or variadic: operands are printed as one flat list.
+    subclass may be optional or variadic: operands are printed as one flat list. A subclass whose
+    types depend on constants sets FROM_SIGNATURE to False.
     """
+
+    FROM_SIGNATURE: ClassVar[bool] = True
 
     traits = traits_def(Pure())
 
@@ -44,14 +49,13 @@ class TensorOp(InfersType, RelaxOp, ABC):
 
         Result types that are not given are inferred: VerifyException if that fails.
         """
-        Operation.__init__(
+        init_op(
             self,
-            operands=[SSAValue.get(operand) for operand in operands],
-            properties=properties_of(type(self), properties),
-            location=location,
+            [SSAValue.get(o) if isinstance(o, Operation) else o for o in operands],
+            properties_of(type(self), properties),
+            UNKNOWN_LOC if location is None else location,
         )
-        types = self.infer_types() if result_types is None else result_types
-        self.results = SSAValues(OpResult(type, self, i) for i, type in enumerate(types))
+        set_results(self, self.inferred_types() if result_types is None else result_types)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -69,6 +73,7 @@ class TensorOp(InfersType, RelaxOp, ABC):
             attributes=attributes,
         )
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         if self.operands:
             printer.print_string(" ")

@@ -38,6 +38,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .base import RelaxOp
 from .interfaces import InfersType, NonComputational
 from .region_syntax import check_terminator, parse_body, parse_results, print_body
@@ -185,6 +186,7 @@ class InvokeOp(InfersType, RelaxOp):
         op.attributes |= attributes
         return op
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_operand(self.callee)

@@ -35,6 +35,8 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
+from ..unverified import init_op, set_results
 from .base import RelaxOp
 from .types import Float, check_number, is_integer, is_ranked, static_shape
 
@@ -73,8 +75,10 @@ class ConstantOp(RelaxOp, HasFolderInterface):
     traits = traits_def(Pure(), ConstantLike())
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
-        super().__init__(properties={"value": value}, result_types=[value.type])
+        init_op(self, (), {"value": value})
+        set_results(self, (value.type,))
 
+    @of_signature
     def verify_(self) -> None:
         check_number(self.result.type)
 
@@ -94,6 +98,7 @@ class ConstantOp(RelaxOp, HasFolderInterface):
             properties={"value": value}, attributes=attributes, result_types=[value.get_type()]
         )
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
@@ -115,8 +120,10 @@ class FullOp(RelaxOp, HasFolderInterface):
     traits = traits_def(Pure(), ConstantLike())
 
     def __init__(self, value: Number, result_type: TensorType[Attribute]):
-        super().__init__(properties={"value": value}, result_types=[result_type])
+        init_op(self, (), {"value": value})
+        set_results(self, (result_type,))
 
+    @of_signature
     def verify_(self) -> None:
         type = self.result.type
         check_number(type)
@@ -146,6 +153,7 @@ class FullOp(RelaxOp, HasFolderInterface):
         op.attributes |= attributes
         return op
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, isfinite
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -98,6 +99,7 @@ class ArangeOp(TensorOp):
     """
 
     name = "relax.arange"
+    FROM_SIGNATURE: ClassVar = False
 
     start = operand_def(TENSOR)
     stop = operand_def(TENSOR)

@@ -18,6 +18,7 @@ from xdsl.irdl import irdl_op_definition, prop_def, traits_def, var_operand_def,
 from xdsl.traits import Pure, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..signature import of_signature
 from .base import RelaxOp
 from .types import is_tensor, refine
 
@@ -98,6 +99,7 @@ class CallTIROp(RelaxOp):
             result_types=[results],
         )
 
+    @of_signature
     def verify_(self) -> None:
         for type in self.res.types:
             if not is_tensor(type):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.interfaces import HasFolderInterface
@@ -76,6 +77,7 @@ class MatchCastOp(AlongAxes, TensorOp, HasFolderInterface):
     """
 
     name = "relax.match_cast"
+    FROM_SIGNATURE: ClassVar = False  # the declared type is an input of the inference
 
     value = operand_def()
     result = result_def()

@@ -58,7 +58,8 @@ __all__ = [
 ]
 
 Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
-Float: TypeAlias = Float16Type | BFloat16Type | Float32Type | Float64Type
+# The usual type first: `isinstance` of abstract classes is only fast for the class itself.
+Float: TypeAlias = Float32Type | Float64Type | Float16Type | BFloat16Type
 Element: TypeAlias = Float | IntegerType
 
 TENSOR: AttrConstraint[Tensor] = AnyOf(
@@ -72,9 +73,12 @@ def is_ranked(type: Attribute) -> TypeIs[TensorType[Attribute]]:
     return isinstance(type, TensorType)
 
 
+_TENSORS = (TensorType, UnrankedTensorType)  # a union would be made in each call
+
+
 def is_tensor(type: Attribute) -> TypeIs[Tensor]:
     """Return whether `type` is a tensor type, ranked or not."""
-    return isinstance(type, TensorType | UnrankedTensorType)
+    return isinstance(type, _TENSORS)
 
 
 def tensor_type(value: SSAValue) -> Tensor:
@@ -93,14 +97,19 @@ def number_type(value: SSAValue) -> Tensor:
 
 def shape_of(type: Tensor) -> Shape | None:
     """Return the shape of a tensor type; None if it is unranked."""
-    return type.get_shape() if is_ranked(type) else None
+    return _sizes(type) if is_ranked(type) else None
+
+
+def _sizes(type: TensorType[Attribute]) -> Shape:
+    """Return the shape; `get_shape` takes twice as long."""
+    return tuple([size.data for size in type.shape.data])
 
 
 def static_shape(type: Attribute) -> Shape | None:
     """Return the shape of a tensor type with only known dimensions; None for any other type."""
     if not is_ranked(type):
         return None
-    shape = type.get_shape()
+    shape = _sizes(type)
     return shape if is_static(shape) else None
 
 
@@ -214,8 +223,9 @@ def combine(rule: Callable[[Shape, Shape], Shape], lhs: Tensor, rhs: Tensor) -> 
         raise VerifyException(f"element types {lhs.element_type} and {rhs.element_type} differ")
     if not is_ranked(lhs) or not is_ranked(rhs):
         return UnrankedTensorType(lhs.element_type)
-    shape = rule(lhs.get_shape(), rhs.get_shape())
-    return with_shape(rhs if shape == rhs.get_shape() else lhs, shape)
+    sizes = _sizes(rhs)
+    shape = rule(_sizes(lhs), sizes)
+    return rhs if shape == sizes else with_shape(lhs, shape)
 
 
 def product_element(lhs: Tensor, rhs: Tensor, out_dtype: Attribute | None) -> Attribute:

@@ -33,6 +33,7 @@ from xdsl.traits import Pure, RecursiveMemoryEffect, SingleBlockImplicitTerminat
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ..signature import of_signature
 from .body import YieldOp, print_body
 
 __all__ = ["ForKind", "ForKindAttr", "ForOp", "LikelyOp"]
@@ -109,6 +110,7 @@ class ForOp(IRDLOperation):
         """The kind of the loop, without the attribute around it."""
         return self.kind.data
 
+    @of_signature
     def verify_(self) -> None:
         types = self.body.block.arg_types
         if types != (IndexType(),):

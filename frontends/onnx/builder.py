@@ -7,13 +7,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from onnx import GraphProto
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element
 from ...interpreters.arrays import Array
 from .external import DataFiles
 from .scopes import Scope
+from .types import tensor_of
 from .values import Values, constant_of, fill_of
 
 __all__ = ["Builder"]
@@ -43,9 +44,12 @@ class Builder(ABC):
             self.values.follow(op)
         return op.results[0]
 
-    def full(self, value: float, type: TensorType[Attribute], element: Element) -> SSAValue:
-        """Return a fill of a type."""
-        return self.add_constant((repr(value), type), lambda: fill_of(value, type, element))
+    def full(self, value: float, element: Element, shape: Shape) -> SSAValue:
+        """Return a fill of a shape."""
+        return self.add_constant(
+            (repr(value), element, shape),
+            lambda: fill_of(value, tensor_of(element, shape), element),
+        )
 
     def constant(self, array: Array, element: Element) -> SSAValue:
         """Return a constant with these elements."""

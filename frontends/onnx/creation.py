@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
+from onnx import TensorProto
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import SSAValue
 
+from ...dialects.relax.types import Element
 from .errors import Unsupported
 from .node import Converters, Node
 from .types import element_type
@@ -33,16 +36,22 @@ def constant(node: Node) -> Sequence[SSAValue]:
 
 def constant_of_shape(node: Node) -> Sequence[SSAValue]:
     """Convert ConstantOfShape to a fill, by default of f32 zeros; the fill is never expanded."""
-    tensor = node.tensor("value")
-    element = f32 if tensor is None else element_type(tensor.data_type)
-    value = 0
-    if tensor is not None:
-        if (array := tensor_array(tensor)).size != 1:
-            raise Unsupported(f"attribute 'value' has {array.size} elements, expected one")
-        value = array.item()
+    value, element = 0, f32
+    if (tensor := node.tensor("value")) is not None:
+        value, element = one_element(tensor.SerializeToString())
     if (shape := node.ints_of(0)) is not None:
         return [node.full(value, element, tuple(shape))]
     return [node.op("dyn.full", node.full(value, element), node.input(0))]
+
+
+@lru_cache(1 << 8)
+def one_element(content: bytes) -> tuple[float, Element]:
+    """Return the number in a serialized tensor of one element, and the element type."""
+    tensor = TensorProto.FromString(content)
+    element = element_type(tensor.data_type)
+    if (array := tensor_array(tensor)).size != 1:
+        raise Unsupported(f"attribute 'value' has {array.size} elements, expected one")
+    return array.item(), element
 
 
 def eye_like(node: Node) -> Sequence[SSAValue]:

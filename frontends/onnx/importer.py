@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
@@ -204,6 +204,9 @@ class Importer(Builder):
         """Return the inputs of a node, None for omitted ones; Poisoned if one is unknown."""
         values: list[SSAValue | None] = []
         for name in node.input:
+            if isinstance(value := scope.values.get(name), OpResult | BlockArgument):
+                values.append(value)
+                continue
             if not name:
                 values.append(None)
                 continue
@@ -300,6 +303,8 @@ class Importer(Builder):
 
     def local_function(self, node: NodeProto) -> FunctionProto | None:
         """Return the function of the model that a node calls, or None."""
+        if not self.functions:
+            return None
         key = (node.domain, node.op_type, getattr(node, "overload", ""))
         return self.functions.get(key)
 

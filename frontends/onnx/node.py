@@ -16,14 +16,14 @@ from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of, tensor_type
+from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
 from ...interpreters.arrays import Array
 from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
 from .scopes import Scope
-from .types import tensor_of
 from .values import tensor_constant, viewed
 
 __all__ = ["Converter", "Converters", "Node"]
@@ -85,7 +85,7 @@ class Node:
     def ints_of(self, index: int) -> list[int] | None:
         """Return the elements of a constant input of integers, or None."""
         array = self.constant(index)
-        return None if array is None else [int(number) for number in array.reshape(-1)]
+        return None if array is None else [int(number) for number in array.reshape(-1).tolist()]
 
     def int_of(self, index: int) -> int | None:
         """Return the element of a constant input of one integer, or None."""
@@ -234,8 +234,15 @@ class Node:
         return self.importer.add(op).results
 
     def op(self, name: str, *operands: SSAValue, **properties: PropertyValue) -> SSAValue:
-        """Create the operation `relax.<name>`; return its result."""
-        return self.ops(name, *operands, result_types=None, **properties)[0]
+        """Create the operation `relax.<name>`; return its result. A view of a constant is a
+        constant with the same bytes."""
+        cls = operation(name)
+        op = cls(*operands, result_types=None, location=self.location, **properties)
+        if issubclass(cls, View) and (shape := static_shape(op.result_types[0])) is not None:
+            if (view := self.viewed(operands[0], shape)) is not None:
+                op.drop_all_references()
+                return view
+        return self.importer.add(op).results[0]
 
     def add(self, op: Operation) -> Operation:
         """Add an operation of another dialect."""
@@ -244,7 +251,7 @@ class Node:
 
     def full(self, value: float, element: Element, shape: Shape = ()) -> SSAValue:
         """Return a fill."""
-        return self.importer.full(value, tensor_of(element, shape), element)
+        return self.importer.full(value, element, shape)
 
     def like(self, value: float, other: SSAValue) -> SSAValue:
         """Return a scalar fill with the element type of `other`."""
@@ -261,18 +268,23 @@ class Node:
         return self.importer.add_constant((op,), lambda: op)
 
     def along_channels(self, vector: SSAValue, rank: int) -> SSAValue:
-        """Reshape a vector to broadcast along the channels of a tensor of rank `rank`; a
-        constant is viewed in this shape, without a copy."""
+        """Reshape a vector to broadcast along the channels of a tensor of rank `rank`."""
         shape = (self.shape(vector)[0], *[1] * (rank - 2))
-        match vector.owner:
+        if (view := self.viewed(vector, shape)) is not None:
+            return view
+        return self.op("reshape", vector, newshape=[-1, *shape[1:]])
+
+    def viewed(self, value: SSAValue, shape: Shape) -> SSAValue | None:
+        """Return a constant in another shape, without a copy; None if `value` is not constant."""
+        match value.owner:
             case FullOp() as full:
-                return self.full(full.value.value.data, self.element(vector), shape)
+                return self.full(full.value.value.data, self.element(value), shape)
             case ConstantOp() as constant:
                 return self.importer.add_constant(
                     (constant, shape), lambda: viewed(constant, shape)
                 )
             case _:
-                return self.op("reshape", vector, newshape=[-1, *shape[1:]])
+                return None
 
     def cast(self, value: SSAValue, element: Element) -> SSAValue:
         """Cast the elements of a value, unless they have the type already."""
@@ -297,6 +309,6 @@ def operations() -> dict[str, type[TensorOp]]:
 
 def operation(name: str) -> type[TensorOp]:
     """Return the operation class `relax.<name>`."""
-    if name not in operations():
+    if (found := operations().get(name)) is None:
         raise Unsupported(f"relax.{name} does not exist")
-    return operations()[name]
+    return found

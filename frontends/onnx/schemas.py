@@ -103,17 +103,18 @@ def unknown_operator(domain: str, op_type: str, version: int) -> str:
 def check_form(node: NodeProto, schema: OpSchema) -> None:
     """Raise Unsupported if a node does not match the inputs and attributes of its schema, or has
     an unsupported old form."""
-    if schema.domain == "" and _is_ancient(schema):
+    form = _form(schema)
+    if form.is_ancient:
         raise Unsupported(
             f"its version is older than opset {OLDEST_OPSET}; "
             "onnx.version_converter can update the model"
         )
     given = len(node.input)
-    if not schema.min_input <= given <= schema.max_input:
-        least, most = schema.min_input, schema.max_input
+    if not form.min_input <= given <= form.max_input:
+        least, most = form.min_input, form.max_input
         expected = f"{least} to {most}" if most > least else str(least)
         raise Unsupported(f"has {given} inputs, expected {expected}")
-    known = _attributes(schema)
+    known = form.attributes
     for attribute in node.attribute:
         if (definition := known.get(attribute.name)) is None:
             names = ", ".join(known) or "none"
@@ -124,12 +125,32 @@ def check_form(node: NodeProto, schema: OpSchema) -> None:
                 f"attribute '{attribute.name}' is of type {kind(attribute.type)}, "
                 f"expected {kind(definition.type)}"
             )
-    for name in _required(schema):
+    for name in form.required:
         if all(attribute.name != name for attribute in node.attribute):
             raise Unsupported(f"attribute '{name}' is missing")
 
 
+class _Form(NamedTuple):
+    """The part of a schema that a node has to match; each field of a schema is a call into C++."""
+
+    is_ancient: bool
+    min_input: int
+    max_input: int
+    attributes: Mapping[str, _Attribute]
+    required: Sequence[str]
+
+
 @cache
+def _form(schema: OpSchema) -> _Form:
+    return _Form(
+        schema.domain == "" and _is_ancient(schema),
+        schema.min_input,
+        schema.max_input,
+        _attributes(schema),
+        [name for name, attribute in schema.attributes.items() if attribute.required],
+    )
+
+
 def _is_ancient(schema: OpSchema) -> bool:
     """Return whether an operator changed before the oldest supported opset."""
     if schema.since_version >= OLDEST_OPSET:
@@ -148,12 +169,6 @@ def _attributes(schema: OpSchema) -> Mapping[str, _Attribute]:
         )
         for name, attribute in schema.attributes.items()
     }
-
-
-@cache
-def _required(schema: OpSchema) -> Sequence[str]:
-    """Return the required attributes of an operator."""
-    return [name for name, attribute in schema.attributes.items() if attribute.required]
 
 
 def default_attributes(schema: OpSchema) -> list[AttributeProto]:

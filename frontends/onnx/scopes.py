@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.types import Tensor
+from ...dialects.unverified import make_attribute
 from .errors import ModelError, UnsupportedNode
 
 __all__ = [
@@ -82,16 +83,10 @@ def hint_of(name: str) -> str | None:
 
 def name_location(name: str) -> NameLoc:
     """Return the location for a name in the model."""
-    # The constructors take 20 us to verify types that are right: a fifth of the import.
-    location, text = _new(NameLoc), _new(StringAttr)
-    _set(text, "data", name)
-    _set(location, "desc", text)
-    _set(location, "location", _NOWHERE)
-    return location
+    return make_attribute(NameLoc, desc=make_attribute(StringAttr, data=name), location=_NOWHERE)
 
 
 _NOWHERE = NoneAttr()
-_new, _set = object.__new__, object.__setattr__
 
 
 def undefined(name: str, node: NodeProto, following: Sequence[NodeProto]) -> str:

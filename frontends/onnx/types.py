@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import cast
 
 from onnx import TensorProto, TensorShapeProto, TypeProto
 from xdsl.dialects.builtin import (
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of
+from ...dialects.relax.types import Element, Tensor, is_number, make_tensor_type, shape_of
 from .errors import Unsupported
 
 __all__ = ["element_type", "tensor_of", "type_of", "type_proto"]
@@ -58,10 +58,9 @@ def element_type(data_type: int) -> Element:
     return element
 
 
-@cache
 def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
-    """Return a tensor type; each is created once, as xDSL verifies it when it is created."""
-    return TensorType(element, shape)
+    """Return a tensor type; the same object as inference gives."""
+    return cast(TensorType[Attribute], make_tensor_type(element, shape))
 
 
 def type_of(proto: TypeProto) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import cast
 
 import numpy as np
 from onnx import TensorProto
@@ -22,8 +21,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, static_shape
+from ...dialects.unverified import make_attribute
 from ...interpreters import has_semantics
-from ...interpreters.arrays import Array, dense_of, dtype_of, fit, number_of
+from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
 from ...interpreters.relax import RelaxFunctions
 from .errors import ModelError
 from .external import DataFiles
@@ -50,13 +50,11 @@ class Values:
 
     def follow(self, op: Operation) -> None:
         """Record an operation if its results depend on constants alone."""
-        if not has_semantics(type(op)) or not all(_is_small(r.type) for r in op.results):
-            return
-        if op.name in _OF_TYPES:
-            known = all(static_shape(operand.type) is not None for operand in op.operands)
-        else:
-            known = all(operand in self._sources for operand in op.operands)
-        if known:
+        of_types = op.name in _OF_TYPES
+        for operand in op.operands:
+            if operand not in self._sources if not of_types else not _is_static(operand.type):
+                return  # most operations depend on the inputs of the model
+        if has_semantics(type(op)) and all(_is_small(result.type) for result in op.results):
             self._sources |= dict.fromkeys(op.results, op)
 
     def is_known(self, op: Operation) -> bool:
@@ -65,6 +63,8 @@ class Values:
 
     def array(self, value: SSAValue) -> Array | None:
         """Return the elements of a value that can be evaluated, else None."""
+        if (array := self._arrays.get(value)) is not None:
+            return array
         if value not in self._sources:
             return None
         try:
@@ -100,6 +100,10 @@ _OF_TYPES = ("relax.shape_of", "relax.size_of")
 """Operations on the type of their operand alone."""
 
 
+def _is_static(type: Attribute) -> bool:
+    return static_shape(type) is not None
+
+
 def _is_small(type: Attribute) -> bool:
     shape = static_shape(type)
     return shape is not None and prod(shape) <= MAX_ELEMENTS
@@ -123,10 +127,8 @@ def fill_of(value: float, type: TensorType[Attribute], element: Element) -> Full
 
 def viewed(constant: ConstantOp, shape: Shape) -> ConstantOp:
     """Return a constant with the same bytes in another shape."""
-    type = TensorType(constant.value.type.element_type, shape)
-    view = ConstantOp(
-        DenseIntOrFPElementsAttr(cast(TensorType[Element], type), constant.value.data)
-    )
+    type = tensor_of(element_of(constant.value.type), shape)
+    view = ConstantOp(dense_constant(type, constant.value.data))
     view.location = constant.location
     view.result.name_hint = constant.result.name_hint
     return view
@@ -152,7 +154,12 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
         raise ModelError(
             f"tensor '{tensor.name}' of type {type} has {len(data)} bytes, expected {size}"
         )
-    return ConstantOp(DenseIntOrFPElementsAttr(cast(TensorType[Element], type), BytesAttr(data)))
+    return ConstantOp(dense_constant(type, make_attribute(BytesAttr, data=data)))
+
+
+def dense_constant(type: TensorType[Attribute], data: BytesAttr) -> DenseIntOrFPElementsAttr:
+    """Return the dense constant with these bytes, whose number is right for the type."""
+    return make_attribute(DenseIntOrFPElementsAttr, type=type, data=data)
 
 
 def tensor_array(tensor: TensorProto) -> Array:

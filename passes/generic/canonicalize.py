@@ -56,18 +56,24 @@ def _remove_used_dead_ops(module: ModuleOp, actions: Actions) -> bool:
 
 
 def _may_hide_dead_ops(module: ModuleOp) -> bool:
-    """Return whether dead ops may have uses: in unreachable blocks, or in cycles in graph regions.
+    """Return whether dead ops may have uses: in unreachable blocks, or in cycles.
 
-    A cheap test before xDSL's `region_dce`, which costs as much as all rewrites together.
+    A cheap test before xDSL's `region_dce`, which costs as much as all rewrites together. A cycle
+    may be in any region: xDSL does not verify dominance, and its e-graphs stand in functions.
     """
     seen: set[int] = set()
     for op in walk(module):
-        seen.add(id(op))
-        operands, _, regions, _ = read_step(op)
-        if any(region.first_block is not region.last_block for region in regions):
-            return True
-        if any(isinstance(value, OpResult) and id(value.op) not in seen for value in operands):
-            return True
+        operands, results, regions, _ = read_step(op)
+        for result in results:
+            seen.add(id(result))
+        for value in operands:
+            if id(value) not in seen and isinstance(value, OpResult):
+                return True
+        for region in regions:
+            if (block := region.first_block) is not region.last_block:
+                return True
+            if block is not None:
+                seen.update(map(id, block.args))
     return False
 
 

@@ -49,6 +49,6 @@ class DeadCodeElimination(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         remove_unreachable_symbols(module, self.entry_functions, actions=ctx.actions)
-        remove_dead_operations(module, ctx.actions)
-        # Once more: the erased operations may have held the last reference to a function.
-        remove_unreachable_symbols(module, self.entry_functions, actions=ctx.actions)
+        if remove_dead_operations(module, ctx.actions):
+            # Once more: the erased operations may have held the last reference to a function.
+            remove_unreachable_symbols(module, self.entry_functions, actions=ctx.actions)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue, SSAValues
 from xdsl.traits import (
     CallableOpInterface,
     ConstantLike,
@@ -26,7 +26,7 @@ from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
-from ...passmanager.ir.edit import erase
+from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
 
@@ -84,7 +84,8 @@ class CommonSubexprEliminator:
             for op in ops:
                 operands, results, properties, attributes, _, regions, _ = read_fields(op)
                 if self.renamed and not self.renamed.keys().isdisjoint(map(id, operands)):
-                    op.operands = operands = [self.renamed.get(id(o), o) for o in operands]
+                    operands = SSAValues([self.renamed.get(id(o), o) for o in operands])
+                    replace_operands(op, operands)
                 if regions:
                     pending.append(ops)
                     pending += self.enter(op)
@@ -127,7 +128,7 @@ class CommonSubexprEliminator:
             key += (None, *self.numbering.of_all(attributes))
         existing = self.available.get(key)
         # Operands and attributes nearly always determine the types: these join the key on demand.
-        if existing is not None and existing.result_types != op.result_types:
+        if existing is not None and not _has_same_types(existing, op):
             key += tuple(map(self.numbering.of, op.result_types))
             existing = self.available.get(key)
         if existing is None:
@@ -148,10 +149,11 @@ class CommonSubexprEliminator:
         for op, existing in self.merged:
             if self.actions.wants_remarks:
                 self.report(op, existing)
-            self.actions.count("merged")
             for old, new in zip(op.results, existing.results, strict=True):
-                old.replace_all_uses_with(new)
+                replace_all_uses(old, new)
             erase(op)
+        if self.merged:
+            self.actions.count("merged", len(self.merged))
 
     def report(self, op: Operation, existing: Operation) -> None:
         """Report that `op` is replaced by `existing`, with the location of `existing`."""
@@ -160,6 +162,12 @@ class CommonSubexprEliminator:
             self.actions.passed(op, "Merged", message, First=place_text(at))
         else:
             self.actions.passed(op, "Merged", message)
+
+
+def _has_same_types(a: Operation, b: Operation) -> bool:
+    return len(a.results) == len(b.results) and all(
+        x.type is y.type or x.type == y.type for x, y in zip(a.results, b.results, strict=True)
+    )
 
 
 @dataclass(frozen=True)

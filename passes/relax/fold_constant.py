@@ -18,6 +18,7 @@ from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import NonComputational
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_ranked, static_shape
+from ...dialects.unverified import make_op
 from ...interpreters import has_semantics
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
@@ -100,10 +101,11 @@ class ConstantFolder:
         """Replace `op` by its value if its operands are constants."""
         constants: list[SSAValue] = []
         for value in operands:
-            while isinstance(owner := value.owner, OnDeviceOp):
-                value = owner.input
-            if not self.is_evaluable[type(owner)]:
-                return
+            if not self.is_evaluable[type(value.owner)]:
+                while isinstance(owner := value.owner, OnDeviceOp):
+                    value = owner.input
+                if not self.is_evaluable[type(owner)]:
+                    return
             constants.append(value)
         values = self.evaluator.values_of(op, constants)
         if isinstance(values, NotEvaluated):
@@ -124,8 +126,12 @@ class ConstantFolder:
         self.actions.passed(op, "Folded", "replaced by its value")
         self.actions.count("folded")
         for result, value in zip(op.results, values, strict=True):
-            constant = (FullOp if is_number(value) else ConstantOp).create(
-                properties={"value": value}, result_types=[result.type], location=op.location
+            constant = make_op(
+                FullOp if is_number(value) else ConstantOp,
+                (),
+                (result.type,),
+                {"value": value},
+                op.location,
             )
             insert_before(op, constant)
             result.replace_all_uses_with(constant.result)

@@ -14,6 +14,7 @@ from ...analysis.opaque_functions import is_opaque
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
+from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
@@ -82,7 +83,7 @@ class Inliner:
         self.actions.count("inlined")
         self.references[name] -= 1
         if self.references[name]:
-            copy = func.clone()
+            copy = clone(func)
             self.count_references(copy)
             replace_by_body(call, copy.body.block)
         else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.traits import Commutative
 
@@ -16,6 +16,7 @@ from ...dialects.relax.interfaces import AssociativeCommutative, HasIdentityElem
 from ...dialects.relax.shapes import broadcast
 from ...dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
 from ...dialects.relax.unary import RsqrtOp, SqrtOp
+from ...passmanager.ir.per_class import PerClass
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -37,7 +38,7 @@ class RemoveNeutral(RewritePattern):
         lhs, rhs = op.operands
         if _is_fill_of(rhs, op.IDENTITY):
             value = lhs
-        elif op.has_trait(Commutative) and _is_fill_of(lhs, op.IDENTITY):
+        elif _is_commutative[type(op)] and _is_fill_of(lhs, op.IDENTITY):
             value = rhs
         else:
             return
@@ -57,10 +58,10 @@ class SubtractToAdd(RewritePattern):
             return
         import numpy as np
 
-        from .constant_arrays import compute, constant_of, known_array
+        from .constant_arrays import compute, constant_of, known
 
-        constant, element = known_array(op.rhs), tensor_type(op.result).element_type
-        if constant is None or not is_number(element) or constant.dtype == np.bool_:
+        constant, element = known(op.rhs), tensor_type(op.result).element_type
+        if constant is None or not is_number(element) or constant.array.dtype == np.bool_:
             return
         negated = rewriter.insert(constant_of(compute(np.negative, constant), element))
         add = AddOp(op.lhs, negated, result_types=op.result_types)
@@ -123,26 +124,40 @@ class ReciprocalRoot(RewritePattern):
                 rewriter.replace(op, RsqrtOp(root.input, result_types=op.result_types))
 
 
+# The class decides, and both are asked of each visited operation: `isinstance` of an abstract class
+# and the look-up of a trait take several times as long as these look-ups.
+_is_constant_class = PerClass[Operation | Block, bool](
+    lambda cls: issubclass(cls, ConstantOp | FullOp)
+)
+_is_commutative = PerClass[Operation, bool](lambda cls: cls.has_trait(Commutative))
+
+
 def _is_constant(value: SSAValue) -> bool:
-    return isinstance(value.owner, ConstantOp | FullOp)
+    return _is_constant_class[type(value.owner)]
 
 
 def _with_constant(op: Operation) -> tuple[SSAValue, SSAValue] | None:
     """Return the non-constant operand and the constant one; None unless there is one of each."""
     lhs, rhs = op.operands
-    if _is_constant(lhs) == _is_constant(rhs):
+    is_lhs, is_rhs = _is_constant(lhs), _is_constant(rhs)
+    if is_lhs == is_rhs:
         return None
-    return (rhs, lhs) if _is_constant(lhs) else (lhs, rhs)
+    return (rhs, lhs) if is_lhs else (lhs, rhs)
 
 
 def _is_fill_of(value: SSAValue, number: float) -> bool:
-    """Return whether `value` is a constant whose elements are all `number`."""
-    if not isinstance(owner := value.owner, ConstantOp | FullOp):
+    """Return whether `value` is a constant whose elements are all `number`, which is 0 or 1."""
+    owner = value.owner
+    if not _is_constant_class[type(owner)]:
         return False
     from ...interpreters.arrays import array_of, element_of, scalar_of
 
     if isinstance(owner, FullOp):  # true is -1 in the attribute, and 1 as an element
-        return bool(scalar_of(owner.value, element_of(owner.result.type)) == number)
+        known = owner.value
+        if isinstance(known, FloatAttr) and not abs(known.value.data - number) <= 0.5:
+            return False  # it is not rounded to `number`, and NaN is not equal to it
+        return bool(scalar_of(known, element_of(owner.result.type)) == number)
+    assert isinstance(owner, ConstantOp)
     array = array_of(owner.value)
     return array.size > 0 and bool(array.flat[0] == number) and bool((array == number).all())
 
@@ -155,27 +170,27 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
     """
     import numpy as np
 
-    from .constant_arrays import compact, constant_of, evaluate, known_array
+    from .constant_arrays import Known, constant_of, evaluate, known
 
-    arrays = known_array(a), known_array(b)
-    type = op.results[0].type
-    if arrays[0] is None or arrays[1] is None or not is_tensor(type):
+    constants, type = (known(a), known(b)), op.results[0].type
+    if constants[0] is None or constants[1] is None or not is_tensor(type):
         return None
     if not is_number(element := type.element_type):
         return None
-    few = [compact(array) for array in arrays if array is not None]
-    if prod(np.broadcast_shapes(*(array.shape for array in few))) > max(f.size for f in few):
+    few = [constants[0].array, constants[1].array]
+    if np.broadcast(*few).size > max(few[0].size, few[1].size):
         return None
-    values = evaluate(op, *(array for array in arrays if array is not None))
+    values = evaluate(op, constants[0], constants[1])
     if values is None or (
         isinstance(element, Float)
-        and _loses_precision(values, few if isinstance(op, MultiplyOp) else ())
+        and _loses_precision(values.array, few if isinstance(op, MultiplyOp) else ())
     ):
         return None
-    # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
-    least, shape = compact(values), shape_of(tensor_type(x))
-    if least.size > 1 and shape is not None and broadcast(shape, least.shape) == shape_of(type):
-        values = least
+    if values.array.size > 1 and (shape := shape_of(tensor_type(x))) is not None:
+        # Without repetitions, if the constant then still broadcasts `x` to the shape of the result.
+        least = (1,) * (len(values.shape) - values.array.ndim) + values.array.shape
+        if broadcast(shape, least) == shape_of(type):
+            values = Known(values.array.reshape(least), least)
     return constant_of(values, element)
 
 
@@ -184,9 +199,6 @@ def _loses_precision(values: Array, factors: Sequence[Array]) -> bool:
     `factors`."""
     import numpy as np
 
-    from .constant_arrays import compact
-
-    values = compact(values)
     if not np.isfinite(values).all():
         return True
     if not factors:

@@ -1,34 +1,51 @@
 """Constants as numpy arrays.
 
-A fill is seen as an array of one number with strides 0, which takes no memory; element-wise
-functions of such arrays give such arrays.
+A fill is one number, which is known to broadcast to the shape of the tensor; element-wise functions
+of fills are computed for one element, and give fills.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
+from typing import NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
-from ...dialects.relax.types import Element, is_ranked, static_shape
+from ...dialects.relax.shapes import Shape, broadcast
+from ...dialects.relax.types import Element, is_ranked, make_tensor_type, static_shape
 from ...interpreters import semantics_of
 from ...interpreters.arrays import (
     Array,
     array_of,
     dense_of,
+    dtype_of,
     element_of,
     fit,
     number_of,
     scalar_of,
 )
 
-__all__ = ["array_in", "compact", "compute", "constant_of", "evaluate", "known_array"]
+__all__ = [
+    "Known",
+    "array_in",
+    "compute",
+    "constant_of",
+    "evaluate",
+    "known",
+]
+
+
+class Known(NamedTuple):
+    """The elements of a tensor: an array that broadcasts to its shape, of rank 0 for a fill."""
+
+    array: Array
+    shape: Shape
 
 
 def array_in(value: SSAValue) -> Array | None:
@@ -45,59 +62,52 @@ def array_in(value: SSAValue) -> Array | None:
     return scalar_of(known, element_of(type)) if is_number(known) else None
 
 
-def known_array(value: SSAValue) -> Array | None:
-    """Return the elements of a constant in its shape; None if `value` is not a constant of known
-    shape."""
-    array = array_in(value)
-    if array is None or array.ndim:
-        return array
-    shape = static_shape(value.type)
-    return None if shape is None else np.broadcast_to(array, shape)
+def known(value: SSAValue) -> Known | None:
+    """Return the elements of a constant; None if `value` is not a constant of known shape."""
+    array, shape = array_in(value), static_shape(value.type)
+    return None if array is None or shape is None else Known(array, shape)
 
 
-def constant_of(array: Array, element: Element) -> ConstantOp | FullOp:
-    """Return a constant operation with the elements of `array`, rounded to type `element`; a fill
-    if all elements are the same by their strides."""
-    type = TensorType(element, array.shape)
-    with np.errstate(all="ignore"):
-        few = fit(compact(array), element)
-    if few.size == 1 and array.size:
+def constant_of(elements: Known, element: Element) -> ConstantOp | FullOp:
+    """Return a constant operation with these elements, rounded to type `element`; a fill if one
+    number is known for all of them."""
+    few, shape = elements
+    type = cast(TensorType[Attribute], make_tensor_type(element, shape))
+    if few.dtype != dtype_of(element) or few.dtype.kind != "f":
+        with np.errstate(all="ignore"):
+            few = fit(few, element)
+    if few.size == 1 and 0 not in shape:
         return FullOp(number_of(few.reshape(()), element), type)
-    return ConstantOp(dense_of(np.broadcast_to(few, array.shape), type))
+    return ConstantOp(dense_of(few if few.shape == shape else np.broadcast_to(few, shape), type))
 
 
-def compact(array: Array) -> Array:
-    """Return `array` with size 1 in the dimensions of stride 0, along which elements repeat."""
-    if 0 not in array.strides or not array.size:
-        return array
-    return array[tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)]
+def compute(function: Callable[..., Array], *operands: Known) -> Known:
+    """Apply an element-wise function to `operands`, which broadcast.
 
-
-def compute(function: Callable[..., Array], *arrays: Array) -> Array:
-    """Apply an element-wise function to `arrays`, which broadcast.
-
-    Elements that repeat in all arrays are computed once.
+    Elements that repeat in all operands are computed once.
     """
+    shape = reduce(_joined, [operand.shape for operand in operands])
     with np.errstate(all="ignore"):
-        if not any(0 in array.strides for array in arrays):
-            return np.asarray(function(*arrays))
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
-        return np.broadcast_to(function(*map(compact, arrays)), shape)
+        return Known(np.asarray(function(*[operand.array for operand in operands])), shape)
 
 
-def evaluate(op: Operation, *arrays: Array) -> Array | None:
-    """Evaluate the element-wise operation `op` on `arrays` instead of its operands.
+def _joined(lhs: Shape, rhs: Shape) -> Shape:
+    return broadcast(lhs, rhs) if lhs and rhs else lhs or rhs
+
+
+def evaluate(op: Operation, *operands: Known) -> Known | None:
+    """Evaluate the element-wise operation `op` on `operands` instead of its own.
 
     None if it has no semantics.
     """
     if (functions := semantics_of(type(op))) is None:
         return None
 
-    def run(*few: Array) -> Array:
-        (value,) = _interpreter(functions).run_op(op, few)
+    def run(*arrays: Array) -> Array:
+        (value,) = _interpreter(functions).run_op(op, arrays)
         return np.asarray(value)
 
-    return compute(run, *arrays)
+    return compute(run, *operands)
 
 
 @cache

@@ -120,14 +120,16 @@ class DeadCodeRemover:
                     self.remove(op)
                 op, entered = previous, False
         self.remove_unused_owners()
+        if self.removed:
+            self.actions.count("removed", self.removed)
         return self.removed
 
     def remove(self, op: Operation) -> None:
         """Erase a dead operation if that is allowed."""
         if not self.actions.allowed(op):
             return
-        self.actions.passed(op, "Removed", "has no effects, and its results are unused")
-        self.actions.count("removed")
+        if self.actions.wants_remarks:
+            self.actions.passed(op, "Removed", "has no effects, and its results are unused")
         operands = _captured_values(op) if op.regions else read_step(op)[0]
         erase(op)
         self.removed += 1

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ...analysis.call_graph import CallGraph
+from ...analysis.call_graph import CallGraph, symbols_of
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.edit import erase
 from ...passmanager.ir.symbols import PRIVATE
@@ -33,17 +33,20 @@ def remove_unreachable_symbols(
     `actions` does not allow to be erased stays, with all that it reaches.
     Errors: PassFailedException for an entry that is not in the module.
     """
-    graph = CallGraph(module) if graph is None else graph
+    symbols = symbols_of(module) if graph is None else graph.symbols
     entries = set(entries)
-    for name in sorted(entries - graph.symbols.keys()):
+    for name in sorted(entries - symbols.keys()):
         raise PassFailedException(
-            f"entry function @{name} is not in the module{_hint(name, graph)}"
+            f"entry function @{name} is not in the module{_hint(name, symbols)}"
         )
     removable = {  # in the order of the module
         op: None
-        for name, op in graph.symbols.items()
+        for name, op in symbols.items()
         if name not in entries and (_is_function(op) if functions else _is_private(op))
     }
+    if not removable:
+        return
+    graph = CallGraph(module) if graph is None else graph
     reached = graph.reachable(op for op in module.ops if op not in removable)
     # The definition of an unresolved name may refer back to a symbol here that seems unreachable.
     if any(graph.unresolved(op) for op in reached):
@@ -66,6 +69,6 @@ def _is_function(op: Operation) -> bool:
     return op.get_attr_or_prop("function_type") is not None
 
 
-def _hint(name: str, graph: CallGraph) -> str:
-    near = get_close_matches(name, graph.symbols)
+def _hint(name: str, symbols: Iterable[str]) -> str:
+    near = get_close_matches(name, [*symbols])
     return f"; did you mean {' or '.join('@' + n for n in near)}?" if near else ""

@@ -21,7 +21,7 @@ from ...dialects.relax.reshape import ExpandDimsOp
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of
-from .constant_arrays import constant_of, known_array
+from .constant_arrays import Known, constant_of, known
 from .folding_builder import FoldingBuilder, Term
 
 __all__ = ["DECOMPOSITIONS"]
@@ -131,8 +131,9 @@ def bias_add(op: BiasAddOp, builder: Builder) -> Sequence[SSAValue] | None:
     axis = normalize_axis(op.axis, len(type.get_shape()))
     new = len(type.get_shape()) - axis - 1
     bias = op.bias
-    if new and (known := known_array(bias)) is not None:
-        shaped = known.reshape(-1, *(1,) * new)
+    if new and (elements := known(bias)) is not None:
+        array, shape = elements.array, (*elements.shape, *(1,) * new)
+        shaped = Known(array.reshape(shape) if array.ndim else array, shape)
         bias = builder.insert(constant_of(shaped, element_of(type))).result
     elif new:
         bias = builder.insert(ExpandDimsOp(bias, axis=[*range(1, new + 1)])).result

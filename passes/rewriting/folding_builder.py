@@ -19,19 +19,19 @@ from ...dialects.relax.reshape import ExpandDimsOp, ReshapeOp
 from ...dialects.relax.types import Element
 from ...dialects.relax.unary import RsqrtOp
 from ...interpreters.arrays import Array, dtype_of
-from .constant_arrays import compact, compute, constant_of, known_array
+from .constant_arrays import Known, compute, constant_of, known
 
 __all__ = ["FoldingBuilder", "Term"]
 
-Term: TypeAlias = Array | SSAValue
-"""A tensor: an array if its elements are known, else an SSA value."""
+Term: TypeAlias = Known | SSAValue
+"""A tensor: its elements if they are known, else an SSA value."""
 
 
 class FoldingBuilder:
     """Builds operations on tensors of one element type; folds operations on constants
     (MLIR: `OpBuilder::createOrFold`).
 
-    Known elements stay arrays until an operation needs them as an operand; then they become one
+    Known elements stay so until an operation needs them as an operand; then they become one
     constant. Computes in f32 for f16 and bf16, as the semantics of the decomposed operations does.
     """
 
@@ -45,24 +45,20 @@ class FoldingBuilder:
         return self._astype(value, self.element, self.wide)
 
     def parameter(self, value: SSAValue) -> Term:
-        """Return `value` in the type of the computation, as an array if it is a constant."""
-        array = known_array(value)
-        if array is None:
+        """Return `value` in the type of the computation, known if it is a constant."""
+        if (elements := known(value)) is None:
             return self.tensor(value)
-        dtype = dtype_of(self.wide)
-        if array.dtype == dtype:
-            return array
-        return np.broadcast_to(compact(array).astype(dtype), array.shape)
+        return Known(elements.array.astype(dtype_of(self.wide), copy=False), elements.shape)
 
     def number(self, number: float) -> Term:
         """Return `number` as a tensor of rank 0."""
-        return np.asarray(number, dtype_of(self.wide))
+        return Known(np.asarray(number, dtype_of(self.wide)), ())
 
     def result(self, term: Term) -> SSAValue:
         """Return `term` converted back to the element type, as an SSA value."""
-        if isinstance(term, SSAValue):
-            return self._astype(term, self.wide, self.element)
-        return self._insert(constant_of(term, self.element))
+        if isinstance(term, Known):
+            return self._insert(constant_of(term, self.element))
+        return self._astype(term, self.wide, self.element)
 
     def add(self, lhs: Term, rhs: Term) -> Term:
         return self._apply(AddOp, np.add, lhs, rhs)
@@ -96,26 +92,37 @@ class FoldingBuilder:
         order = sorted(range(len(axes)), key=axes.__getitem__)
         first = min(axes, default=rank)
         new = [axis - first for axis in range(first, rank) if axis not in axes]
-        if not isinstance(parameter, SSAValue):
-            return np.expand_dims(parameter.transpose(order), tuple(new))
+        if isinstance(parameter, Known):
+            return _broadcast_along(parameter, order, new)
         if order != [*range(len(axes))]:
             parameter = self._insert(TransposeOp(parameter, axes=order))
         return self._insert(ExpandDimsOp(parameter, axis=new)) if new else parameter
 
     def _apply(self, cls: type[TensorOp], function: Callable[..., Array], *terms: Term) -> Term:
-        arrays = [term for term in terms if not isinstance(term, SSAValue)]
-        if len(arrays) == len(terms):
-            return compute(function, *arrays)
+        elements = [term for term in terms if isinstance(term, Known)]
+        if len(elements) == len(terms):
+            return compute(function, *elements)
         return self._insert(cls(*map(self._operand, terms)))
 
     def _operand(self, term: Term) -> SSAValue:
-        return term if isinstance(term, SSAValue) else self._insert(constant_of(term, self.wide))
+        if isinstance(term, Known):
+            return self._insert(constant_of(term, self.wide))
+        return term
 
     def _astype(self, value: SSAValue, old: Element, new: Element) -> SSAValue:
         return value if old == new else self._insert(AstypeOp(value, dtype=new))
 
     def _insert(self, op: Operation) -> SSAValue:
         return self.builder.insert(op).results[0]
+
+
+def _broadcast_along(term: Known, order: Sequence[int], new: Sequence[int]) -> Known:
+    """Transpose a known tensor, and insert dimensions of size 1 that become the dimensions `new`
+    of the result."""
+    array, sizes = term.array, iter([term.shape[axis] for axis in order])
+    rank = len(order) + len(new)
+    shape = tuple(1 if axis in new else next(sizes) for axis in range(rank))
+    return Known(np.expand_dims(array.transpose(order), tuple(new)) if array.ndim else array, shape)
 
 
 def _rsqrt(array: Array) -> Array:

@@ -112,7 +112,7 @@ class _NamedPrinter(ExactPrinter):
         self, stream: StringIO, names: Iterable[dict[SSAValue, str]], style: PrintStyle
     ) -> None:
         super().__init__(stream, style)
-        self._ssa_values.update(chain.from_iterable(scope.items() for scope in names))
+        self.name_values(chain.from_iterable(scope.items() for scope in names))
 
 
 def named_text(

@@ -23,6 +23,7 @@ from ..context import PassContext
 from ..errors import PasslineError
 from ..info import PassInfo
 from ..instrument import PassInstrument
+from ..ir.clone import clone
 from ..run import Run
 
 __all__ = ["CrashReproducer", "Reproducer", "read_reproducer"]
@@ -149,11 +150,11 @@ def _at_leaf(run: Run) -> bool:
 
 
 def _clone(module: ModuleOp) -> ModuleOp | None:
-    """Return a copy, or None if the IR is nested too deeply to be cloned: passes may work all the
-    same.
+    """Return a copy, or None if an op class copies its ops by recursion and they nest too deeply:
+    passes may work all the same.
     """
     try:
-        return module.clone()
+        return clone(module)
     except RecursionError:
         return None
 

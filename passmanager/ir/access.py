@@ -9,11 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TypeAlias
+from types import FunctionType
+from typing import TypeAlias, cast
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import OpDef
+from xdsl.irdl.operations import get_accessors_from_op_def
 
-__all__ = ["Fields", "Step", "read_fields", "read_step"]
+__all__ = [
+    "Fields",
+    "Step",
+    "parts_of_verifier",
+    "read_fields",
+    "read_step",
+    "read_type",
+]
 
 Fields: TypeAlias = tuple[
     tuple[SSAValue, ...],
@@ -36,3 +46,26 @@ read_fields: Callable[[Operation], Fields] = attrgetter(
 
 read_step: Callable[[Operation], Step] = attrgetter("_operands", "results", "regions", "_next_op")
 """Operands, results, regions of an op, and the next op: the fields that a scan for values needs."""
+
+read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
+"""The type of a value; `map` calls it without a frame of Python."""
+
+
+Verifier: TypeAlias = Callable[[Operation], object]
+
+
+def parts_of_verifier(verifier: Verifier) -> tuple[OpDef, Verifier] | None:
+    """Return the definition and the author's `verify_` of which `irdl_op_definition` made a
+    verifier; None for any other function.
+
+    It keeps both as variables of a closure only.
+    """
+    if not isinstance(verifier, FunctionType):
+        return None
+    code, made_by = verifier.__code__, get_accessors_from_op_def
+    if code.co_filename != made_by.__code__.co_filename or code not in made_by.__code__.co_consts:
+        return None
+    cells = (cell.cell_contents for cell in verifier.__closure__ or ())
+    variables = dict(zip(code.co_freevars, cells, strict=True))
+    author = variables.get("custom_verify", Operation.verify_)
+    return cast(OpDef, variables["op_def"]), cast(Verifier, author)

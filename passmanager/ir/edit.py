@@ -1,10 +1,15 @@
-"""Edits of the IR that need the block of an operation."""
+# pyright: reportPrivateUsage=false
+"""Edits of the IR: of lists of operations, and of uses.
+
+The private fields of uses and operands are written here, the same ones as in xDSL's
+`OpOperands.__setitem__`, which makes three tuples and two views for each use.
+"""
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue, SSAValues
 
-__all__ = ["erase", "insert_before"]
+__all__ = ["erase", "insert_before", "replace_all_uses", "replace_operands"]
 
 
 def erase(op: Operation) -> None:
@@ -20,3 +25,32 @@ def insert_before(op: Operation, *new: Operation) -> None:
     """Insert operations before `op`, which is in a block."""
     assert op.parent is not None
     op.parent.insert_ops_before(new, op)
+
+
+def replace_operands(op: Operation, operands: SSAValues) -> None:
+    """Give `op` as many other operands; the uses of those that stay are not touched."""
+    for old, new, use in zip(op._operands, operands, op._operand_uses, strict=True):
+        if new is not old:
+            old.remove_use(use)
+            new.add_use(use)
+    op._operands = operands
+
+
+def replace_all_uses(old: SSAValue, new: SSAValue) -> None:
+    """Replace `old` by `new` in all its uses; `new` gets the name of `old` if it has none.
+
+    The same as `SSAValue.replace_all_uses_with`, also in the order of the uses.
+    """
+    use = old.first_use
+    if new is old:
+        return
+    while use is not None:
+        following = use._next_use
+        operands = list(use._operation._operands)
+        operands[use._index] = new
+        use._operation._operands = SSAValues(operands)
+        new.add_use(use)
+        use = following
+    old.first_use = None
+    if new._name is None:
+        new._name = old._name

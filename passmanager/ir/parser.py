@@ -36,6 +36,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from .collector import paused_collector
 from .creation import append_op
 from .lexer import Lexer, LocatedToken, end_of_space
 from .line_shapes import LineShape, learn, shape_key, split_names
@@ -57,7 +58,8 @@ def parse_module(
     `line_offset` is the number of lines of the file `name` before `text`.
     """
     try:
-        return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+        with paused_collector():
+            return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
     except ParseError as error:
         error.span = replace(error.span, line_offset=line_offset)
         if isinstance(error, MultipleSpansParseError):
@@ -96,7 +98,7 @@ class MemoizingParser(LocatingParser):
         """Append the ops of the next lines to a block, up to the first without a known shape."""
         text = self.lexer.input.content
         start = position = self.pos
-        while (end := text.find("\n", position)) >= 0:
+        while (end := _end_of_line(text, position)) >= 0:
             parts = split_names(text[position:end])
             if (shape := shapes.get(shape_key(parts))) is None:
                 break
@@ -138,7 +140,7 @@ class MemoizingParser(LocatingParser):
     def _learn(self, op: Operation, start: Position, shapes: dict[str, LineShape]) -> None:
         """Remember the shape of the line that starts at `start`, if it is that of `op` alone."""
         text = self.lexer.input.content
-        end, next_line = text.find("\n", start), self.pos
+        end, next_line = _end_of_line(text, start), self.pos
         if end < 0 or end_of_space(text, end) != next_line:
             return
         parts = split_names(text[start:end])
@@ -265,6 +267,17 @@ _FUNCTION_TYPE = re.compile(rf"{_TYPES} -> (?:{_TYPES}|{_TYPE_TEXT})")
 _DICTIONARY = re.compile(r'\{(?:[^{}"%#!\n]++|"[^"\\\n]*+")*+\}')
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*(?:[eE][+-]?[0-9]+)?)?")
+
+_MAX_LINE = 4096
+
+
+def _end_of_line(text: str, start: Position) -> Position:
+    """Return the end of the line at a position, or -1 if it has none, or is too long to repeat.
+
+    The limit keeps the time linear where thousands of ops are on one line.
+    """
+    return text.find("\n", start, start + _MAX_LINE)
+
 
 _word = re.compile(r"[a-zA-Z_][a-zA-Z0-9_$.]*").match
 

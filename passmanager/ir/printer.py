@@ -25,9 +25,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
-from xdsl.printer import Printer
 
 from .resources import ELIDED, blob_of, is_splat
+from .template_printer import TemplatePrinter
 
 __all__ = ["PLAIN", "ExactPrinter", "PrintStyle", "is_dense", "module_text"]
 
@@ -66,7 +66,7 @@ def module_text(module: ModuleOp, ctx: Context, style: PrintStyle = PLAIN) -> st
     return f"{stream.getvalue()}\n\n"
 
 
-class ExactPrinter(Printer):
+class ExactPrinter(TemplatePrinter):
     """A printer in xDSL's format that keeps every bit of dense constants, and prints readable types
     of functions that return one function. The IR does not change, also if printing fails.
 
@@ -77,20 +77,21 @@ class ExactPrinter(Printer):
     def __init__(self, stream: IO[str] | None = None, style: PrintStyle = PLAIN) -> None:
         super().__init__(
             stream,
-            print_generic_format=style.generic,
-            print_properties_as_attributes=style.properties_as_attributes,
-            print_debuginfo=style.debuginfo,
+            generic=style.generic,
+            properties_as_attributes=style.properties_as_attributes,
+            debuginfo=style.debuginfo,
         )
         self.style = style
+        self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
         self._blobs: dict[str, str] = {}
         self._ids: dict[Operation, str] | None = None  # of ops without results, in comments
 
     # Constants
 
-    def print_attribute(self, attribute: Attribute) -> None:
+    def _print_attribute_itself(self, attribute: Attribute) -> None:
         if is_dense(attribute):
             return self.print_dense(attribute)
-        return super().print_attribute(attribute)
+        return super()._print_attribute_itself(attribute)
 
     def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None:
         """Print a constant with its type; also called by ops that print their constants
@@ -105,7 +106,7 @@ class ExactPrinter(Printer):
             words = ["true" if value else "false" for value in dense.get_values()]
             self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
         else:
-            return super().print_attribute(dense)
+            return super()._print_attribute_itself(dense)
         return self.print_attribute(dense.get_type())
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
@@ -172,14 +173,17 @@ class ExactPrinter(Printer):
             self._print_argument_users(op)
         elif self.style.value_users:
             return self._print_with_users(op)
+        super().print_op(op)
+        if self._ids is not None and (comment := self._comment(op, self._ids)):
+            self.print_string(f" // {comment}")
+
+    def _print_itself(self, op: Operation) -> None:
         if isinstance(op, UnregisteredOp):
             self._print_unregistered_op(op)
         elif isinstance(op, FuncOp) and _returns_one_function(op) and not self.print_generic_format:
             self._print_function_in_parentheses(op)
         else:
-            super().print_op(op)
-        if self._ids is not None and (comment := self._comment(op, self._ids)):
-            self.print_string(f" // {comment}")
+            super()._print_itself(op)
 
     def _print_unregistered_op(self, op: UnregisteredOp) -> None:
         """Print an unregistered op and restore its attributes: xDSL removes the one with the
@@ -187,7 +191,7 @@ class ExactPrinter(Printer):
         """
         attributes, op.attributes = op.attributes, op.attributes.copy()
         try:
-            super().print_op(op)
+            super()._print_itself(op)
         finally:
             op.attributes = attributes
 
@@ -198,14 +202,14 @@ class ExactPrinter(Printer):
         properties = op.properties
         op.properties = {"res_attrs": ArrayAttr([DictionaryAttr({})]), **properties}
         try:
-            super().print_op(op)
+            super()._print_itself(op)
         finally:
             op.properties = properties
 
     def _print_with_users(self, op: Operation) -> None:
         numbering = _Numbering(self)
         numbering.print_op(op)
-        self._ssa_values, self._ids = numbering.names()
+        self._ids = numbering.ids
         try:
             self.print_op(op)
         finally:
@@ -215,7 +219,7 @@ class ExactPrinter(Printer):
         """Print the users of the block arguments before the first op of a block."""
         block = op.parent
         for arg in block.args if block is not None and block.first_op is op else ():
-            if (name := self._ssa_values.get(arg)) is not None:
+            if (name := self.name_of(arg)) is not None:
                 users = ", ".join(self._users(arg))
                 self.print_string(f"// %{name} is {f'used by {users}' if users else 'unused'}\n")
 
@@ -233,10 +237,10 @@ class ExactPrinter(Printer):
         """Return the names of the results of the ops that use a value, or the ids of users without
         results.
         """
-        names, ids = self._ssa_values, self._ids or {}
+        ids = self._ids or {}
         found: list[str] = []
         for user in dict.fromkeys(use.operation for use in value.uses):
-            found += [f"%{names[result]}" for result in user.results if result in names]
+            found += [f"%{name}" for name in map(self.name_of, user.results) if name is not None]
             found += [f"%{ids[user]}"] if user in ids else []
         return found
 
@@ -246,20 +250,16 @@ class _Numbering(ExactPrinter):
 
     def __init__(self, printer: ExactPrinter) -> None:
         super().__init__(StringIO(), replace(printer.style, value_users=False, skip_regions=False))
-        self._ssa_values = printer._ssa_values
-        self._given = set(self._ssa_values.values())
-        self._found: dict[Operation, str] = {}
+        self._names, self._named = printer._names, printer._named
+        self._given = set(self._names.values())
+        self.ids: dict[Operation, str] = {}  # of ops that have operands but no results
 
     def print_op(self, op: Operation) -> None:
         super().print_op(op)
         if op.operands and not op.results:
             while (name := self._get_new_valid_name_id()) in self._given:
                 pass
-            self._found[op] = name
-
-    def names(self) -> tuple[dict[SSAValue, str], dict[Operation, str]]:
-        """Return the names of values, and of ops that have operands but no results."""
-        return self._ssa_values, self._found
+            self.ids[op] = name
 
 
 def _returns_one_function(op: FuncOp) -> bool:

@@ -7,12 +7,12 @@ ops, blocks and regions, are repeated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, ErasedSSAValue, Operation, OpTraits, SSAValue
+from xdsl.ir import Block, ErasedSSAValue, Operation, OpTraits, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef
 from xdsl.traits import (
     IsolatedFromAbove,
@@ -24,19 +24,21 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .access import read_step
+from .access import Fields, read_fields
 from .changes import Changes
 from .dominance_verifier import invalid, verify_dominance, verify_scope
+from .op_checks import Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
+from .signatures import Signature, Signatures
 from .symbols import name_of
 from .walk import walk
 
-__all__ = ["verify", "verify_changes"]
+__all__ = ["OpVerifier", "verify", "verify_changes"]
 
 
 def verify(op: Operation) -> None:
     """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
-    verifier = _Verifier()
+    verifier = OpVerifier()
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -58,8 +60,8 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
         return
     for block in changes.blocks:
         _verify_parents(block)
-    verifier = _Verifier()
-    depths = _depths(_affected(module, changes))
+    verifier = OpVerifier()
+    depths = _depths(module, _affected(module, changes))
     for op in sorted(depths, key=depths.__getitem__, reverse=True):
         verifier.verify_op(op)
     for scope in verify_scope(module):
@@ -80,7 +82,7 @@ def _affected(module: ModuleOp, changes: Changes) -> Iterator[Operation]:
         # The op decides which terminators its regions may have.
         yield from (block.last_op for block in _blocks(op) if block.last_op is not None)
     for value in (*changes.retyped, *changes.blocks):
-        yield from (use.operation for use in value.uses if module.is_ancestor(use.operation))
+        yield from (use.operation for use in value.uses)
     yield from (op for block in changes.blocks if (op := block.parent_op()) is not None)
     for block in changes.blocks:
         if block.last_op is not None:
@@ -98,17 +100,23 @@ def _having(trait: type[OpTrait], ops: Iterable[Operation]) -> Iterator[Operatio
     return (op for op in ops if has_trait[type(op)])
 
 
-def _depths(ops: Iterable[Operation]) -> dict[Operation, int]:
-    """Return the nesting depth of each of `ops` and of all ops around them."""
-    depths: dict[Operation, int] = {}
+def _depths(module: ModuleOp, ops: Iterable[Operation]) -> dict[Operation, int]:
+    """Return the nesting depth of each of `ops` and of all ops around them, without ops that are
+    not attached to the IR of `module`, as the users of a value may be.
+    """
+    around: list[Operation] = [module]
+    while (holder := around[-1].parent_op()) is not None:
+        around.append(holder)
+    depths = {op: depth for depth, op in enumerate(reversed(around))}
     for op in ops:
         path: list[Operation] = []
-        holder: Operation | None = op
+        holder = op
         while holder is not None and holder not in depths:
             path.append(holder)
             holder = holder.parent_op()
-        outer = -1 if holder is None else depths[holder]
-        depths.update({inner: outer + n for n, inner in enumerate(reversed(path), 1)})
+        if holder is not None:
+            outer = depths[holder]
+            depths.update({inner: outer + n for n, inner in enumerate(reversed(path), 1)})
     return depths
 
 
@@ -122,30 +130,79 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 # One op
 
 
-class _Verifier:
+class OpVerifier:
     """A verifier of single ops, with caches that are valid while the IR does not change."""
 
     def __init__(self) -> None:
+        self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
+        self._signatures = Signatures()
+        self._valid: set[Signature] = set()
+        self._checks = PerClass[Operation, OpChecks | None](checks_of)
 
     def verify_op(self, op: Operation) -> None:
         """Raise InvalidIRError if `op` is invalid, apart from its nested ops and dominance."""
-        operands, _, regions, next_op = read_step(op)
-        _verify_operands(op, operands)
-        if op.successor_uses:
+        fields = read_fields(op)
+        operands, _, _, _, successors, regions, next_op = fields
+        if ErasedSSAValue in map(type, operands):
+            _verify_operands(op, operands)
+        if successors:
             _verify_successors(op)
         if regions:
             _verify_regions(op)
         if next_op is None and _needs_terminator(op.parent) and not op.has_trait(IsTerminator):
             raise invalid(op, "is the last op of its block, but no terminator")
+        if (checks := self._checks[type(op)]) is None:
+            return
         try:
-            if (definition := self._short_definition(op)) is not None:
-                definition.verify(op)
-            else:
+            if not checks.by_signature:
                 op.verify_()
+            else:
+                self._verify_by_signature(op, fields, checks.others)
         except VerifyException as error:
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
+
+    def _verify_by_signature(self, op: Operation, fields: Fields, others: Sequence[Check]) -> None:
+        """Run all checks of an op, or the other checks if one of the same signature is valid."""
+        *_, successors, regions, _ = fields
+        shape = self._shape(successors, regions) if successors or regions else ()
+        if self._signatures.of(op, fields) + shape not in self._valid:
+            key = self._signatures.complete(op, fields) + shape
+            if key not in self._valid:
+                self._verify_first(op)
+                if len(self._valid) > _LIMIT:
+                    self._valid.clear()
+                return self._valid.add(key)
+        self.known += 1
+        if others:
+            if isinstance(op, CallOp) and self._is_right_call(op):
+                others = _CALL_CHECKS
+            for check in others:
+                check(op)
+
+    def _verify_first(self, op: Operation) -> None:
+        """Run all checks of an op."""
+        if (definition := self._short_definition(op)) is not None:
+            definition.verify(op)
+        else:
+            op.verify_()
+
+    def _shape(
+        self, successors: tuple[Block, ...], regions: tuple[Region, ...]
+    ) -> tuple[tuple[object, ...], ...]:
+        """Return what a definition checks of successors and regions: their number, the number of
+        blocks, as far as it is zero, one or more, and the types of the first block's arguments.
+        """
+        number = self._signatures.number
+        shapes: list[tuple[object, ...]] = [(len(successors),)]
+        for region in regions:
+            if (entry := region.first_block) is None:
+                shapes.append(())
+            else:
+                types = map(number, entry.arg_types)
+                shapes.append((entry.next_block is None, *types))
+        return (*shapes,)
 
     def _short_definition(self, op: Operation) -> OpDef | None:
         """Return a definition that checks the same as `op.verify_` without its slow parts, or
@@ -204,6 +261,10 @@ def _without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpDef:
 # that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
 _CALL = _without(CallOp, SymbolUserOpInterface)
 _FUNC = _without(FuncOp, IsolatedFromAbove)
+_CALL_CHECKS = checks_of_definition(_CALL)
+
+_LIMIT = 1 << 16
+"""The table of valid signatures starts anew when it has more entries."""
 
 
 def _verify_operands(op: Operation, operands: tuple[SSAValue, ...]) -> None:

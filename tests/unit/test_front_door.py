@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import passline
 from passline.interpreters.arrays import Array
-from passline.passes import OPTIMIZE, PASSES
+from passline.passes import OPTIMIZE, PASSES, REPLACEMENTS
 
 ROOT = Path(passline.__file__).parent
 RELU = """
@@ -105,7 +105,8 @@ def test_types_are_known_of_every_name() -> None:
 
 
 def test_every_pass_is_there_and_typed() -> None:
-    classes = {place.partition(":")[2] for place in PASSES.values()} | {"Canonicalize", "MLIROpt"}
+    classes = {place.partition(":")[2] for place in PASSES.values()}
+    classes |= {factory().__name__ for factory in REPLACEMENTS.values()}
     assert typed_imports(ROOT / "passes" / "__init__.py") == classes
     tables = {"LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"}
     assert {*passline.passes.__all__} == classes | tables

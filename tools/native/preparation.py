@@ -26,6 +26,7 @@ from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
 from ...passes.rewriting.dead_symbols import remove_unreachable_symbols
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
@@ -65,11 +66,11 @@ class Prepared:
 
 def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
     """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
-    lowered = module.clone() if is_lowered(module) else complete_lowering(entry, target)(module)
+    lowered = clone(module) if is_lowered(module) else complete_lowering(entry, target)(module)
     remove_unreachable_symbols(lowered, (entry,), functions=True)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
-    function, symbol = entry_function(lowered, entry).clone(), PREFIX + entry
+    function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
         symbol = C_INTERFACE + symbol

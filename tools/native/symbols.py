@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 
@@ -51,7 +52,7 @@ def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
 def number_ops(module: ModuleOp) -> tuple[ModuleOp, dict[int, Operation]]:
     """Return a copy of `module` in which the location of each operation is a line number of its
     own, and the operations of `module` by these numbers."""
-    copy = module.clone()
+    copy = clone(module)
     for line, op in enumerate(walk(copy), 1):
         op.location = FileLineColLoc(StringAttr("-"), IntAttr(line), IntAttr(0))
     return copy, dict(enumerate(walk(module), 1))

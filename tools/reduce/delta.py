@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...passmanager.ir.clone import clone
 from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
@@ -72,7 +73,7 @@ class DeltaSearch:
 
     def edited(self, reduction: Reduction, start: int, end: int) -> ModuleOp:
         """Return a copy of the best module with a range of the edits applied."""
-        candidate = self.best.clone()
+        candidate = clone(self.best)
         # Backwards: users are edited before their operands, and higher indices before lower ones.
         for edit in reversed(reduction(candidate)[start:end]):
             edit()

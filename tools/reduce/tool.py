@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.clone import clone
 from ...passmanager.ir.printer import PrintStyle, module_text
 from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
@@ -139,7 +140,7 @@ class PasslineReduceMain(PasslineOptMain):
             return failure_of(passes, module, self.ctx, self.pass_context)
 
         passes = [*_flat(self.sequential)]
-        if (wanted := failure(passes, module.clone())) is None:
+        if (wanted := failure(passes, clone(module))) is None:
             raise PasslineError(
                 f"'{self.get_input_name()}' is not interesting: the pipeline does not fail"
             )
@@ -148,7 +149,7 @@ class PasslineReduceMain(PasslineOptMain):
 
         def fail_on_best(passes: Sequence[ModulePass]) -> bool:
             assert self.best is not None
-            return failure(passes, self.best.clone()) == wanted
+            return failure(passes, clone(self.best)) == wanted
 
         def fails(module: ModuleOp) -> bool:
             return failure(passes, module) == wanted

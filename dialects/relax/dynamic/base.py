@@ -41,6 +41,7 @@ class DynamicOp(OnHost, TensorOp, ABC):
     its result shape depends on data.
     """
 
+    FROM_SIGNATURE: ClassVar[bool] = False
     INPUTS: ClassVar[int] = 1
     """The number of operands that are not parameters; they come first."""
     STATIC: ClassVar[type[TensorOp]]

@@ -116,6 +116,7 @@ class DynamicCompressOp(TensorOp):
     """
 
     name = "relax.dyn.compress"
+    FROM_SIGNATURE: ClassVar = False
 
     data = operand_def(TENSOR)
     condition = operand_def(TENSOR)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ..types import refine
+from .signatures import SignatureTable
 
 __all__ = [
     "InfersType",
     "NonComputational",
     "OnHost",
 ]
+
+_SIGNATURES = SignatureTable()
 
 
 class InfersType(Operation, ABC):
@@ -24,15 +28,26 @@ class InfersType(Operation, ABC):
     less precise than the inferred ones. Derive from this class before IRDLOperation.
     """
 
+    FROM_SIGNATURE: ClassVar[bool] = False
+    """True if `infer_types` reads nothing but the properties and the operand types: no constants,
+    attributes or regions. It is then called once for each combination of these."""
+
     @abstractmethod
     def infer_types(self) -> Sequence[Attribute]:
-        """Return the result types, as precise as the operand types allow.
+        """Compute the result types, as precise as the operand types allow.
 
+        Callers use `inferred_types`, which knows the types of operations seen before.
         VerifyException if the operands or properties are invalid.
         """
 
+    def inferred_types(self) -> Sequence[Attribute]:
+        """Return the result types; VerifyException if the operands or properties are invalid."""
+        if self.FROM_SIGNATURE:
+            return _SIGNATURES.types_of(self, self.infer_types)
+        return self.infer_types()
+
     def verify_(self) -> None:
-        inferred_types = self.infer_types()
+        inferred_types = self.inferred_types()
         for result, inferred in zip(self.results, inferred_types, strict=True):
             if refine(result.type, inferred) is None:
                 raise VerifyException(

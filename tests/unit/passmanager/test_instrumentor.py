@@ -79,3 +79,11 @@ def test_instruments_are_checked() -> None:
         check_instruments(instrument)
     with pytest.raises(TypeError, match="3 is not an instrument"):
         check_instruments([3])
+
+
+def test_only_instruments_that_override_should_run_are_asked() -> None:
+    silent, blocker, patched = PassInstrument(), Recorder(), PassInstrument()
+    patched.should_run = lambda module, info: False
+    instrumentor = PassInstrumentor([silent, blocker, patched])
+    assert instrumentor.askers == (blocker, patched)
+    assert instrumentor.find_blockers(ModuleOp([]), INFO) == "PassInstrument"

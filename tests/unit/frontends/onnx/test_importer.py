@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from passline.dialects.relax.constant import FullOp
+from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.frontends.onnx import ModelError, import_model
 
 
@@ -135,6 +135,41 @@ def test_a_constant_is_made_once_and_stands_first():
         a = Constant<value_float=2.0>() b = Mul(x, a) c = Constant<value_float=2.0>() y = Mul(b, c)
     }"""
     assert names(imported(model_of(graph))) == ["constant", "multiply", "multiply"]
+
+
+def test_a_view_of_a_constant_is_a_constant_with_the_same_bytes():
+    model = model_of(
+        """g (float[3, 2] x) => (float[3, 2] y, float[3, 1] z) {
+            axes = Constant<value_ints = [1]>()
+            v = Unsqueeze(w, axes)
+            y = Mul(x, v)
+            z = Unsqueeze(w, axes)
+        }""",
+        opset=17,
+    )
+    module = imported(with_initializers(model, w=np.arange(3, dtype=np.float32)))
+    constant, _ = ops(module)
+    assert isinstance(constant, ConstantOp) and names(module) == ["constant", "multiply"]
+    assert constant.value.data.data == np.arange(3, dtype=np.float32).tobytes()
+    x = np.ones((3, 2), np.float32)
+    y, z = run(module, x)
+    np.testing.assert_array_equal(z, [[0], [1], [2]])
+    np.testing.assert_array_equal(y, x * z)
+
+
+def test_a_view_of_a_fill_is_a_fill():
+    model = model_of(
+        """g (float[3, 2] x) => (float[3, 2] y) {
+            shape = Constant<value_ints = [3]>()
+            fill = ConstantOfShape<value = float[1] {2}>(shape)
+            axes = Constant<value_ints = [1]>()
+            v = Unsqueeze(fill, axes)
+            y = Mul(x, v)
+        }"""
+    )
+    module = imported(model)
+    assert names(module) == ["full", "multiply"]
+    np.testing.assert_array_equal(run(module, np.ones((3, 2), np.float32)), [[[2, 2]] * 3])
 
 
 def test_initializers_among_the_inputs_are_no_arguments():

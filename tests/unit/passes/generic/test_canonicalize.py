@@ -7,6 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.arith import AddiOp, Arith, ConstantOp
 from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
+from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
 
 from passline.passes.generic.canonicalize import Canonicalize, canonicalize
@@ -51,3 +52,22 @@ def test_each_rewrite_is_a_remark_in_its_function() -> None:
         ("Fold", "f", "arith.addi"),
         ("RemoveDead", "f", "arith.constant"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%0 = arith.addi %1, %1 : i32 %1 = arith.addi %0, %0 : i32",
+        '"other.op"() ({ %0 = arith.addi %1, %1 : i32 %1 = arith.addi %0, %0 : i32 }) : () -> ()',
+        "builtin.module { %0 = arith.addi %1, %1 : i32 %1 = arith.addi %0, %0 : i32 }",
+        "%c = arith.constant true "
+        "scf.if %c { %0 = arith.addi %1, %1 : i32 } else { } %1 = arith.constant 1 : i32",
+    ],
+)
+def test_dead_cycles_of_graph_regions_are_removed(text: str) -> None:
+    ctx = Context(allow_unregistered=True)
+    for dialect in (Arith, Builtin, Func, Scf):
+        ctx.load_dialect(dialect)
+    module = Parser(ctx, text).parse_module()
+    canonicalize(module, ctx)
+    assert not any(isinstance(op, AddiOp) for op in module.walk())

@@ -157,6 +157,11 @@ def test_the_end_of_the_file_ends_a_line_too():
         assert by_shape(text[:size]) == 0
 
 
+def test_a_very_long_line_has_no_shape():
+    lines = [f'%{n} = "test.op"(%a) {{text = "{"x" * 5000}"}} : (i32) -> i32' for n in range(3)]
+    assert by_shape(function(*lines)) == 0
+
+
 def test_each_op_has_the_location_of_its_line():
     text = function("%0 = arith.addi %a, %b : i32", "   %first = arith.addi %0, %b : i32")
     module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()

@@ -1,0 +1,49 @@
+# pyright: reportPrivateUsage=false
+"""The inferred types of operations, computed once for each signature.
+
+The private fields `_operands` and `_type` are read here because a look-up takes a microsecond, of
+which the public properties would be a half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, Operation, SSAValue
+
+__all__ = ["SignatureTable"]
+
+Infer: TypeAlias = Callable[[], Sequence[Attribute]]
+
+_read_type: Callable[[SSAValue], Attribute] = attrgetter("_type")
+
+
+class SignatureTable:
+    """Result types by signature: the class of an operation, its properties and operand types.
+
+    Attributes are compared by identity, as hashing a tensor type takes as long as most inferences;
+    equal attributes that are different objects have an entry each. An entry keeps its attributes
+    alive, so that no `id` is reused.
+    """
+
+    def __init__(self, capacity: int = 1 << 14) -> None:
+        self._capacity = capacity
+        self._entries: dict[Hashable, tuple[Sequence[Attribute], Sequence[Attribute]]] = {}
+
+    def types_of(self, op: Operation, infer: Infer) -> Sequence[Attribute]:
+        """Return the types for the signature of `op`; call `infer` for an unknown one.
+
+        An error of `infer` is not recorded.
+        """
+        properties, operands = op.properties, op._operands
+        types = map(_read_type, operands)
+        key = (type(op), *properties, *map(id, properties.values()), *map(id, types))
+        if (entry := self._entries.get(key)) is not None:
+            return entry[0]
+        inferred = tuple(infer())
+        if len(self._entries) >= self._capacity:  # dead types would stay in it for ever
+            self._entries.clear()
+        self._entries[key] = inferred, (*properties.values(), *map(_read_type, operands))
+        return inferred

@@ -1,0 +1,136 @@
+"""The memory effects of operations as sets of flags, by their class where that decides.
+
+xDSL's `get_effects` makes objects for all effects of all nested operations, by recursion and at
+each question: time that grows with the square of the depth.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import (
+    IsTerminator,
+    MemoryAllocEffect,
+    MemoryEffect,
+    MemoryEffectKind,
+    MemoryFreeEffect,
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoMemoryEffect,
+    Pure,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+    get_effects,
+)
+from xdsl.transforms.dead_code_elimination import result_only_effects
+
+from .per_class import PerClass
+
+__all__ = [
+    "ALLOCATES_INSIDE",
+    "ALLOCATES_OUTSIDE",
+    "FREES",
+    "NESTED",
+    "OBSERVABLE",
+    "READS",
+    "UNKNOWN",
+    "VARYING",
+    "WRITES",
+    "class_effects",
+    "is_kept",
+    "own_effects",
+    "would_be_dead",
+]
+
+# Plain integers: an `IntFlag` takes ten times as long to combine.
+READS: Final = 1
+WRITES: Final = 2
+FREES: Final = 4
+"""Frees memory, or allocates memory that is no value."""
+ALLOCATES_INSIDE: Final = 8
+"""Allocates a value that the operation, or one nested in it, defines."""
+ALLOCATES_OUTSIDE: Final = 16
+"""Allocates a value defined outside of the operation; it may be inside of one around it."""
+UNKNOWN: Final = 32
+NESTED: Final = 64
+"""Of a class: an operation also has the effects of those in its regions."""
+VARYING: Final = 128
+"""Of a class: the effects differ from operation to operation."""
+OBSERVABLE: Final = WRITES | FREES | ALLOCATES_OUTSIDE | UNKNOWN
+"""The effects that keep an operation without uses alive."""
+
+# Exact classes: a subclass may have effects of its own.
+_STATIC: Final[dict[type[MemoryEffect], int]] = {
+    NoMemoryEffect: 0,
+    Pure: 0,
+    MemoryReadEffect: READS,
+    MemoryWriteEffect: WRITES,
+    MemoryAllocEffect: FREES,
+    MemoryFreeEffect: FREES,
+    RecursiveMemoryEffect: NESTED,
+}
+
+
+def _class_effects(cls: type[Operation]) -> int:
+    traits = cls.get_traits_of_type(MemoryEffect)
+    effects = 0 if traits else UNKNOWN
+    for trait in traits:
+        effects |= _STATIC.get(type(trait), VARYING)
+    return effects
+
+
+class_effects: Final = PerClass[Operation, int](_class_effects)
+"""The effects that all operations of a class have."""
+
+
+def own_effects(op: Operation) -> int:
+    """Return the effects of an operation; unless they are VARYING, without those of nested ones."""
+    effects = class_effects[type(op)]
+    if not effects & VARYING:
+        return effects
+    if (found := get_effects(op)) is None:
+        return UNKNOWN
+    effects = 0
+    for effect in found:
+        if effect.kind is MemoryEffectKind.READ:
+            effects |= READS
+        elif effect.kind is MemoryEffectKind.WRITE:
+            effects |= WRITES
+        elif effect.kind is MemoryEffectKind.ALLOC and isinstance(value := effect.value, SSAValue):
+            effects |= ALLOCATES_INSIDE if op.is_ancestor(value.owner) else ALLOCATES_OUTSIDE
+        else:
+            effects |= FREES
+    return effects
+
+
+def _is_kept(cls: type[Operation]) -> bool:
+    traits = (IsTerminator, SymbolOpInterface)
+    return any(cls.has_trait(trait, value_if_unregistered=False) for trait in traits)
+
+
+is_kept: Final = PerClass[Operation, bool](_is_kept)
+"""Whether operations of a class need no uses to be alive: terminators and symbols."""
+
+
+def would_be_dead(op: Operation) -> bool:
+    """Return whether `op` is dead if its results have no uses: xDSL's `would_be_trivially_dead`.
+
+    The search for effects that keep it alive ends at the first one, and nothing recurses.
+    """
+    if is_kept[type(op)]:
+        return False
+    pending = [op]
+    while pending:
+        inner = pending.pop()
+        effects = own_effects(inner)
+        if effects & ALLOCATES_OUTSIDE:
+            return result_only_effects(op)
+        if effects & OBSERVABLE:
+            return False
+        if inner is not op and (following := inner.next_op) is not None:
+            pending.append(following)
+        if effects & NESTED:
+            blocks = (block for region in inner.regions for block in region.blocks)
+            pending += (first for block in blocks if (first := block.first_op) is not None)
+    return True

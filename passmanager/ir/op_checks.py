@@ -1,0 +1,85 @@
+"""What is checked for each op of a class, beyond what one op of the same signature has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from xdsl.ir import Operation
+from xdsl.irdl import OpDef
+from xdsl.traits import OpTrait, ReturnLike, SameOperandsAndResultType
+
+from .access import parts_of_verifier
+from .signatures import is_of_signature
+
+__all__ = ["Check", "OpChecks", "checks_of", "checks_of_definition"]
+
+Check: TypeAlias = Callable[[Operation], object]
+
+_TRAITS: tuple[type[OpTrait], ...] = (ReturnLike, SameOperandsAndResultType)
+"""xDSL's traits that look at the class and the types of an op alone."""
+
+VERIFIES_SIGNATURE = {
+    "xdsl.dialects.arith": {
+        "AddUIExtendedOp.verify_",
+        "BitcastOp.verify_",
+        "ExtSIOp.verify_",
+        "ExtUIOp.verify_",
+        "IndexCastOp.verify_",
+        "TruncIOp.verify_",
+    },
+    "xdsl.dialects.memref": {
+        "AllocOp.verify_",
+        "AllocaOp.verify_",
+        "LoadOp.verify_",
+        "StoreOp.verify_",
+        "SubviewOp.verify_",
+    },
+}
+"""xDSL's own methods that check what is in the signature of the op alone, by module."""
+
+
+class OpChecks(NamedTuple):
+    """How the ops of a class are verified."""
+
+    by_signature: bool
+    """Whether one valid op stands for the others of its signature, but for the other checks."""
+    others: tuple[Check, ...]
+    """The checks of each op: traits that look around, and the author's verifier."""
+
+
+def checks_of(op_class: type[Operation]) -> OpChecks | None:
+    """Return how the ops of a class are verified, or None if they have no verifier."""
+    if op_class.verify_ is Operation.verify_:
+        return None
+    others = _others(op_class.verify_)
+    return OpChecks(False, (op_class.verify_,)) if others is None else OpChecks(True, (*others,))
+
+
+def _others(verifier: Check) -> list[Check] | None:
+    """Return the checks in a verifier that look at more than the signature; None if it is not one
+    that xDSL made of a definition.
+    """
+    if verifier is Operation.verify_ or _checks_signature(verifier):
+        return []
+    if (parts := parts_of_verifier(verifier)) is None:
+        return None
+    definition, author = parts
+    inherited = _others(author)
+    return [*checks_of_definition(definition), *([author] if inherited is None else inherited)]
+
+
+def checks_of_definition(definition: OpDef) -> tuple[Check, ...]:
+    """Return the checks of traits that look at more than the signature."""
+    return (*(trait.verify for trait in definition.traits if _looks_around(trait)),)
+
+
+def _checks_signature(verifier: Check) -> bool:
+    known = VERIFIES_SIGNATURE.get(verifier.__module__, ())
+    return is_of_signature(verifier) or verifier.__qualname__ in known
+
+
+def _looks_around(trait: OpTrait) -> bool:
+    """Return whether a trait may look at more than the signature; one that is unknown may."""
+    verifier = type(trait).verify
+    return not any(verifier is known.verify for known in (OpTrait, *_TRAITS))

@@ -1,0 +1,98 @@
+"""Templates of the text of operations: all but the names of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsolatedFromAbove
+
+from .signatures import is_of_signature
+
+__all__ = ["OpTemplate", "has_template", "make_template", "repetition"]
+
+LONGEST = 2000
+"""Texts that are longer are not kept: large constants are rarely printed twice."""
+
+PRINTS_SIGNATURE = {
+    "xdsl.dialects.arith": {"CmpfOp.print", "CmpiOp.print"},
+    "xdsl.dialects.memref": {"AllocOp.print"},
+    "xdsl.dialects.tensor": {"EmptyOp.print"},
+}
+"""xDSL's own methods that print what is in the signature of the op alone, by module."""
+
+
+class OpTemplate(NamedTuple):
+    """The text of all ops of a signature."""
+
+    format: str
+    """The text for the `%` operator, with a place for each name."""
+    slots: tuple[int, ...]
+    """Which value is named in each place: the index among results and operands."""
+
+
+def has_template(op_class: type[Operation], generic: bool) -> bool:
+    """Return whether the text of an op without regions and successors depends on its signature and
+    the names of its values alone.
+    """
+    if not issubclass(op_class, UnregisteredOp) and op_class.get_traits_of_type(IsolatedFromAbove):
+        return False  # its operands are named in a scope of their own
+    printer = op_class.print
+    if generic or printer is Operation.print or is_of_signature(printer):
+        return True
+    if printer.__qualname__ in PRINTS_SIGNATURE.get(printer.__module__, ()):
+        return True
+    return _has_declarative_format(op_class)
+
+
+def _has_declarative_format(op_class: type[Operation]) -> bool:
+    """Return whether ops are printed from a declarative format that has no directives of its
+    author's.
+    """
+    if not issubclass(op_class, IRDLOperation) or op_class.print.__name__ != "print_with_format":
+        return False
+    # The decorator that sets `print` sets the definition, too: a subclass may have replaced one.
+    owners = {_owner(op_class, "print"), _owner(op_class, "get_irdl_definition")}
+    definition = op_class.get_irdl_definition()
+    return (
+        len(owners) == 1
+        and definition.assembly_format is not None
+        and not definition.custom_directives
+    )
+
+
+def _owner(op_class: type[Operation], name: str) -> type | None:
+    return next((base for base in op_class.__mro__ if name in vars(base)), None)
+
+
+def make_template(
+    values: Sequence[SSAValue], pieces: Sequence[str], named: Sequence[tuple[int, SSAValue]]
+) -> OpTemplate | None:
+    """Return the template of the text of an op, or None if the text is not fit.
+
+    The op has these `values`, results first. The text is given in pieces, and `named` tells which
+    of these is the name of which value. Text of several lines depends on the indentation, and
+    other values than the op's own may differ.
+    """
+    if sum(map(len, pieces)) > LONGEST or any("\n" in piece for piece in pieces):
+        return None
+    ids = [*map(id, values)]
+    if any(id(value) not in ids for _, value in named):
+        return None
+    format = [piece.replace("%", "%%") for piece in pieces]
+    for at, _ in named:
+        format[at] = "%%%s"
+    return OpTemplate("".join(format), tuple(ids.index(id(value)) for _, value in named))
+
+
+def repetition(values: Sequence[SSAValue]) -> tuple[int, ...] | None:
+    """Return where each value occurs first, or None if all are different.
+
+    Of an op that uses a value twice one cannot tell which operand is printed where. Its template is
+    right for ops with the same repetition only.
+    """
+    ids = [*map(id, values)]
+    return tuple(map(ids.index, ids)) if len({*ids}) < len(ids) else None

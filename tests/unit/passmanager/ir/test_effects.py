@@ -1,0 +1,63 @@
+"""Memory effects: the same answers as xDSL's functions, on operations of all kinds."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.test import TestOp, TestPureOp
+from xdsl.parser import Parser
+from xdsl.traits import RecursiveMemoryEffect
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+
+from passline.passmanager.ir.effects import NESTED, class_effects, would_be_dead
+from passline.passmanager.ir.walk import walk
+
+TEXT = """
+%c = arith.constant true
+%i = arith.constant 1 : index
+%m = memref.alloc() : memref<4xi32>
+%x = memref.load %m[%i] : memref<4xi32>
+memref.store %x, %m[%i] : memref<4xi32>
+memref.dealloc %m : memref<4xi32>
+scf.if %c {
+  %y = memref.load %m[%i] : memref<4xi32>
+}
+scf.for %k = %i to %i step %i {
+  scf.if %c { memref.store %x, %m[%i] : memref<4xi32> }
+}
+scf.for %k = %i to %i step %i {
+  scf.if %c { "test.pureop"() : () -> () }
+  %f = "stencil.alloc"() : () -> !stencil.field<[0,4]xf32>
+}
+scf.if %c { "other.op"() : () -> () } else { }
+"test.pureop"() ({ "test.op"() : () -> () }) : () -> ()
+func.func @f() { func.return }
+%r = rv64.li 1 : !rv64.reg
+%s = rv64.li 1 : !rv64.reg<a0>
+"""
+
+
+def test_an_op_is_dead_as_in_xdsl() -> None:
+    ctx = Context(allow_unregistered=True)
+    for name, factory in get_all_dialects().items():
+        ctx.register_dialect(name, factory)
+    ops = [*walk(Parser(ctx, TEXT).parse_module())]
+    answers = [would_be_dead(op) for op in ops]
+    assert answers == [would_be_trivially_dead(op) for op in ops]
+    assert {True, False} == set(answers)
+
+
+def test_nothing_recurses() -> None:
+    class Nest(TestOp):
+        name = "test.nest"
+        traits = type(TestPureOp.traits)(lambda: (RecursiveMemoryEffect(),))
+
+    op = Nest()
+    for _ in range(5_000):
+        op = Nest(regions=[[op]])
+    assert class_effects[Nest] == NESTED and would_be_dead(op)
+    with pytest.raises(RecursionError):
+        would_be_trivially_dead(op)
+    ModuleOp([op])

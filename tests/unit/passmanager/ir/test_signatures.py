@@ -1,0 +1,57 @@
+"""Numbers of attributes: the same for what is equal and looks the same."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    f32,
+    i32,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute
+
+from passline.passmanager.ir.signatures import Signatures, is_of_signature
+
+ONE, TWO = StringAttr("one"), StringAttr("two")
+FLAGS = [FastMathFlag.NO_NANS, FastMathFlag.NO_INFS]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (TensorType(f32, [2, 3]), TensorType(f32, [2, 3]), True),
+        (TensorType(f32, [2, 3]), TensorType(f32, [3, 2]), False),
+        (IntegerAttr(1, i32), IntegerAttr(1, i32), True),
+        (FloatAttr(0.0, f32), FloatAttr(-0.0, f32), False),
+        (FastMathFlagsAttr(FLAGS[:1]), FastMathFlagsAttr(FLAGS[:1]), True),
+        # equal, but they may be printed in another order
+        (FastMathFlagsAttr(FLAGS), FastMathFlagsAttr(FLAGS[::-1]), False),
+        (DictionaryAttr({"a": ONE, "b": TWO}), DictionaryAttr({"b": TWO, "a": ONE}), False),
+        (ArrayAttr([DictionaryAttr({"a": ONE})]), ArrayAttr([DictionaryAttr({"a": ONE})]), False),
+    ],
+)
+def test_numbers_of_two_attributes(a: Attribute, b: Attribute, same: bool) -> None:
+    signatures = Signatures()
+    assert (signatures.number(a) == signatures.number(b)) == same
+    assert signatures.number(a) == signatures.number(a)
+
+
+def test_a_method_that_overrides_does_not_inherit_the_promise() -> None:
+    class Base:
+        def print(self) -> None: ...
+
+    setattr(Base.print, "of_signature", True)
+
+    class Same(Base): ...
+
+    class Other(Base):
+        def print(self) -> None: ...
+
+    assert [is_of_signature(cls.print) for cls in (Base, Same, Other)] == [True, True, False]
