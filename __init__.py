@@ -1,10 +1,11 @@
 """Passline: TVM's pass infrastructure over xDSL's IR, and a tensor compiler that is built on it.
 
     >>> import passline
-    >>> module = passline.load("model.onnx")                 # or "x.mlir", or the text of IR
+    >>> module = passline.load("model.onnx")  # or "x.mlir", or the text of IR
     >>> faster = passline.optimize(module, level=3)
-    >>> (result,) = passline.run(faster, array)              # on numpy
-    >>> function = passline.compile("model.onnx")            # machine code: function(array)
+    >>> (result,) = passline.run(faster, array)  # on numpy
+    >>> function = passline.compile(module)  # machine code
+    >>> (result,) = function(array)
 
 Passes are in `passline.passes` (`FoldConstant`, ...), instruments in `passline.instruments`; in
 TVM's spelling both are in `passline.transform` and `passline.instrument`. Every name is imported

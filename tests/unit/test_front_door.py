@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import pydoc
 import subprocess
 import sys
+from doctest import DocTestParser, DocTestRunner
 from pathlib import Path
 from typing import assert_type
 
+import numpy as np
 import pytest
+from support.inprocess import mlir_opt
+from support.models import model_of
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
@@ -139,6 +144,22 @@ def test_unknown_name_in_a_module_is_an_attribute_error(name: str) -> None:
 def test_all_of_the_infrastructure_is_in_transform() -> None:
     names = {*passline.passmanager.__all__, *passline.passes.__all__}
     assert {*dir(passline.transform)} == names and len(names) > 70
+
+
+@pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
+def test_example_of_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    monkeypatch.chdir(tmp_path)
+    names = {"array": np.array([-1, 0, 1], np.float32)}
+    example = DocTestParser().get_doctest(passline.__doc__ or "", names, "passline", None, None)
+    assert len(example.examples) == 6
+    assert DocTestRunner().run(example).failed == 0
+
+
+def test_help_lists_the_names() -> None:
+    page = pydoc.plain(pydoc.render_doc(passline))
+    assert "load(source" in page and "optimize(source" in page
 
 
 # Types: pyright checks `assert_type` over this file
