@@ -133,4 +133,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted(__all__)
