@@ -22,6 +22,8 @@ __all__ = ["Shown", "load_ipython_extension", "offer_display", "show"]
 STYLE = PrintStyle(elide_elements=16)
 LINES = 1000
 """The number of lines of a function that are shown."""
+FUNCTIONS = 200
+"""The number of operations of a module that are shown."""
 OPEN = 60
 """The number of lines of a module up to which its functions are unfolded."""
 
@@ -57,7 +59,10 @@ def html_of(op: Operation) -> str:
     """Return the IR of an operation as HTML, the operations in a module as sections."""
     if not isinstance(op, ModuleOp):
         return block(highlighted(_first_lines(ir_text(op, STYLE, trusted=False))))
-    texts = [ir_text(inner, STYLE, trusted=False) for inner in top_level(op)]
+    inner_ops = top_level(op)
+    texts = [ir_text(inner, STYLE, trusted=False) for inner in inner_ops[:FUNCTIONS]]
+    if more := len(inner_ops) - len(texts):
+        texts.append(f"// {more} more operations")
     is_open = sum(text.count("\n") + 1 for text in texts) <= OPEN
     count = sum(1 for _ in walk(op)) - 1
     symbol = f" @{op.sym_name.data}" if op.sym_name is not None else ""
@@ -90,7 +95,7 @@ def _first_lines(text: str) -> str:
 
 
 class _Formatter(Protocol):
-    def for_type(self, typ: type, func: Callable[..., object]) -> object: ...
+    def for_type(self, typ: type, func: Callable[..., object] | None = None) -> object: ...
 
 
 class _Printer(Protocol):
@@ -119,9 +124,13 @@ def _print(op: Operation, printer: _Printer, cycle: bool) -> None:
 
 
 def offer_display() -> None:
-    """Do the same if this process is a notebook or another shell of IPython."""
+    """Do the same if this process is a notebook or another shell of IPython, unless that has been
+    told already how to show operations.
+    """
     if (module := sys.modules.get("IPython")) is None:
         return
     shell = cast("Callable[[], _Shell | None]", getattr(module, "get_ipython", lambda: None))()
-    if shell is not None:
+    if shell is None:
+        return
+    if shell.display_formatter.formatters["text/html"].for_type(Operation) is None:
         load_ipython_extension(shell)

@@ -143,6 +143,7 @@ class PassContext:
             yield inner
         finally:
             _entered.set(outer)
+            self.names_checked = inner.names_checked
 
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""

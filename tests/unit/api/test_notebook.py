@@ -85,6 +85,12 @@ def test_long_function_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None
     assert "// 2 more lines" in html(function) and "func.return" not in html(function)
 
 
+def test_module_of_many_functions_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "FUNCTIONS", 1)
+    page = html(passline.load(TEXT))
+    assert "// 1 more operations" in page and "@f" in page and "@g" not in page
+
+
 def test_operation_that_is_no_module_is_shown() -> None:
     (function, _) = passline.load(TEXT).ops
     assert isinstance(function, FuncOp)
@@ -110,8 +116,11 @@ class Formatter:
     def __init__(self) -> None:
         self.types: dict[type, Callable[..., object]] = {}
 
-    def for_type(self, typ: type, func: Callable[..., object]) -> None:
-        self.types[typ] = func
+    def for_type(self, typ: type, func: Callable[..., object] | None = None) -> object:
+        old = self.types.get(typ)
+        if func is not None:
+            self.types[typ] = func
+        return old
 
 
 class Shell:
@@ -144,6 +153,15 @@ def test_load_in_a_shell_makes_it_show_modules(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     module = passline.load(TEXT)
     assert shown(shell, module) == (str(module), html(module))
+
+
+def test_load_keeps_another_way_to_show_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, ipython = Shell(), ModuleType("IPython")
+    shell.formatters["text/html"].for_type(Operation, str)
+    setattr(ipython, "get_ipython", lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    passline.load(TEXT)
+    assert shell.formatters["text/html"].types == {Operation: str}
 
 
 def test_load_outside_of_a_shell_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,6 +198,15 @@ def test_copy_at_another_level_is_current_and_enters_no_instrument_again() -> No
     assert recorder.events == ["%1 enter", "%1 exit"]
 
 
+def test_unknown_names_are_warned_about_once_at_another_level() -> None:
+    found: list[str] = []
+    with PassContext(disabled_pass=["no-such"], renderer=collect(found)) as ctx:
+        for _ in range(2):
+            with ctx.at_level(3):
+                Nothing()(module())
+    assert len(found) == 1
+
+
 def test_copy_at_another_level_is_left_after_an_exception() -> None:
     before = PassContext.current()
     with pytest.raises(ValueError, match="boom"), before.at_level(3):
