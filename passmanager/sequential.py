@@ -139,8 +139,19 @@ class Sequential(Pass):
                 assumed.clear()
             if step.action != "skip":
                 seen.add(step.info.key)
-                if isinstance(step.pass_, Sequential):
-                    yield from step.pass_._planned(ctx, scope, depth + 1, seen)
+                yield from self._inside(step.pass_, ctx, scope, depth + 1, seen)
+
+    @staticmethod
+    def _inside(
+        pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+    ) -> Iterator[Step]:
+        """Yield the steps inside of a composite; of a Fixpoint, those of one iteration."""
+        if isinstance(pass_, Sequential):
+            yield from pass_._planned(ctx, scope, depth, seen)
+        elif isinstance(pass_, Fixpoint):
+            inner, reason = pass_.pass_, "until nothing changes"
+            yield Step(inner, info_of(inner), "run", reason, depth=depth)
+            yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
     def _steps(
         self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
