@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import Operation
 from xdsl.irdl import OpDef
-from xdsl.traits import OpTrait, ReturnLike, SameOperandsAndResultType
+from xdsl.traits import (
+    NoTerminator,
+    OpTrait,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
 
 from .access import parts_of_verifier
+from .definition_checks import check_of_definition
 from .signatures import is_of_signature
 
 __all__ = ["Check", "OpChecks", "checks_of", "checks_of_definition"]
 
 Check: TypeAlias = Callable[[Operation], object]
 
-_TRAITS: tuple[type[OpTrait], ...] = (ReturnLike, SameOperandsAndResultType)
-"""xDSL's traits that look at the class and the types of an op alone."""
+_TRAITS: tuple[type[OpTrait], ...] = (
+    NoTerminator,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
+"""xDSL's traits that look at the class, the types and the shape of the regions of an op alone."""
 
 VERIFIES_SIGNATURE = {
     "xdsl.dialects.arith": {
@@ -35,8 +48,12 @@ VERIFIES_SIGNATURE = {
         "StoreOp.verify_",
         "SubviewOp.verify_",
     },
+    "xdsl.dialects.scf": {"ForOp.verify_"},
 }
-"""xDSL's own methods that check what is in the signature of the op alone, by module."""
+"""xDSL's own methods that check what is in the signature of the op alone, by module.
+
+Of regions they look at the arguments and the last op of a single block.
+"""
 
 
 class OpChecks(NamedTuple):
@@ -44,16 +61,31 @@ class OpChecks(NamedTuple):
 
     by_signature: bool
     """Whether one valid op stands for the others of its signature, but for the other checks."""
+    all: tuple[Check, ...]
+    """The checks of the first op of a signature: the same as its verifier."""
     others: tuple[Check, ...]
     """The checks of each op: traits that look around, and the author's verifier."""
 
 
+@cache
 def checks_of(op_class: type[Operation]) -> OpChecks | None:
     """Return how the ops of a class are verified, or None if they have no verifier."""
-    if op_class.verify_ is Operation.verify_:
+    verifier = op_class.verify_
+    if verifier is Operation.verify_:
         return None
-    others = _others(op_class.verify_)
-    return OpChecks(False, (op_class.verify_,)) if others is None else OpChecks(True, (*others,))
+    if (others := _others(verifier)) is None:
+        return OpChecks(False, (verifier,), ())
+    return OpChecks(True, (*_all(verifier),), (*others,))
+
+
+def _all(verifier: Check) -> list[Check]:
+    """Return the checks in a verifier, in their order."""
+    if verifier is Operation.verify_:
+        return []
+    if (parts := parts_of_verifier(verifier)) is None:
+        return [verifier]
+    definition, author = parts
+    return [check_of_definition(definition), *_all(author)]
 
 
 def _others(verifier: Check) -> list[Check] | None:

@@ -7,13 +7,13 @@ ops, blocks and regions, are repeated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, ErasedSSAValue, Operation, OpTraits, Region, SSAValue
-from xdsl.irdl import IRDLOperation, OpDef
+from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, OpTraits, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
@@ -24,12 +24,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .access import Fields, read_fields
+from .access import Fields, read_fields, read_type
 from .changes import Changes
+from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .op_checks import Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
-from .signatures import Signature, Signatures
 from .symbols import name_of
 from .walk import walk
 
@@ -131,13 +131,17 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 
 
 class OpVerifier:
-    """A verifier of single ops, with caches that are valid while the IR does not change."""
+    """A verifier of single ops, with caches that are valid while the IR does not change.
+
+    Attributes are told apart by identity, so ops of equal types that are different objects do not
+    have the same signature here.
+    """
 
     def __init__(self) -> None:
         self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
-        self._signatures = Signatures()
-        self._valid: set[Signature] = set()
+        self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
+        self._valid: set[tuple[object, ...]] = set()  # signatures with the shape of regions
         self._checks = PerClass[Operation, OpChecks | None](checks_of)
 
     def verify_op(self, op: Operation) -> None:
@@ -158,61 +162,61 @@ class OpVerifier:
             if not checks.by_signature:
                 op.verify_()
             else:
-                self._verify_by_signature(op, fields, checks.others)
+                self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
 
-    def _verify_by_signature(self, op: Operation, fields: Fields, others: Sequence[Check]) -> None:
+    def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
-        *_, successors, regions, _ = fields
-        shape = self._shape(successors, regions) if successors or regions else ()
-        if self._signatures.of(op, fields) + shape not in self._valid:
-            key = self._signatures.complete(op, fields) + shape
-            if key not in self._valid:
-                self._verify_first(op)
-                if len(self._valid) > _LIMIT:
-                    self._valid.clear()
-                return self._valid.add(key)
+        operands, results, properties, attributes, successors, regions, _ = fields
+        key = (type(op), len(results), *map(id, map(read_type, results + operands)))
+        if properties:
+            key += (*properties, *map(id, properties.values()))
+        if attributes:  # set apart from properties by the dots
+            key += (..., *attributes, *map(id, attributes.values()))
+        if successors or regions:
+            key += self._shape(successors, regions)
+        if key not in self._valid:
+            for check in self._all_checks(op, checks):
+                check(op)
+            if len(self._valid) > _LIMIT:
+                self._valid.clear()
+            return self._valid.add(key)
         self.known += 1
-        if others:
+        if others := checks.others:
             if isinstance(op, CallOp) and self._is_right_call(op):
-                others = _CALL_CHECKS
+                others = _CALL.others
             for check in others:
                 check(op)
 
-    def _verify_first(self, op: Operation) -> None:
-        """Run all checks of an op."""
-        if (definition := self._short_definition(op)) is not None:
-            definition.verify(op)
-        else:
-            op.verify_()
-
     def _shape(
         self, successors: tuple[Block, ...], regions: tuple[Region, ...]
-    ) -> tuple[tuple[object, ...], ...]:
-        """Return what a definition checks of successors and regions: their number, the number of
-        blocks, as far as it is zero, one or more, and the types of the first block's arguments.
+    ) -> tuple[object, ...]:
+        """Return what is checked of successors and regions by signature: their number, the number
+        of blocks, as far as it is zero, one or more, the types of the first block's arguments, and
+        the last op of the first block with the types of its operands.
         """
-        number = self._signatures.number
-        shapes: list[tuple[object, ...]] = [(len(successors),)]
+        shape: tuple[object, ...] = (..., len(successors))
         for region in regions:
             if (entry := region.first_block) is None:
-                shapes.append(())
-            else:
-                types = map(number, entry.arg_types)
-                shapes.append((entry.next_block is None, *types))
-        return (*shapes,)
+                shape += (...,)
+                continue
+            types: tuple[Attribute, ...] = (*entry.arg_types,)
+            ends: type[Operation] | None = None
+            if (last := entry.last_op) is not None:
+                ends = type(last)
+                types += (*map(read_type, read_fields(last)[0]),)
+            shape += (..., entry.next_block is None, len(entry.args), ends, *map(id, types))
+        return shape
 
-    def _short_definition(self, op: Operation) -> OpDef | None:
-        """Return a definition that checks the same as `op.verify_` without its slow parts, or
-        None.
-        """
+    def _all_checks(self, op: Operation, checks: OpChecks) -> tuple[Check, ...]:
+        """Return the checks of an op, without slow ones that are known to find nothing."""
         if isinstance(op, CallOp) and self._is_right_call(op):
-            return _CALL
+            return _CALL.all
         if isinstance(op, FuncOp) and _has_right_arguments(op):
-            return _FUNC
-        return None
+            return _FUNC.all
+        return checks.all
 
     def _is_right_call(self, call: CallOp) -> bool:
         """Return whether a call has the type of the function that it names."""
@@ -220,11 +224,18 @@ class OpVerifier:
         if not isinstance(callee, SymbolRefAttr) or callee.nested_references:
             return False
         function = self._functions_around(call).get(callee.root_reference.data)
-        call_type = FunctionType.from_lists(call.operand_types, call.result_types)
-        return function is not None and function.properties.get("function_type") == call_type
+        type = None if function is None else function.properties.get("function_type")
+        if not isinstance(type, FunctionType):
+            return False
+        operands, results, *_ = read_fields(call)
+        return type.inputs.data == (*map(read_type, operands),) and (
+            type.outputs.data == (*map(read_type, results),)
+        )
 
     def _functions_around(self, op: Operation) -> dict[str, FuncOp]:
         """Return the functions in the nearest symbol table around `op`, by name."""
+        if (known := self._functions_above.get(op.parent)) is not None:
+            return known
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable, value_if_unregistered=False):
             table = table.parent_op()
@@ -238,7 +249,8 @@ class OpVerifier:
                 if isinstance(op, FuncOp)
                 and isinstance(name := op.properties.get("sym_name"), StringAttr)
             }
-        return self._functions[table]
+        found = self._functions_above[op.parent] = self._functions[table]
+        return found
 
 
 def _has_right_arguments(function: FuncOp) -> bool:
@@ -250,18 +262,18 @@ def _has_right_arguments(function: FuncOp) -> bool:
     return inputs == entry.arg_types
 
 
-def _without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpDef:
-    """Return the definition of an op class without a trait."""
+def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpChecks:
+    """Return the checks of the definition of an op class without a trait."""
     definition = op_class.get_irdl_definition()
     traits = tuple(t for t in definition.traits if not isinstance(t, trait))
-    return replace(definition, traits=OpTraits(lambda: traits))
+    definition = replace(definition, traits=OpTraits(lambda: traits))
+    return OpChecks(True, (check_of_definition(definition),), checks_of_definition(definition))
 
 
 # xDSL's verifier of a call looks through all symbols, which `_is_right_call` replaces by a table;
 # that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
-_CALL = _without(CallOp, SymbolUserOpInterface)
-_FUNC = _without(FuncOp, IsolatedFromAbove)
-_CALL_CHECKS = checks_of_definition(_CALL)
+_CALL = _checks_without(CallOp, SymbolUserOpInterface)
+_FUNC = _checks_without(FuncOp, IsolatedFromAbove)
 
 _LIMIT = 1 << 16
 """The table of valid signatures starts anew when it has more entries."""
@@ -311,7 +323,10 @@ def _needs_terminator(block: Block | None) -> bool:
         return False
     if region.first_block is not region.last_block:
         return True
-    return region.parent is not None and not region.parent.has_trait(NoTerminator)
+    return region.parent is not None and not _has_no_terminator[type(region.parent)]
+
+
+_has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
 
 
 def _blocks(op: Operation) -> Iterator[Block]:
