@@ -30,6 +30,7 @@ from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .op_checks import Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
+from .signatures import Signature, Signatures
 from .symbols import name_of
 from .walk import walk
 
@@ -131,17 +132,14 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 
 
 class OpVerifier:
-    """A verifier of single ops, with caches that are valid while the IR does not change.
-
-    Attributes are told apart by identity, so ops of equal types that are different objects do not
-    have the same signature here.
-    """
+    """A verifier of single ops, with caches that are valid while the IR does not change."""
 
     def __init__(self) -> None:
         self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
         self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
-        self._valid: set[tuple[object, ...]] = set()  # signatures with the shape of regions
+        self._signatures = Signatures(scalars_only=True)
+        self._valid: set[Signature] = set()
         self._checks = PerClass[Operation, OpChecks | None](checks_of)
 
     def verify_op(self, op: Operation) -> None:
@@ -169,20 +167,16 @@ class OpVerifier:
 
     def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
-        operands, results, properties, attributes, successors, regions, _ = fields
-        key = (type(op), len(results), *map(id, map(read_type, results + operands)))
-        if properties:
-            key += (*properties, *map(id, properties.values()))
-        if attributes:  # set apart from properties by the dots
-            key += (..., *attributes, *map(id, attributes.values()))
-        if successors or regions:
-            key += self._shape(successors, regions)
-        if key not in self._valid:
-            for check in self._all_checks(op, checks):
-                check(op)
-            if len(self._valid) > _LIMIT:
-                self._valid.clear()
-            return self._valid.add(key)
+        *_, successors, regions, _ = fields
+        shape = self._shape(successors, regions) if successors or regions else ()
+        if self._signatures.of(op, fields) + shape not in self._valid:
+            key = self._signatures.complete(op, fields) + shape
+            if key not in self._valid:
+                for check in self._all_checks(op, checks):
+                    check(op)
+                if len(self._valid) > _LIMIT:
+                    self._valid.clear()
+                return self._valid.add(key)
         self.known += 1
         if others := checks.others:
             if isinstance(op, CallOp) and self._is_right_call(op):
@@ -207,7 +201,8 @@ class OpVerifier:
             if (last := entry.last_op) is not None:
                 ends = type(last)
                 types += (*map(read_type, read_fields(last)[0]),)
-            shape += (..., entry.next_block is None, len(entry.args), ends, *map(id, types))
+            numbers = map(self._signatures.number, types)
+            shape += (..., entry.next_block is None, len(entry.args), ends, *numbers)
         return shape
 
     def _all_checks(self, op: Operation, checks: OpChecks) -> tuple[Check, ...]:
