@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from xdsl.ir import Attribute, Operation, Region
+from typing_extensions import TypeIs
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
+from xdsl.ir import Attribute, Operation, OpTraits, Region
 from xdsl.irdl import (
     AttrOrPropDef,
+    AttrSizedOperandSegments,
     AttrSizedSegments,
     OpDef,
     OptionalDef,
@@ -24,21 +28,32 @@ from .proofs import Proof, Variables, element_proof, proof_of
 
 __all__ = ["check_of_definition"]
 
-ListProof: TypeAlias = Callable[[Sequence[Attribute], Variables], bool]
-"""Whether a list of types is known to be right."""
+ListProof: TypeAlias = Callable[[Operation, Sequence[Attribute], Variables], bool]
+"""Whether the types of the operands or results of an op are known to be right."""
 
 
-def check_of_definition(definition: OpDef) -> Callable[[Operation], object]:
-    """Return a check that raises what `definition.verify` raises.
+def check_of_definition(
+    definition: OpDef, *, without: type[OpTrait] | None = None
+) -> Callable[[Operation], object]:
+    """Return a check that raises what `definition.verify` raises, but for a trait.
 
     It proves first that all constraints hold. If it cannot, xDSL's own check decides.
     """
-    operands = _proof_of_types([(d, d.constr) for _, d in definition.operands])
+    if without is not None:
+        left = (*(trait for trait in definition.traits if not isinstance(trait, without)),)
+        definition = replace(definition, traits=OpTraits(lambda: left))
+    operand_definitions = [(d, d.constr) for _, d in definition.operands]
+    operands = _proof_of_types(operand_definitions)
+    segments = _segments_of(definition)
+    if isinstance(segments, AttrSizedOperandSegments):
+        operands = _proof_of_segments(segments, operand_definitions)
+        segments = None
     results = _proof_of_types([(d, d.constr) for _, d in definition.results])
     regions = _proof_of_regions([d for _, d in definition.regions])
     successors = _count(definition.successors)
-    sized = any(isinstance(option, AttrSizedSegments) for option in definition.options)
-    if sized or operands is None or results is None or regions is None or successors is None:
+    if segments is not None or operands is None or results is None:
+        return definition.verify
+    if regions is None or successors is None:
         return definition.verify
     properties = _proof_of_dictionary(definition.properties)
     attributes = _proof_of_dictionary(definition.attributes)
@@ -49,8 +64,8 @@ def check_of_definition(definition: OpDef) -> Callable[[Operation], object]:
         fields = read_fields(op)
         variables: Variables = {}
         if (
-            operands([*map(read_type, fields[0])], variables)
-            and results([*map(read_type, fields[1])], variables)
+            operands(op, [*map(read_type, fields[0])], variables)
+            and results(op, [*map(read_type, fields[1])], variables)
             and regions(fields[5], variables)
             and len(fields[4]) == successors
             and properties(fields[2], variables)
@@ -91,7 +106,7 @@ def _proof_of_each(proofs: Sequence[Proof | None]) -> ListProof:
     count = len(proofs)
     some = [(index, proof) for index, proof in enumerate(proofs) if proof is not None]
 
-    def proves(types: Sequence[Attribute], variables: Variables) -> bool:
+    def proves(op: Operation, types: Sequence[Attribute], variables: Variables) -> bool:
         if len(types) != count:
             return False
         for index, proof in some:
@@ -111,17 +126,68 @@ def _proof_with_variadic(
     first, last = _proof_of_each(before), _proof_of_each(after)
     start, single = len(before), len(before) + len(after)
 
-    def proves(types: Sequence[Attribute], variables: Variables) -> bool:
+    def proves(op: Operation, types: Sequence[Attribute], variables: Variables) -> bool:
         count = len(types) - single
-        if count < 0 or (optional and count > 1) or not first(types[:start], variables):
+        if count < 0 or (optional and count > 1) or not first(op, types[:start], variables):
             return False
         if variadic is not None:
             for type in types[start : start + count]:
                 if not variadic(type, variables):
                     return False
-        return last(types[start + count :], variables)
+        return last(op, types[start + count :], variables)
 
     return proves
+
+
+def _segments_of(definition: OpDef) -> AttrSizedSegments | None:
+    """Return an option by which an attribute has the sizes of variadic operands or the like;
+    another than that of operands if there is one.
+    """
+    options = [option for option in definition.options if isinstance(option, AttrSizedSegments)]
+    return next(
+        (option for option in options if not isinstance(option, AttrSizedOperandSegments)),
+        options[0] if options else None,
+    )
+
+
+def _proof_of_segments(
+    option: AttrSizedSegments, definitions: Sequence[tuple[object, RangeConstraint]]
+) -> ListProof | None:
+    """Return the proof of operands whose numbers are in an attribute; None if their constraints are
+    not those of single elements.
+    """
+    parts: list[tuple[bool, bool, Proof | None]] = []
+    for definition, constraint in definitions:
+        variadic, optional = (
+            isinstance(definition, VariadicDef),
+            isinstance(definition, OptionalDef),
+        )
+        if (element := element_proof(constraint, single=not variadic)) is None:
+            return None
+        parts.append((variadic and not optional, optional, *element))
+
+    def proves(op: Operation, types: Sequence[Attribute], variables: Variables) -> bool:
+        attribute = option.container(op).get(option.attribute_name)
+        if not _is_array_of_i32(attribute):
+            return False
+        sizes, start = attribute.get_values(), 0
+        if len(sizes) != len(parts) or sum(sizes) != len(types):
+            return False
+        for size, (any_size, optional, proof) in zip(sizes, parts):
+            if size < 0 or not (any_size or size == 1 or (optional and size == 0)):
+                return False
+            if proof is not None:
+                for type in types[start : start + size]:
+                    if not proof(type, variables):
+                        return False
+            start += size
+        return True
+
+    return proves
+
+
+def _is_array_of_i32(attribute: Attribute | None) -> TypeIs[DenseArrayBase[IntegerType]]:
+    return isinstance(attribute, DenseArrayBase) and attribute.elt_type == i32
 
 
 def _proof_of_regions(

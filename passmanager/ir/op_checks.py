@@ -68,27 +68,31 @@ class OpChecks(NamedTuple):
 
 
 @cache
-def checks_of(op_class: type[Operation]) -> OpChecks | None:
-    """Return how the ops of a class are verified, or None if they have no verifier."""
+def checks_of(
+    op_class: type[Operation], *, without: type[OpTrait] | None = None
+) -> OpChecks | None:
+    """Return how the ops of a class are verified, without the checks of a trait, or None if they
+    have no verifier.
+    """
     verifier = op_class.verify_
     if verifier is Operation.verify_:
         return None
-    if (others := _others(verifier)) is None:
+    if (others := _others(verifier, without)) is None:
         return OpChecks(False, (verifier,), ())
-    return OpChecks(True, (*_all(verifier),), (*others,))
+    return OpChecks(True, (*_all(verifier, without),), (*others,))
 
 
-def _all(verifier: Check) -> list[Check]:
+def _all(verifier: Check, without: type[OpTrait] | None) -> list[Check]:
     """Return the checks in a verifier, in their order."""
     if verifier is Operation.verify_:
         return []
     if (parts := parts_of_verifier(verifier)) is None:
         return [verifier]
     definition, author = parts
-    return [check_of_definition(definition), *_all(author)]
+    return [check_of_definition(definition, without=without), *_all(author, without)]
 
 
-def _others(verifier: Check) -> list[Check] | None:
+def _others(verifier: Check, without: type[OpTrait] | None) -> list[Check] | None:
     """Return the checks in a verifier that look at more than the signature; None if it is not one
     that xDSL made of a definition.
     """
@@ -97,13 +101,24 @@ def _others(verifier: Check) -> list[Check] | None:
     if (parts := parts_of_verifier(verifier)) is None:
         return None
     definition, author = parts
-    inherited = _others(author)
-    return [*checks_of_definition(definition), *([author] if inherited is None else inherited)]
+    inherited = _others(author, without)
+    return [
+        *checks_of_definition(definition, without=without),
+        *([author] if inherited is None else inherited),
+    ]
 
 
-def checks_of_definition(definition: OpDef) -> tuple[Check, ...]:
+def checks_of_definition(
+    definition: OpDef, *, without: type[OpTrait] | None = None
+) -> tuple[Check, ...]:
     """Return the checks of traits that look at more than the signature."""
-    return (*(trait.verify for trait in definition.traits if _looks_around(trait)),)
+    return (
+        *(
+            trait.verify
+            for trait in definition.traits
+            if _looks_around(trait) and (without is None or not isinstance(trait, without))
+        ),
+    )
 
 
 def _checks_signature(verifier: Check) -> bool:

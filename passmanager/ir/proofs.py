@@ -6,9 +6,9 @@ A proof that fails shows nothing: xDSL's own check decides then, and makes the e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import (
     AllOf,
     AnyAttr,
@@ -35,27 +35,40 @@ Variables: TypeAlias = dict[str, Attribute]
 Proof: TypeAlias = Callable[[Attribute, Variables], bool]
 """Whether an attribute is known to satisfy a constraint; sets its variables."""
 
+_KNOWN = {
+    AllOf,
+    AnyAttr,
+    AnyOf,
+    BaseAttr,
+    EqAttrConstraint,
+    MessageConstraint,
+    ParamAttrConstraint,
+    VarConstraint,
+}
+
 
 def proof_of(constraint: AttrConstraint) -> Proof | None:
     """Return the proof of a constraint; None if every attribute satisfies it."""
-    kind = type(constraint)
-    if kind is AnyAttr:
-        return None
-    if kind is BaseAttr:
-        return _proof_of_class(constraint.attr)
-    if kind is EqAttrConstraint:
-        return _proof_of_equality(constraint.attr)
-    if kind is VarConstraint:
-        return _proof_of_variable(constraint.name, proof_of(constraint.constraint))
-    if kind is AnyOf:
-        return _proof_of_any(constraint)
-    if kind is AllOf:
-        return _proof_of_all([*map(proof_of, constraint.attr_constrs)])
-    if kind is ParamAttrConstraint:
-        return _proof_of_parameters(constraint)
-    if kind is MessageConstraint:
-        return proof_of(constraint.constr)
-    return _proof_without_variables(constraint)
+    if type(constraint) not in _KNOWN:  # a subclass may check more
+        return _proof_without_variables(constraint)
+    match constraint:
+        case BaseAttr():
+            return _proof_of_class(cast(type[Attribute], constraint.attr))
+        case EqAttrConstraint():
+            return _proof_of_equality(cast(Attribute, constraint.attr))
+        case VarConstraint():
+            return _proof_of_variable(constraint.name, proof_of(constraint.constraint))
+        case AnyOf():
+            return _proof_of_any(constraint.attr_constrs)
+        case AllOf():
+            return _proof_of_all([*map(proof_of, constraint.attr_constrs)])
+        case ParamAttrConstraint():
+            cls = cast(type[ParametrizedAttribute], constraint.base_attr)
+            return _proof_of_parameters(cls, [*map(proof_of, constraint.param_constrs)])
+        case MessageConstraint():
+            return proof_of(constraint.constr)
+        case _:  # AnyAttr
+            return None
 
 
 def element_proof(constraint: RangeConstraint, single: bool) -> tuple[Proof | None] | None:
@@ -70,6 +83,10 @@ def element_proof(constraint: RangeConstraint, single: bool) -> tuple[Proof | No
     if type(constraint) is AnyRange:
         return (None,)
     return (proof_of(constraint.constr),) if type(constraint) is RangeOf else None
+
+
+def _no_proof(_: Attribute, __: Variables) -> bool:
+    return False
 
 
 def _proof_of_class(cls: type[Attribute]) -> Proof:
@@ -90,11 +107,11 @@ def _proof_of_variable(name: str, proof: Proof | None) -> Proof:
     return proves
 
 
-def _proof_of_any(constraint: AnyOf) -> Proof:
+def _proof_of_any(alternatives: Sequence[AttrConstraint]) -> Proof:
     """Return the proof of the alternative that xDSL chooses by the class of the attribute."""
     by_class: dict[type[Attribute], Proof | None] = {}
-    abstract: Proof = lambda _, __: False
-    for alternative in constraint.attr_constrs:
+    abstract: Proof = _no_proof
+    for alternative in alternatives:
         proof = proof_of(alternative)
         if (bases := alternative.get_bases()) is None:
             abstract = proof or abstract
@@ -120,14 +137,12 @@ def _proof_of_all(proofs: Sequence[Proof | None]) -> Proof:
     return proves
 
 
-def _proof_of_parameters(constraint: ParamAttrConstraint) -> Proof:
-    cls = constraint.base_attr
+def _proof_of_parameters(cls: type[ParametrizedAttribute], proofs: Sequence[Proof | None]) -> Proof:
     if not is_runtime_final(cls):  # its subclasses have the parameters
-        return lambda _, __: False
+        return _no_proof
     names = [name for name, _ in cls.get_irdl_definition().parameters]
-    proofs = [*map(proof_of, constraint.param_constrs)]
     if len(names) != len(proofs):
-        return lambda _, __: False
+        return _no_proof
     some = [(name, proof) for name, proof in zip(names, proofs) if proof is not None]
 
     def proves(attribute: Attribute, variables: Variables) -> bool:

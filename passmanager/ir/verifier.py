@@ -8,11 +8,11 @@ ops, blocks and regions, are repeated here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from functools import partial
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, OpTraits, Region, SSAValue
+from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import (
     IsolatedFromAbove,
@@ -39,7 +39,21 @@ __all__ = ["OpVerifier", "verify", "verify_changes"]
 
 def verify(op: Operation) -> None:
     """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
-    verifier = OpVerifier()
+    # Dominance implies that no value comes from outside of an isolated op, which xDSL's trait looks
+    # up for each operand. If anything is invalid, the first error in xDSL's order is raised.
+    if not _is_valid(op, OpVerifier(checks_isolation=False)):
+        _verify(op, OpVerifier())
+
+
+def _is_valid(op: Operation, verifier: OpVerifier) -> bool:
+    try:
+        _verify(op, verifier)
+    except Exception:
+        return False
+    return True
+
+
+def _verify(op: Operation, verifier: OpVerifier) -> None:
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -134,13 +148,15 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 class OpVerifier:
     """A verifier of single ops, with caches that are valid while the IR does not change."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, checks_isolation: bool = True) -> None:
         self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
         self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
         self._signatures = Signatures(scalars_only=True)
         self._valid: set[Signature] = set()
-        self._checks = PerClass[Operation, OpChecks | None](checks_of)
+        self._checks = PerClass[Operation, OpChecks | None](
+            checks_of if checks_isolation else partial(checks_of, without=IsolatedFromAbove)
+        )
 
     def verify_op(self, op: Operation) -> None:
         """Raise InvalidIRError if `op` is invalid, apart from its nested ops and dominance."""
@@ -152,7 +168,7 @@ class OpVerifier:
             _verify_successors(op)
         if regions:
             _verify_regions(op)
-        if next_op is None and _needs_terminator(op.parent) and not op.has_trait(IsTerminator):
+        if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
             raise invalid(op, "is the last op of its block, but no terminator")
         if (checks := self._checks[type(op)]) is None:
             return
@@ -260,9 +276,8 @@ def _has_right_arguments(function: FuncOp) -> bool:
 def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpChecks:
     """Return the checks of the definition of an op class without a trait."""
     definition = op_class.get_irdl_definition()
-    traits = tuple(t for t in definition.traits if not isinstance(t, trait))
-    definition = replace(definition, traits=OpTraits(lambda: traits))
-    return OpChecks(True, (check_of_definition(definition),), checks_of_definition(definition))
+    check = check_of_definition(definition, without=trait)
+    return OpChecks(True, (check,), checks_of_definition(definition, without=trait))
 
 
 # xDSL's verifier of a call looks through all symbols, which `_is_right_call` replaces by a table;
@@ -321,6 +336,7 @@ def _needs_terminator(block: Block | None) -> bool:
     return region.parent is not None and not _has_no_terminator[type(region.parent)]
 
 
+_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
 _has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
 
 
