@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
@@ -168,9 +168,9 @@ def _proof_of_segments(
 
     def proves(op: Operation, types: Sequence[Attribute], variables: Variables) -> bool:
         attribute = option.container(op).get(option.attribute_name)
-        if not _is_array_of_i32(attribute):
+        if not _is_array(attribute) or attribute.elt_type != i32:
             return False
-        sizes, start = attribute.get_values(), 0
+        sizes, start = cast(DenseArrayBase[IntegerType], attribute).get_values(), 0
         if len(sizes) != len(parts) or sum(sizes) != len(types):
             return False
         for size, (any_size, optional, proof) in zip(sizes, parts):
@@ -186,8 +186,8 @@ def _proof_of_segments(
     return proves
 
 
-def _is_array_of_i32(attribute: Attribute | None) -> TypeIs[DenseArrayBase[IntegerType]]:
-    return isinstance(attribute, DenseArrayBase) and attribute.elt_type == i32
+def _is_array(attribute: Attribute | None) -> TypeIs[DenseArrayBase]:
+    return isinstance(attribute, DenseArrayBase)
 
 
 def _proof_of_regions(

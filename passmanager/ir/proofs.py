@@ -6,7 +6,7 @@ A proof that fails shows nothing: xDSL's own check decides then, and makes the e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import (
@@ -53,9 +53,9 @@ def proof_of(constraint: AttrConstraint) -> Proof | None:
         return _proof_without_variables(constraint)
     match constraint:
         case BaseAttr():
-            return _proof_of_class(cast(type[Attribute], constraint.attr))
+            return _proof_of_class(constraint.attr)
         case EqAttrConstraint():
-            return _proof_of_equality(cast(Attribute, constraint.attr))
+            return _proof_of_equality(constraint.attr)
         case VarConstraint():
             return _proof_of_variable(constraint.name, proof_of(constraint.constraint))
         case AnyOf():
@@ -63,8 +63,8 @@ def proof_of(constraint: AttrConstraint) -> Proof | None:
         case AllOf():
             return _proof_of_all([*map(proof_of, constraint.attr_constrs)])
         case ParamAttrConstraint():
-            cls = cast(type[ParametrizedAttribute], constraint.base_attr)
-            return _proof_of_parameters(cls, [*map(proof_of, constraint.param_constrs)])
+            proofs = [*map(proof_of, constraint.param_constrs)]
+            return _proof_of_parameters(constraint.base_attr, proofs)
         case MessageConstraint():
             return proof_of(constraint.constr)
         case _:  # AnyAttr

@@ -160,7 +160,10 @@ def is_of_signature(method: object) -> bool:
     by an attribute `of_signature` of the function that is true.
 
     Such a `print` writes values by `print_operand` or `print_ssa_value`. It does not look at who
-    defines or uses them, at what is around the op, or at its location. Such a `verify_` may look at
-    the arguments of the first block of a region, and whether it is the only one.
+    defines or uses them, at what is around the op, or at its location. Of a region it may look at
+    the arguments of the first block, whether it is the only one, and of the last op of this block
+    at the class, whether it has attributes, and whether it is the only one. Such a `verify_` may
+    look at the arguments of the first block of a region, whether it is the only one, and at the
+    class of its last op and the types of its operands.
     """
     return getattr(method, "of_signature", False) is True
