@@ -112,15 +112,20 @@ def make_template(
     of these is the name of which value. Text of several lines depends on the indentation, and
     other values than the op's own may differ.
     """
-    if sum(map(len, pieces)) > LONGEST or any("\n" in piece for piece in pieces):
+    text = "".join(pieces)
+    if len(text) > LONGEST or "\n" in text:
         return None
     ids = [*map(id, values)]
-    if any(id(value) not in ids for _, value in named):
-        return None
-    format = [piece.replace("%", "%%") for piece in pieces]
-    for at, _ in named:
-        format[at] = "%%%s"
-    return OpTemplate("".join(format), tuple(ids.index(id(value)) for _, value in named))
+    slots: list[int] = []
+    format, end = "", 0
+    for at, value in named:
+        if id(value) not in ids:
+            return None
+        format += "".join(pieces[end:at]).replace("%", "%%") + "%%%s"
+        slots.append(ids.index(id(value)))
+        end = at + 1
+    format += "".join(pieces[end:]).replace("%", "%%")
+    return OpTemplate(format, (*slots,))
 
 
 def repetition(values: Sequence[SSAValue]) -> tuple[int, ...] | None:
