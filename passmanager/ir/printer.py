@@ -284,10 +284,10 @@ def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
 
 def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
     """Return words in nested brackets, as the elements of a constant of this shape."""
-    if len(shape) > 1:
-        size = len(words) // shape[0]
-        words = [_nested(words[i : i + size], shape[1:]) for i in range(0, len(words), size)]
-    return f"[{', '.join(words)}]"
+    for size in reversed(shape):
+        rows = range(0, len(words), size)
+        words = [f"[{', '.join(words[i : i + size])}]" for i in rows]
+    return words[0]
 
 
 def _float_words(dense: DenseIntOrFPElementsAttr) -> list[str] | None:
