@@ -1,0 +1,206 @@
+"""The IR of a run as records have it: the text of each top-level op, printed when it changes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from io import StringIO
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import IsolatedFromAbove
+
+from ..ir.location import file_location, place_text
+from ..ir.printer import ExactPrinter, PrintStyle
+from ..ir.resources import blob_name, is_splat
+from ..ir.symbols import name_of, symbol_of
+from ..ir.walk import walk
+from ..run import Run
+from .diff import renamed, values_in
+from .ir_text import ir_text, top_level
+
+__all__ = ["LARGE", "Edit", "RecordedModule", "RecordedOp"]
+
+LARGE = 16
+"""The number of elements above which the text of a constant is the hash of its elements."""
+
+Edit: TypeAlias = tuple[int, int, list[str]]
+"""A change of a list of hashes, as `hashes[start:end] = new`."""
+
+Names: TypeAlias = dict[SSAValue, str]
+
+_STYLE = PrintStyle(resource_elements=LARGE)
+
+
+@dataclass(frozen=True)
+class RecordedOp:
+    """The text of a top-level op, and the positions of the ops in it.
+
+    `ops` has an entry for each op, in the order of the text: name, line, the index of the op around
+    it (-1 for the first), the indices of the ops that define its operands, source location.
+    """
+
+    hash: str
+    name: str
+    symbol: str
+    text: str
+    ops: list[list[Any]]
+    counts: Counter[str]
+
+    def as_event(self) -> dict[str, Any]:
+        """Return the op as the event that has its text."""
+        return {
+            "event": "ir",
+            "hash": self.hash,
+            "op": self.name,
+            "symbol": self.symbol,
+            "text": self.text,
+            "ops": self.ops,
+        }
+
+
+class RecordedModule:
+    """The last recorded state of the module of a run: the hashes of its top-level ops.
+
+    A value keeps its name as long as it exists, as in `PrintDiff`.
+    """
+
+    def __init__(self) -> None:
+        self.version = -1
+        self.hashes: list[str] = []
+        self.counts: Counter[str] = Counter()
+        """The number of ops in the module by name."""
+        self._last: dict[Operation, RecordedOp] = {}
+        self._scopes: dict[str, Names] = {}
+        self._shared: Names = {}
+        """The names of values that more than one top-level op can use."""
+        self._constants: dict[int, tuple[object, str]] = {}
+
+    def update(self, run: Run, failed: bool = False) -> tuple[list[RecordedOp], list[Edit]]:
+        """Print the top-level ops that changed; return them, and the changes of `hashes`.
+
+        If the pass failed, its changes are unknown: all ops are printed.
+        """
+        ops = top_level(run.module)
+        changed = [op for op in ops if failed or self._is_changed(op, run)]
+        if any(not _is_isolated(op) or op.results for op in changed) or self._shared:
+            # Values are used across top-level ops: the names of all may change.
+            loose = [op for op in ops if not _is_isolated(op)]
+            self._name_shared(ops, loose)
+            changed = [op for op in ops if op in {*changed, *loose}]
+        now = {op: self._last[op] for op in ops if op in self._last}
+        now |= {op: self._record(op, failed) for op in changed}
+        new = [now[op] for op in changed if self._last.get(op) != now[op]]
+        self._last = {op: now[op] for op in ops}
+        self.version = run.version
+        return new, self._edit([*_header(run.module), *self._last.values()])
+
+    def _is_changed(self, op: Operation, run: Run) -> bool:
+        return op not in self._last or run.changed_in.get(op, -1) > self.version
+
+    def _edit(self, recorded: Sequence[RecordedOp]) -> list[Edit]:
+        """Set `hashes` and `counts` to those of `recorded`; return the changes of `hashes`."""
+        old, self.hashes = self.hashes, [op.hash for op in recorded]
+        if edits := edits_between(old, self.hashes):
+            self.counts = Counter()
+            for op in recorded:
+                self.counts.update(op.counts)
+        return edits
+
+    def _name_shared(self, ops: Sequence[Operation], loose: Sequence[Operation]) -> None:
+        values = [result for op in ops for result in op.results]
+        values += [value for op in loose for value in values_in(op)]
+        self._shared = renamed(self._shared, values)
+
+    def _record(self, op: Operation, failed: bool) -> RecordedOp:
+        scope = symbol_of(op)
+        names = self._shared
+        if _is_isolated(op):
+            names = self._scopes[scope] = renamed(self._scopes.get(scope, {}), [*values_in(op)])
+        counts = Counter(map(name_of, walk(op)))
+        try:
+            printer = _RecordingPrinter(stream := StringIO(), self._shared | names, self._constants)
+            printer.print_op(op)
+            text, ops = stream.getvalue(), printer.positions()
+        except Exception:  # of an invalid op, or of one that cannot print itself
+            text, ops = ir_text(op, PrintStyle(elide_elements=LARGE), trusted=not failed), []
+        hash = sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+        return RecordedOp(hash, name_of(op), scope, text, ops, counts)
+
+
+def _is_isolated(op: Operation) -> bool:
+    return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+
+
+def _header(module: ModuleOp) -> Iterator[RecordedOp]:
+    """Yield the module without its ops, if it has attributes or a name."""
+    if module.attributes or module.properties:
+        text = ir_text(module, PrintStyle(skip_regions=True))
+        hash = sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+        yield RecordedOp(hash, module.name, "", text, [], Counter())
+
+
+def edits_between(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
+    """Return the changes from `old` to `new`, to be made in order."""
+    if len(old) == len(new):
+        return [(i, i + 1, [b]) for i, (a, b) in enumerate(zip(old, new)) if a != b]
+    shorter = min(len(old), len(new))
+    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    rest = shorter - start
+    same = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
+    return [(start, len(old) - same, [*new[start : len(new) - same]])]
+
+
+class _RecordingPrinter(ExactPrinter):
+    """A printer that is given the names of values, and remembers where each op begins.
+
+    Large constants are printed as the hash of their elements, which is computed once.
+    """
+
+    def __init__(
+        self, stream: StringIO, names: Names, constants: dict[int, tuple[object, str]]
+    ) -> None:
+        super().__init__(stream, _STYLE)
+        self._ssa_values.update(names)
+        self._text = stream
+        self._constants = constants
+        self._starts: dict[Operation, int] = {}
+
+    def print_op(self, op: Operation) -> None:
+        self._starts[op] = self._text.tell()
+        super().print_op(op)
+
+    def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
+        if len(dense) <= LARGE:
+            return None
+        known = self._constants.get(id(dense))
+        if known is None:
+            # Kept with its name, so that the id is not reused.
+            name = "" if is_splat(dense) else blob_name(dense)
+            self._constants[id(dense)] = known = (dense, name)
+        return known[1] or None
+
+    def positions(self) -> list[list[Any]]:
+        """Return the entries of `RecordedOp.ops` for the printed ops."""
+        lines = [*accumulate(len(line) + 1 for line in self._text.getvalue().split("\n"))]
+        numbers = {op: number for number, op in enumerate(self._starts)}
+        found: list[list[Any]] = []
+        for op, start in self._starts.items():
+            parent = op.parent_op()
+            defined = [o.op for o in op.operands if isinstance(o, OpResult) and o.op in numbers]
+            place = file_location(op.location)
+            found.append(
+                [
+                    name_of(op),
+                    bisect_right(lines, start),
+                    numbers.get(parent, -1) if parent is not None else -1,
+                    [numbers[other] for other in defined],
+                    place_text(place) if place is not None else "",
+                ]
+            )
+        return found
