@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ..ir.location import file_location, place_text
@@ -42,7 +42,8 @@ class RecordedOp:
     """The text of a top-level op, and the positions of the ops in it.
 
     `ops` has an entry for each op, in the order of the text: name, line, the index of the op around
-    it (-1 for the first), the indices of the ops that define its operands, source location.
+    it (-1 for the first), operands, source location. An operand is the index of the op that defines
+    it, -1-N for argument N of the first block, or None for another block argument.
     """
 
     hash: str
@@ -188,19 +189,27 @@ class _RecordingPrinter(ExactPrinter):
     def positions(self) -> list[list[Any]]:
         """Return the entries of `RecordedOp.ops` for the printed ops."""
         lines = [*accumulate(len(line) + 1 for line in self._text.getvalue().split("\n"))]
-        numbers = {op: number for number, op in enumerate(self._starts)}
+        numbers: dict[Operation | Block, int] = {op: i for i, op in enumerate(self._starts)}
+        if (first := next(iter(self._starts)).regions) and first[0].blocks:
+            numbers[first[0].blocks[0]] = -1
         found: list[list[Any]] = []
         for op, start in self._starts.items():
             parent = op.parent_op()
-            defined = [o.op for o in op.operands if isinstance(o, OpResult) and o.op in numbers]
             place = file_location(op.location)
             found.append(
                 [
                     name_of(op),
                     bisect_right(lines, start),
                     numbers.get(parent, -1) if parent is not None else -1,
-                    [numbers[other] for other in defined],
+                    [_definition(operand, numbers) for operand in op.operands],
                     place_text(place) if place is not None else "",
                 ]
             )
         return found
+
+
+def _definition(operand: SSAValue, numbers: Mapping[Operation | Block, int]) -> int | None:
+    """Return the definition of an operand as `RecordedOp.ops` has it."""
+    if isinstance(operand, BlockArgument):
+        return -1 - operand.index if operand.block in numbers else None
+    return numbers.get(operand.op) if isinstance(operand, OpResult) else None
