@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs bench bench-models bench-native bench-kernels fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs vendor bench bench-models bench-native bench-kernels fuzz clean
 
 demo: .venv/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -36,6 +36,10 @@ lit: .venv/installed-test
 
 docs: .venv/installed-test
 	$(BIN)/python tests/conformance/onnx_backend.py --write
+
+# The JavaScript libraries of the report, as its manifest names them; needs npm.
+vendor:
+	$(PYTHON) passmanager/report/vendor/fetch.py
 
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/noop_pass.py

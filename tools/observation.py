@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -54,7 +55,7 @@ class Observation:
     def phase(self, name: str) -> AbstractContextManager[object]:
         """Time a phase outside of passes: `Parser`, `Verifier`, `Output`."""
         stack = ExitStack()
-        if self._args.timing or self._args.trace:
+        if self._args.timing or self._args.trace or self._args.record or self._args.report:
             from ..passmanager.instruments.spans import SpanInstrument
 
             for instrument in self._instruments:
@@ -74,6 +75,14 @@ class Observation:
             from ..passmanager.instruments.trace import TraceInstrument
 
             yield TraceInstrument(args.trace)
+        if args.report:
+            from ..passmanager.instruments.report import ReportInstrument
+
+            yield ReportInstrument(args.report, args.record, title=self._title())
+        elif args.record:
+            from ..passmanager.instruments.record import RecordInstrument
+
+            yield RecordInstrument(args.record, title=self._title())
         if args.memory:
             from ..passmanager.instruments.memory import MemoryInstrument
 
@@ -92,6 +101,11 @@ class Observation:
             statistics = StatisticsInstrument()
             self._reports.append(lambda: statistics.report(args.pass_statistics))
             yield statistics
+
+    def _title(self) -> str:
+        """Return the title of the report: the name of the input."""
+        name: str | None = self._args.input_file
+        return "stdin" if name in (None, "-") else os.path.basename(name)
 
     def _control(self) -> Iterator[PassInstrument]:
         args = self._args

@@ -69,9 +69,9 @@ class RecordInstrument(SpanInstrument):
     which docs/record.md describes.
 
     Each event is written to the file when it happens, so a crash loses nothing; without a file, and
-    if `keep`, events are in `lines`. The IR of a top-level op is printed when it changes, each text
-    once. Changes of the module are tracked even if nothing is verified. Recorded times do not
-    contain the time that recording takes.
+    if `keep`, events are in `lines`. `title` is that of the report. The IR of a top-level op is
+    printed when it changes, each text once. Changes of the module are tracked even if nothing is
+    verified. Recorded times do not contain the time that recording takes.
 
     Errors: OSError, when the context is entered, for a file that cannot be opened; when it is left,
     for one that could not be written to its end. `lines` then has the events that it lacks.
@@ -81,11 +81,13 @@ class RecordInstrument(SpanInstrument):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
+        title: str = "",
         keep: bool = False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._clock = _PausingClock(clock)
         super().__init__(self._clock)
+        self.title = title
         self.lines: list[str] = []
         self._path = None if path is None else Path(path)
         self._keep = keep or path is None
@@ -112,7 +114,7 @@ class RecordInstrument(SpanInstrument):
                 self._file = self._path.open(mode, encoding="utf-8")
             if not self._has_begun:
                 self._has_begun = True
-                self._emit({"event": "record", "format": FORMAT})
+                self._emit({"event": "record", "format": FORMAT, "title": self.title})
         super().enter_pass_ctx()
         self._statistics.enter_pass_ctx()
 

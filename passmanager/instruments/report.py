@@ -26,12 +26,11 @@ class ReportInstrument(RecordInstrument):
         path: str | os.PathLike[str],
         record: str | os.PathLike[str] | None = None,
         *,
-        title: str = "Passline",
+        title: str = "",
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        super().__init__(record, keep=True, clock=clock)
+        super().__init__(record, title=title, keep=True, clock=clock)
         self._page = Path(path)
-        self._title = title
 
     def enter_pass_ctx(self) -> None:
         if not self._page.parent.is_dir():
@@ -50,4 +49,4 @@ class ReportInstrument(RecordInstrument):
         from ..report.page import render_page
         from ..report.recording import read_recording
 
-        replace_file(Path(path), [render_page(read_recording(self.lines), self._title)])
+        replace_file(Path(path), [render_page(read_recording(self.lines))])

@@ -25,8 +25,8 @@ _MODULES = {"highlight.js": "highlight.core.min.js"}
 """The libraries that are modules: name in imports -> file."""
 
 
-def render_page(recording: Recording, title: str = "Passline") -> str:
-    """Return the page as one HTML document.
+def render_page(recording: Recording, title: str = "") -> str:
+    """Return the page as one HTML document, by default with the title in the record.
 
     Data is compressed and in base64, so that nothing in a record can end a script or a tag. Scripts
     run by a nonce, which depends on all of the data: no record can contain its own.
@@ -34,7 +34,7 @@ def render_page(recording: Recording, title: str = "Passline") -> str:
     texts = "".join(_text_elements(recording))
     events = _packed(_main_data(recording))
     parts = {
-        "title": escape(title),
+        "title": escape(title or recording.title or "Passline"),
         "nonce": sha256((events + texts).encode()).hexdigest()[:32],
         "style": _vendored("uplot.min.css") + _own("style.css"),
         "imports": _import_map(),
@@ -42,8 +42,7 @@ def render_page(recording: Recording, title: str = "Passline") -> str:
         "texts": texts,
     }
     scripts = "\n".join(
-        f'<script nonce="{parts["nonce"]}">{_inline(_vendored(name))}</script>'
-        for name in _SCRIPTS
+        f'<script nonce="{parts["nonce"]}">{_inline(_vendored(name))}</script>' for name in _SCRIPTS
     )
     return Template(_own("page.html")).substitute(parts, scripts=scripts)
 
@@ -90,7 +89,7 @@ def _inline(script: str) -> str:
 
 
 def _folder(name: str) -> Traversable:
-    return files(__package__) / name
+    return files(__name__.rpartition(".")[0]) / name
 
 
 def _own(name: str) -> str:

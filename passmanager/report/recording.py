@@ -32,6 +32,7 @@ class Recording:
 
     events: list[Event] = field(default_factory=list[Event])
     texts: dict[str, Event] = field(default_factory=dict[str, Event])
+    title: str = ""
     cut_off: bool = False
     """Whether the last line is incomplete, as the process was killed while it was written."""
 
@@ -121,20 +122,21 @@ def read_recording(lines: Iterable[str]) -> Recording:
     A last line that is incomplete is left out.
     """
     found = Recording()
+    number = 0
     for number, line in enumerate(lines, 1):
         if found.cut_off:
             raise PasslineError(f"line {number - 1} of the record is no JSON")
         event = _event(line)
         if number == 1:
-            _check_header(event)
+            found.title = _title(event)
         elif event is None:
             found.cut_off = True
         elif event["event"] == "ir":
             found.texts[event["hash"]] = event
         else:
             found.events.append(event)
-    if not found.events and not found.texts and not found.cut_off:
-        found.cut_off = True
+    if number == 0:
+        raise PasslineError("the record is empty")
     return found
 
 
@@ -148,10 +150,12 @@ def _event(line: str) -> Event | None:
     return cast(dict[str, Any], event)
 
 
-def _check_header(event: Event | None) -> None:
+def _title(event: Event | None) -> str:
+    """Return the title in the first line; PasslineError if that is not the head of a record."""
     if event is None or event["event"] != "record":
         raise PasslineError("this is no record of a run: write one with --record=FILE.jsonl")
     if event["format"] > FORMAT:
         raise PasslineError(
             f"the record has format {event['format']}; this version reads up to {FORMAT}"
         )
+    return event.get("title", "")

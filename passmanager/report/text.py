@@ -39,8 +39,11 @@ def statistics_text(recording: Recording, kind: Literal["text", "json"] = "text"
 
 
 def _statistics(found: dict[str, Any]) -> PassStatistics:
-    counts = {kind: Counter(found[kind]) for kind in ("counters", "created", "erased")}
-    return PassStatistics(found["runs"], found["changed"], found["failed"], **counts)
+    counters, created, erased = (
+        Counter[str](found[kind]) for kind in ("counters", "created", "erased")
+    )
+    runs, changed, failed = found["runs"], found["changed"], found["failed"]
+    return PassStatistics(runs, changed, failed, counters, created, erased)
 
 
 def _counted(recording: Recording) -> dict[str, PassStatistics]:

@@ -1,6 +1,6 @@
 """Fetch the libraries in manifest.toml from the npm registry, and write the hashes of their files.
 
-    make vendor          # needs npm
+make vendor          # needs npm
 """
 
 from __future__ import annotations
