@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -25,7 +25,6 @@ from ..run import Frame, Run
 from .nesting import Entry
 from .recorded_ir import RecordedModule, RecordedOp
 from .spans import Span, SpanInstrument
-from .statistics import StatisticsInstrument
 
 __all__ = ["FORMAT", "Event", "RecordInstrument"]
 
@@ -103,7 +102,6 @@ class RecordInstrument(SpanInstrument):
         self._session_count = 0
         self._errors: WeakKeyDictionary[Frame, BaseException] = WeakKeyDictionary()
         self._texts: set[str] = set()
-        self._statistics = StatisticsInstrument()
 
     # Contexts
 
@@ -116,18 +114,15 @@ class RecordInstrument(SpanInstrument):
                 self._has_begun = True
                 self._emit({"event": "record", "format": FORMAT, "title": self.title})
         super().enter_pass_ctx()
-        self._statistics.enter_pass_ctx()
 
     def exit_pass_ctx(self) -> None:
         super().exit_pass_ctx()
-        self._statistics.exit_pass_ctx()
         with self._lock:
             closed = [session for session in self.sessions if session.ended is not None]
             for session in closed[self._session_count :]:
                 self._emit(self._span_event("session", session))
             self._session_count = len(closed)
             if self._here.contexts == 0:
-                self._emit({"event": "statistics", "passes": self._statistics.as_dict()})
                 self._close()
 
     def _close(self) -> None:
@@ -150,19 +145,11 @@ class RecordInstrument(SpanInstrument):
             run.watch()
             if run not in self._runs:
                 self._begin_run(run)
-            self._statistics.run_before_pass(module, info)
         super().run_before_pass(module, info)
-
-    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
-        super().run_after_pass(module, info)
-        with self._clock.pause():
-            self._statistics.run_after_pass(module, info)
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         self._errors[Run.current().frames[-1]] = error
         super().pass_failed(module, info, error)
-        with self._clock.pause():
-            self._statistics.pass_failed(module, info, error)
 
     def pass_skipped(self, module: ModuleOp, info: PassInfo, reason: str) -> None:
         with self._clock.pause():
@@ -218,9 +205,8 @@ class RecordInstrument(SpanInstrument):
                 "changed": changed,
             }
             if not frame.info.composite and (failed or run.version != state.module.version):
-                edits = self._record_ir(state, run, failed)
-                event |= {"ir": edits, "counts": dict(state.module.counts)} if edits else {}
-                event["changed"] = changed or bool(edits)
+                event |= self._record_ir(state, run, failed)
+                event["changed"] |= "ir" in event
             if counters := self._new_counters(state, run, frame.info.name):
                 event["counters"] = counters
             if frame.reported is not None and frame.reported.rendered:
@@ -251,27 +237,36 @@ class RecordInstrument(SpanInstrument):
         with self._lock:
             self._runs[run] = state = _RunState(self._run_count)
             self._run_count += 1
-            edits = self._record_ir(state, run)
+            update = state.module.update(run)
+            self._emit_texts(update.printed)
             self._emit(
                 {
                     "event": "run",
                     "run": state.number,
                     "time": self._time(self.clock()),
-                    "ir": edits,
+                    "ir": update.edits,
                     "counts": dict(state.module.counts),
                 }
             )
 
-    def _record_ir(self, state: _RunState, run: Run, failed: bool = False) -> Any:
-        new, edits = state.module.update(run, failed)
-        for op in new:
-            self._emit_text(op)
-        return edits
+    def _record_ir(self, state: _RunState, run: Run, failed: bool) -> Event:
+        """Record the IR after a pass; return the fields of its event that are about IR."""
+        update = state.module.update(run, failed)
+        self._emit_texts(update.printed)
+        found: Event = {}
+        if update.edits:
+            found |= {"ir": update.edits, "counts": dict(state.module.counts)}
+        if update.created:
+            found["created"] = dict(update.created)
+        if update.erased:
+            found["erased"] = dict(update.erased)
+        return found
 
-    def _emit_text(self, op: RecordedOp) -> None:
-        if op.hash not in self._texts:
-            self._texts.add(op.hash)
-            self._emit(op.as_event())
+    def _emit_texts(self, printed: Iterable[RecordedOp]) -> None:
+        for op in printed:
+            if op.hash not in self._texts:
+                self._texts.add(op.hash)
+                self._emit(op.as_event())
 
     def _new_counters(self, state: _RunState, run: Run, name: str) -> dict[str, int]:
         """Return what the counters of a pass were increased by since they were last recorded."""

@@ -51,7 +51,6 @@ class RecordedOp:
     symbol: str
     text: str
     ops: list[list[Any]]
-    counts: Counter[str]
 
     def as_event(self) -> dict[str, Any]:
         """Return the op as the event that has its text."""
@@ -65,10 +64,24 @@ class RecordedOp:
         }
 
 
+@dataclass(frozen=True)
+class Update:
+    """The difference between two recorded states of a module.
+
+    `printed` has the ops whose text may be new; `created` and `erased` count ops by name.
+    """
+
+    printed: list[RecordedOp]
+    edits: list[Edit]
+    created: Counter[str]
+    erased: Counter[str]
+
+
 class RecordedModule:
     """The last recorded state of the module of a run: the hashes of its top-level ops.
 
-    A value keeps its name as long as it exists, as in `PrintDiff`.
+    A value keeps its name as long as it exists, as in `PrintDiff`. Erased ops stay alive until the
+    next update, so that their `id` is not reused.
     """
 
     def __init__(self) -> None:
@@ -77,61 +90,79 @@ class RecordedModule:
         self.counts: Counter[str] = Counter()
         """The number of ops in the module by name."""
         self._last: dict[Operation, RecordedOp] = {}
+        self._nested: dict[Operation, list[Operation]] = {}
+        """Each top-level op and all ops nested in it."""
         self._scopes: dict[str, Names] = {}
         self._shared: Names = {}
         """The names of values that more than one top-level op can use."""
         self._constants: dict[int, tuple[object, str]] = {}
 
-    def update(self, run: Run, failed: bool = False) -> tuple[list[RecordedOp], list[Edit]]:
-        """Print the top-level ops that changed; return them, and the changes of `hashes`.
+    def update(self, run: Run, failed: bool = False) -> Update:
+        """Print the top-level ops that changed; return the difference to the state before.
 
         If the pass failed, its changes are unknown: all ops are printed.
         """
         ops = top_level(run.module)
         changed = [op for op in ops if failed or self._is_changed(op, run)]
-        if any(not _is_isolated(op) or op.results for op in changed) or self._shared:
-            # Values are used across top-level ops: the names of all may change.
-            loose = [op for op in ops if not _is_isolated(op)]
-            self._name_shared(ops, loose)
-            changed = [op for op in ops if op in {*changed, *loose}]
-        now = {op: self._last[op] for op in ops if op in self._last}
-        now |= {op: self._record(op, failed) for op in changed}
-        new = [now[op] for op in changed if self._last.get(op) != now[op]]
-        self._last = {op: now[op] for op in ops}
+        created, erased = self._count(ops, changed)
+        if self._shared or any(op.results or not _is_isolated(op) for op in changed):
+            changed = self._name_shared(ops, changed)
+        printed = {op: self._record(op, failed) for op in changed}
+        self._last = {op: printed.get(op) or self._last[op] for op in ops}
         self.version = run.version
-        return new, self._edit([*_header(run.module), *self._last.values()])
+        edits = self._edit([*_header(run.module), *self._last.values()])
+        return Update([*_header(run.module), *printed.values()], edits, created, erased)
 
     def _is_changed(self, op: Operation, run: Run) -> bool:
         return op not in self._last or run.changed_in.get(op, -1) > self.version
 
-    def _edit(self, recorded: Sequence[RecordedOp]) -> list[Edit]:
-        """Set `hashes` and `counts` to those of `recorded`; return the changes of `hashes`."""
-        old, self.hashes = self.hashes, [op.hash for op in recorded]
-        if edits := edits_between(old, self.hashes):
-            self.counts = Counter()
-            for op in recorded:
-                self.counts.update(op.counts)
-        return edits
+    def _count(
+        self, ops: Sequence[Operation], changed: Sequence[Operation]
+    ) -> tuple[Counter[str], Counter[str]]:
+        """Update `counts`; return the numbers of created and erased ops, by name."""
+        gone = self._nested.keys() - set(ops)
+        before = {id(op): op for top in [*gone, *changed] for op in self._nested.pop(top, ())}
+        self._nested |= {op: [*walk(op)] for op in changed}
+        after = {id(op): op for top in changed for op in self._nested[top]}
+        created = Counter(name_of(after[key]) for key in after.keys() - before.keys())
+        erased = Counter(name_of(before[key]) for key in before.keys() - after.keys())
+        self.counts = self.counts + created - erased
+        return created, erased
 
-    def _name_shared(self, ops: Sequence[Operation], loose: Sequence[Operation]) -> None:
+    def _edit(self, recorded: Sequence[RecordedOp]) -> list[Edit]:
+        """Set `hashes` to those of `recorded`; return the changes."""
+        old, self.hashes = self.hashes, [op.hash for op in recorded]
+        return edits_between(old, self.hashes)
+
+    def _name_shared(
+        self, ops: Sequence[Operation], changed: Sequence[Operation]
+    ) -> list[Operation]:
+        """Name the values that top-level ops share; return the ops to print: the names of all that
+        are not isolated may change.
+        """
+        loose = [op for op in ops if not _is_isolated(op)]
         values = [result for op in ops for result in op.results]
         values += [value for op in loose for value in values_in(op)]
         self._shared = renamed(self._shared, values)
+        selected = {*changed, *loose}
+        return [op for op in ops if op in selected]
 
     def _record(self, op: Operation, failed: bool) -> RecordedOp:
         scope = symbol_of(op)
-        names = self._shared
+        names: Names = {}
         if _is_isolated(op):
             names = self._scopes[scope] = renamed(self._scopes.get(scope, {}), [*values_in(op)])
-        counts = Counter(map(name_of, walk(op)))
         try:
             printer = _RecordingPrinter(stream := StringIO(), self._shared | names, self._constants)
             printer.print_op(op)
             text, ops = stream.getvalue(), printer.positions()
         except Exception:  # of an invalid op, or of one that cannot print itself
             text, ops = ir_text(op, PrintStyle(elide_elements=LARGE), trusted=not failed), []
-        hash = sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-        return RecordedOp(hash, name_of(op), scope, text, ops, counts)
+        return RecordedOp(_hash(text), name_of(op), scope, text, ops)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def _is_isolated(op: Operation) -> bool:
@@ -142,8 +173,7 @@ def _header(module: ModuleOp) -> Iterator[RecordedOp]:
     """Yield the module without its ops, if it has attributes or a name."""
     if module.attributes or module.properties:
         text = ir_text(module, PrintStyle(skip_regions=True))
-        hash = sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-        yield RecordedOp(hash, module.name, "", text, [], Counter())
+        yield RecordedOp(_hash(text), module.name, "", text, [])
 
 
 def edits_between(old: Sequence[str], new: Sequence[str]) -> list[Edit]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from difflib import unified_diff
-from typing import Any, Literal
+from typing import Literal
 
 from ..instruments.ir_text import banner
+from ..instruments.record import Event
 from ..instruments.statistics import PassStatistics, StatisticsInstrument
 from ..instruments.timing import PassTimingInstrument
 from .recording import Recording, Step
@@ -23,41 +23,24 @@ def timing_text(recording: Recording, kind: Literal["tree", "list", "json"] = "t
 
 
 def statistics_text(recording: Recording, kind: Literal["text", "json"] = "text") -> str:
-    """Return the statistics, as `StatisticsInstrument.report`.
-
-    In a record that was cut off, the ops created and erased are unknown.
-    """
-    statistics = StatisticsInstrument()
-    recorded = [event for event in recording.events if event["event"] == "statistics"]
-    if recorded:
-        statistics.passes = {
-            name: _statistics(found) for name, found in recorded[-1]["passes"].items()
-        }
-    else:
-        statistics.passes = _counted(recording)
+    """Return the statistics of leaf passes, as `StatisticsInstrument.report`."""
+    statistics, begins = StatisticsInstrument(), recording.begins()
+    for event in recording.events:
+        if event["event"] in ("end", "fail") and not (begin := begins[event["pass"]])["composite"]:
+            _add(statistics.passes.setdefault(begin["name"], PassStatistics()), event)
     return statistics.report(kind)
 
 
-def _statistics(found: dict[str, Any]) -> PassStatistics:
-    counters, created, erased = (
-        Counter[str](found[kind]) for kind in ("counters", "created", "erased")
-    )
-    runs, changed, failed = found["runs"], found["changed"], found["failed"]
-    return PassStatistics(runs, changed, failed, counters, created, erased)
-
-
-def _counted(recording: Recording) -> dict[str, PassStatistics]:
-    """Return the statistics that the ends of passes give."""
-    begins, passes = recording.begins(), dict[str, PassStatistics]()
-    for event in recording.events:
-        if event["event"] in ("end", "fail") and not (begin := begins[event["pass"]])["composite"]:
-            found = passes.setdefault(begin["name"], PassStatistics())
-            failed = event["event"] == "fail"
-            found.runs += 1
-            found.changed += event["changed"] and not failed
-            found.failed += failed
-            found.counters.update(event.get("counters", {}))
-    return passes
+def _add(found: PassStatistics, event: Event) -> None:
+    """Add a run of a pass, given by its end, to the statistics of the pass."""
+    failed = event["event"] == "fail"
+    found.runs += 1
+    found.failed += failed
+    found.changed += event["changed"] and not failed
+    found.counters.update(event.get("counters", {}))
+    if not failed:
+        found.created.update(event.get("created", {}))
+        found.erased.update(event.get("erased", {}))
 
 
 def diff_text(recording: Recording) -> str:

@@ -214,7 +214,13 @@ function notesByPlace(row) {
   return found;
 }
 
-const LISTED = 200; // functions that are listed at once
+function whyNothing(row) {
+  if (row.status === "skipped") return `Skipped: ${row.reason}.`;
+  if (row.status === "cut off") return "The record ends before this pass does.";
+  return row.status === "changed" ? "This pass changed what the text of the IR does not show." : "This pass changed nothing.";
+}
+
+const LISTED = 60; // functions that are listed at once
 
 /** Show the changes of a pass in an element; resolves when the opened functions are there. */
 export async function showChanges(element, row) {
@@ -238,7 +244,7 @@ export async function showChanges(element, row) {
     }
   };
   if (!pairs.length) {
-    element.append(h("p.empty", {}, row.status === "skipped" ? `Skipped: ${row.reason}.` : row.status === "cut off" ? "The record ends before this pass does." : "This pass changed nothing."));
+    element.append(h("p.empty", {}, whyNothing(row)));
   }
   add(pairs, element);
   const others = stateAfter(row).filter((hash) => !pairs.some((pair) => pair[1] === hash)).map((hash) => [hash, hash]);

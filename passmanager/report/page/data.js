@@ -46,7 +46,8 @@ export function headOf(hash) {
 export const rows = [];
 /** The states of each run: the hashes of the top-level ops, after each change. */
 const states = new Map();
-export const statistics = {};
+/** The sums over the runs of each leaf pass, by name. */
+export const statistics = new Map();
 
 const byId = new Map();
 const counts = new Map();
@@ -60,6 +61,22 @@ function applied(hashes, edits) {
   const result = hashes.slice();
   for (const [start, end, added] of edits) result.splice(start, end - start, ...added);
   return result;
+}
+
+function addCounts(sums, named) {
+  for (const [name, n] of Object.entries(named ?? {})) sums[name] = (sums[name] ?? 0) + n;
+}
+
+function addStatistics(row, event) {
+  if (!statistics.has(row.name)) {
+    statistics.set(row.name, { runs: 0, changed: 0, failed: 0, seconds: 0, created: {}, erased: {}, counters: {} });
+  }
+  const found = statistics.get(row.name);
+  found.runs += 1;
+  found.changed += row.status === "changed";
+  found.failed += row.status === "failed";
+  found.seconds += row.seconds;
+  for (const kind of ["created", "erased", "counters"]) addCounts(found[kind], event[kind]);
 }
 
 const read = {
@@ -94,6 +111,7 @@ const read = {
     row.diagnostics = event.diagnostics ?? [];
     row.counters = event.counters ?? {};
     row.error = event.event === "fail" ? event : null;
+    if (!row.composite) addStatistics(row, event);
   },
   skip(event) {
     const outer = byId.get(event.parent);
@@ -109,9 +127,6 @@ const read = {
   },
   phase(event) {
     rows.push({ ...event, kind: "phase", depth: 0, status: event.failed ? "failed" : "phase", diagnostics: [], text: event.name });
-  },
-  statistics(event) {
-    Object.assign(statistics, event.passes);
   },
 };
 read.fail = read.end;

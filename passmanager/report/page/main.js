@@ -12,6 +12,7 @@ const main = document.querySelector("main");
 const filter = document.getElementById("filter");
 const changedOnly = document.getElementById("changed-only");
 const TABS = { changes: ["Changes", showChanges], graph: ["Graph", showGraph], remarks: ["Remarks", showRemarks] };
+const LISTED = 100; // passes in the table of the overview
 let selected = null;
 let tab = "changes";
 
@@ -73,15 +74,13 @@ function showPhase(row) {
 
 function overview() {
   const table = h("table", {}, h("thead", {}, h("tr", {}, ["Pass", "Runs", "Changed", "Time", "Created", "Erased", "Counters"].map((name) => h("th", {}, name)))));
-  const times = new Map();
-  for (const row of passes.filter((row) => !row.composite)) times.set(row.name, (times.get(row.name) ?? 0) + (row.seconds ?? 0));
   const sum = (named) => Object.values(named).reduce((a, b) => a + b, 0) || "";
   const list = (named) => Object.entries(named).map(([name, n]) => `${name} ${n}`).join(", ");
   const rowOf = ([name, found]) => h("tr", {}, h("td", {}, name), h("td", {}, String(found.runs)),
-    h("td", {}, found.failed ? `${found.failed} failed` : String(found.changed || "")), h("td", {}, seconds(times.get(name) ?? 0)),
+    h("td", {}, found.failed ? `${found.failed} failed` : String(found.changed || "")), h("td", {}, seconds(found.seconds)),
     h("td", { title: list(found.created) }, String(sum(found.created))), h("td", { title: list(found.erased) }, String(sum(found.erased))),
     h("td", {}, list(found.counters)));
-  const sorted = Object.entries(statistics).sort((a, b) => (times.get(b[0]) ?? 0) - (times.get(a[0]) ?? 0));
+  const sorted = [...statistics].sort((a, b) => b[1].seconds - a[1].seconds).slice(0, LISTED);
   table.append(h("tbody", {}, sorted.map(rowOf)));
   const holder = h("section.overview", {}, h("h3", {}, "Operations over the pipeline"));
   main.replaceChildren(h("div.title", {}, h("h2", {}, "Overview")), holder);
