@@ -63,7 +63,7 @@ def render(args: argparse.Namespace) -> None:
     """Read the record and write what the options ask for."""
     recording = read(args.record)
     if recording.cut_off:
-        print("warning: the record ends in the middle of an event", file=sys.stderr)
+        print("warning: the record ends before the run does", file=sys.stderr)
     for text in texts(args, recording):
         sys.stdout.write(text)
     sys.stdout.flush()

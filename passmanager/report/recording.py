@@ -34,7 +34,7 @@ class Recording:
     texts: dict[str, Event] = field(default_factory=dict[str, Event])
     title: str = ""
     cut_off: bool = False
-    """Whether the last line is incomplete, as the process was killed while it was written."""
+    """Whether the record ends before the run does, as when the process was killed."""
 
     def begins(self) -> dict[int, Event]:
         """Return the beginnings of passes by number."""
@@ -122,21 +122,22 @@ def read_recording(lines: Iterable[str]) -> Recording:
     A last line that is incomplete is left out.
     """
     found = Recording()
-    number = 0
+    number, incomplete = 0, False
     for number, line in enumerate(lines, 1):
-        if found.cut_off:
+        if incomplete:
             raise PasslineError(f"line {number - 1} of the record is no JSON")
         event = _event(line)
         if number == 1:
             found.title = _title(event)
         elif event is None:
-            found.cut_off = True
+            incomplete = True
         elif event["event"] == "ir":
             found.texts[event["hash"]] = event
         else:
             found.events.append(event)
     if number == 0:
         raise PasslineError("the record is empty")
+    found.cut_off = incomplete or not found.events or found.events[-1]["event"] != "session"
     return found
 
 

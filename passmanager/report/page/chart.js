@@ -46,7 +46,8 @@ export function showChart(element, select) {
   const options = {
     width: element.clientWidth || 800,
     height: 280,
-    scales: { x: { time: false }, y: { range: (u, low, high) => [0, Math.max(1, high * 1.05)] } },
+    // Half a step more, so that the counts after the last pass have a width.
+    scales: { x: { time: false, range: (u, low, high) => [low, high === columns.length - 1 ? high + 0.5 : high] }, y: { range: (u, low, high) => [0, Math.max(1, high * 1.05)] } },
     axes: [{ ...axis, values: (u, ticks) => ticks.map((i) => (Number.isInteger(i) && i < columns.length ? String(i) : "")) }, { ...axis, size: 60 }],
     series: [{ label: "after", value: (u, i) => (i === null ? "" : at(i)) }, line("all ops", "--text", 2), ...names.map((name, i) => line(name, `--series-${i + 1}`, 1.5))],
     cursor: { drag: { x: true, y: false } },

@@ -45,6 +45,10 @@ function calleeOf(node, bySymbol) {
   return hash && headOf(hash).ops <= SMALL ? { symbol, hash } : null;
 }
 
+function isConstant(name) {
+  return /const|full/.test(name);
+}
+
 function shortName(name) {
   return name.replace(/^(relax|func|tir)\./, "");
 }
@@ -68,17 +72,17 @@ class Drawing {
     if (from !== undefined && to !== undefined && from !== to) this.graph.setEdge(from, to);
   }
 
-  /** Add a call as the group of the ops of its function. */
+  /** Add a call as the ops of its function, in a group if there are several. */
   group(node, symbol, callee, isNew) {
-    const inner = nodesOf(callee);
+    const inner = new Map([...nodesOf(callee)].filter(([, { name, operands }]) => operands.length || !isConstant(name)));
     const id = `g${node.index}`;
-    this.graph.setNode(id, { label: symbol, group: true });
+    const group = inner.size > 1 ? id : null;
+    if (group) this.graph.setNode(group, { label: symbol, group: true });
     const ids = new Map();
-    for (const [index, { name, line, operands }] of inner) {
-      if (!operands.length && /const|full/.test(name)) continue;
-      ids.set(index, this.box(`${id}.${index}`, shortName(name), line, isNew ? "new" : "", id));
+    for (const [index, { name, line }] of inner) {
+      ids.set(index, this.box(`${id}.${index}`, shortName(name), `@${symbol}\n${line.trim()}`, isNew ? "new" : "", group));
     }
-    if (!ids.size) ids.set(0, this.box(`${id}.0`, "call", node.line, isNew ? "new" : "", id));
+    if (!ids.size) ids.set(0, this.box(`${id}.0`, "call", node.line, isNew ? "new" : "", group));
     for (const [index, { inputs }] of inner) {
       for (const from of inputs) {
         if (from >= 0) this.edge(ids.get(from), ids.get(index));
@@ -114,7 +118,7 @@ class Drawing {
 
 async function draw(hash, bySymbol, oldLines, start, constants) {
   const text = await textOf(hash);
-  const all = [...nodesOf(text).values()].filter((node) => constants || node.inputs.size || !/const|full/.test(node.name));
+  const all = [...nodesOf(text).values()].filter((node) => constants || node.inputs.size || !isConstant(node.name));
   const shown = all.slice(start, start + WINDOW);
   const drawing = new Drawing();
   for (const node of shown) {
