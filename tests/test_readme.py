@@ -12,7 +12,10 @@ from support.models import model_of
 from support.toy import module
 
 ROOT = Path(__file__).parent.parent
-TEXTS = {name: (ROOT / name).read_text() for name in ("README.md", "docs/passline-opt.md")}
+TEXTS = {
+    name: (ROOT / name).read_text()
+    for name in ("README.md", "docs/passline-opt.md", "docs/record.md")
+}
 
 
 def blocks(language: str) -> list[str]:

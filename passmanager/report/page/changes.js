@@ -165,7 +165,7 @@ function markWords(oldElement, old, newElement, now) {
   if (old.length > 1000 || now.length > 1000) return;
   const parts = Diff.diffWordsWithSpace(old, now);
   const same = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.length, 0);
-  if (same < 0.5 * Math.max(old.length, now.length)) return;
+  if (same < 0.7 * Math.min(old.length, now.length)) return;
   markRanges(oldElement, ranges(parts, "added", "removed"));
   markRanges(newElement, ranges(parts, "removed", "added"));
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -320,3 +321,35 @@ def test_full_disk_ends_with_an_error_and_loses_nothing() -> None:
     assert result is not None and "test.op" in str(result)
     assert [event["event"] for event in events(record)][-1] == "session"
     assert len(events(record, "begin")) == len(events(record, "end")) == 1
+
+
+# The documentation
+
+
+def test_each_recorded_field_is_documented() -> None:
+    def body(m: Operation, ctx: PassContext) -> None:
+        ctx.count("seen")
+        ctx.diagnostics.warning(m, "is strange").note(None, "here")
+        ctx.actions.missed(m, "TooLarge", "too large")
+        ctx.analyses.get(Facts, m)
+
+    class Facts:
+        def __init__(self, op: Operation) -> None: ...
+
+    record = RecordInstrument()
+    with pytest.raises(ValueError):
+        with PassContext(
+            instruments=[record], disabled_pass=["toy-nothing"], remark_filter="", renderer=void
+        ):
+            with record.phase("Parser"):
+                pass
+            Sequential([Append(), named("noisy", body=body), Nothing(), Fail()])(module("f"))
+    documented = (Path(__file__).parents[4] / "docs" / "record.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", documented.partition("The fields of")[0], re.MULTILINE)
+    assert sorted(rows) == sorted({event["event"] for event in events(record)})
+    fields = {field for event in events(record) for field in event}
+    fields |= {
+        field for end in events(record, "end") for d in end.get("diagnostics", ()) for field in d
+    }
+    named_fields = set(re.findall(r"`(\w+)`", documented))
+    assert fields - {"event"} <= named_fields and {"remark", "notes", "counters"} <= fields
