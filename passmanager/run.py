@@ -114,6 +114,8 @@ class Run:
         """The number of passes that were found to change the module."""
         self.changed_in: dict[Operation, int] = {}
         """The version of the last change of each top-level op that changed since tracking began."""
+        self.patterns: dict[Operation, str] | None = None
+        """The pattern that inserted or erased each op, None if no instrument asks for it."""
         self._ir_context = ir_context
         self.watching = False
         """Whether changes are tracked, which costs a snapshot for each pass."""

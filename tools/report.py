@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
+from ..passmanager.report.blame import blame_text, erased_text
 from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
@@ -35,6 +36,10 @@ def make_parser() -> ArgumentParser:
     add_optional(texts, "--pass-statistics", "text", ("text", "json"), help)
     help = "what each pass changed, as a unified diff of each function"
     texts.add_argument("--print-diff", action="store_true", help=help)
+    help = "the result, with the pass and pattern that made each operation, and its source line"
+    texts.add_argument("--blame", action="store_true", help=help)
+    help = "the passes and patterns that erased the operations whose line contains TEXT"
+    texts.add_argument("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     return parser
 
 
@@ -57,6 +62,10 @@ def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
         yield statistics_text(recording, args.pass_statistics)
     if args.print_diff:
         yield diff_text(recording)
+    if args.blame:
+        yield blame_text(recording)
+    if args.why_erased:
+        yield erased_text(recording, args.why_erased)
 
 
 def render(args: argparse.Namespace) -> None:
@@ -77,8 +86,9 @@ def main(args: Sequence[str] | None = None) -> None:
     """The command `passline-report`."""
     parser = make_parser()
     given = parser.parse_args(parser.prepare(sys.argv[1:] if args is None else args))
-    if not (given.output_file or given.timing or given.pass_statistics or given.print_diff):
-        parser.error("say what to make: -o FILE.html, --timing, --pass-statistics or --print-diff")
+    asked = (given.timing, given.pass_statistics, given.print_diff, given.blame, given.why_erased)
+    if not (given.output_file or any(asked)):
+        parser.error("say what to make: -o FILE.html, --timing, --print-diff, ... (see --help)")
     if status := _status(lambda: render(given)):
         sys.exit(status)
 

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -16,14 +16,16 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ..diagnostics import Diagnostic
 from ..info import PassInfo
 from ..ir.location import place_text
+from ..ir.symbols import name_of
 from ..remarks import Remark
 from ..run import Frame, Run
 from .nesting import Entry
-from .recorded_ir import RecordedModule, RecordedOp
+from .recorded_ir import Edit, RecordedModule, RecordedOp
 from .spans import Span, SpanInstrument
 
 __all__ = ["FORMAT", "Event", "RecordInstrument"]
@@ -142,7 +144,6 @@ class RecordInstrument(SpanInstrument):
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         with self._clock.pause():
             run = Run.current()
-            run.watch()
             if run not in self._runs:
                 self._begin_run(run)
         super().run_before_pass(module, info)
@@ -155,7 +156,6 @@ class RecordInstrument(SpanInstrument):
         with self._clock.pause():
             run = Run.current()
             if run not in self._runs:
-                run.watch()
                 self._begin_run(run)
             outer = self.innermost
             self._emit(
@@ -234,6 +234,9 @@ class RecordInstrument(SpanInstrument):
     # Parts of events
 
     def _begin_run(self, run: Run) -> None:
+        run.watch()
+        if run.patterns is None:
+            run.patterns = {}
         with self._lock:
             self._runs[run] = state = _RunState(self._run_count)
             self._run_count += 1
@@ -244,7 +247,7 @@ class RecordInstrument(SpanInstrument):
                     "event": "run",
                     "run": state.number,
                     "time": self._time(self.clock()),
-                    "ir": update.edits,
+                    **_edits_json(update.edits),
                     "counts": dict(state.module.counts),
                 }
             )
@@ -255,11 +258,13 @@ class RecordInstrument(SpanInstrument):
         self._emit_texts(update.printed)
         found: Event = {}
         if update.edits:
-            found |= {"ir": update.edits, "counts": dict(state.module.counts)}
-        if update.created:
-            found["created"] = dict(update.created)
-        if update.erased:
-            found["erased"] = dict(update.erased)
+            found = _edits_json(update.edits) | {"counts": dict(state.module.counts)}
+        for kind, ops in (("created", update.created), ("erased", update.erased)):
+            if ops:
+                found[kind] = dict(Counter(map(name_of, ops)))
+                found[f"{kind}_by"] = _numbers_by_pattern(ops, run.patterns or {})
+        if run.patterns is not None:
+            run.patterns.clear()  # else it would keep erased ops alive
         return found
 
     def _emit_texts(self, printed: Iterable[RecordedOp]) -> None:
@@ -313,6 +318,24 @@ class RecordInstrument(SpanInstrument):
                 file.close()
         except OSError:
             pass  # the first error is reported
+
+
+def _edits_json(edits: Iterable[Edit]) -> Event:
+    """Return the changes of a module: hashes, and apart from them the numbers of their ops."""
+    return {
+        "ir": [[start, end, [op.hash for op in new]] for start, end, new in edits],
+        "numbers": [op.numbers for _, _, new in edits for op in new],
+    }
+
+
+def _numbers_by_pattern(
+    ops: Mapping[Operation, int], patterns: Mapping[Operation, str]
+) -> dict[str, list[int]]:
+    """Return the numbers of ops by the pattern that rewrote them, empty if it was none."""
+    found: dict[str, list[int]] = {}
+    for op, number in ops.items():
+        found.setdefault(patterns.get(op, ""), []).append(number)
+    return found
 
 
 def _diagnostic_json(diagnostic: Diagnostic) -> dict[str, Any]:

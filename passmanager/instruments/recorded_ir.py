@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
@@ -29,8 +29,8 @@ __all__ = ["LARGE", "Edit", "RecordedModule", "RecordedOp"]
 LARGE = 16
 """The number of elements above which the text of a constant is the hash of its elements."""
 
-Edit: TypeAlias = tuple[int, int, list[str]]
-"""A change of a list of hashes, as `hashes[start:end] = new`."""
+Edit: TypeAlias = "tuple[int, int, list[RecordedOp]]"
+"""A change of a list of top-level ops, as `ops[start:end] = new`."""
 
 Names: TypeAlias = dict[SSAValue, str]
 
@@ -43,7 +43,8 @@ class RecordedOp:
 
     `ops` has an entry for each op, in the order of the text: name, line, the index of the op around
     it (-1 for the first), operands, source location. An operand is the index of the op that defines
-    it, -1-N for argument N of the first block, or None for another block argument.
+    it, -1-N for argument N of the first block, or None for another block argument. `numbers` has
+    the numbers of these ops in the run, as ranges.
     """
 
     hash: str
@@ -51,6 +52,7 @@ class RecordedOp:
     symbol: str
     text: str
     ops: list[list[Any]]
+    numbers: str
 
     def as_event(self) -> dict[str, Any]:
         """Return the op as the event that has its text."""
@@ -68,17 +70,18 @@ class RecordedOp:
 class Update:
     """The difference between two recorded states of a module.
 
-    `printed` has the ops whose text may be new; `created` and `erased` count ops by name.
+    `printed` has the ops whose text may be new, `created` and `erased` the others with their number
+    in the run.
     """
 
     printed: list[RecordedOp]
     edits: list[Edit]
-    created: Counter[str]
-    erased: Counter[str]
+    created: dict[Operation, int]
+    erased: dict[Operation, int]
 
 
 class RecordedModule:
-    """The last recorded state of the module of a run: the hashes of its top-level ops.
+    """The last recorded state of the module of a run: its top-level ops as text.
 
     A value keeps its name as long as it exists, as in `PrintDiff`. Erased ops stay alive until the
     next update, so that their `id` is not reused.
@@ -86,12 +89,16 @@ class RecordedModule:
 
     def __init__(self) -> None:
         self.version = -1
-        self.hashes: list[str] = []
+        self.ops: list[RecordedOp] = []
+        """The module itself, if it has attributes, and its top-level ops."""
         self.counts: Counter[str] = Counter()
         """The number of ops in the module by name."""
         self._last: dict[Operation, RecordedOp] = {}
         self._nested: dict[Operation, list[Operation]] = {}
         """Each top-level op and all ops nested in it."""
+        self._numbers: dict[Operation, int] = {}
+        """The number of each op that exists, in the order in which they were first seen."""
+        self._number_count = 0
         self._scopes: dict[str, Names] = {}
         self._shared: Names = {}
         """The names of values that more than one top-level op can use."""
@@ -110,29 +117,30 @@ class RecordedModule:
         printed = {op: self._record(op, failed) for op in changed}
         self._last = {op: printed.get(op) or self._last[op] for op in ops}
         self.version = run.version
-        edits = self._edit([*_header(run.module), *self._last.values()])
-        return Update([*_header(run.module), *printed.values()], edits, created, erased)
+        header = [*_header(run.module)]
+        old, self.ops = self.ops, [*header, *self._last.values()]
+        return Update([*header, *printed.values()], edits_between(old, self.ops), created, erased)
 
     def _is_changed(self, op: Operation, run: Run) -> bool:
         return op not in self._last or run.changed_in.get(op, -1) > self.version
 
     def _count(
         self, ops: Sequence[Operation], changed: Sequence[Operation]
-    ) -> tuple[Counter[str], Counter[str]]:
-        """Update `counts`; return the numbers of created and erased ops, by name."""
+    ) -> tuple[dict[Operation, int], dict[Operation, int]]:
+        """Update `counts` and the numbers of ops; return the created and the erased ops with their
+        numbers.
+        """
         gone = self._nested.keys() - set(ops)
         before = {id(op): op for top in [*gone, *changed] for op in self._nested.pop(top, ())}
         self._nested |= {op: [*walk(op)] for op in changed}
         after = {id(op): op for top in changed for op in self._nested[top]}
-        created = Counter(name_of(after[key]) for key in after.keys() - before.keys())
-        erased = Counter(name_of(before[key]) for key in before.keys() - after.keys())
-        self.counts = self.counts + created - erased
-        return created, erased
-
-    def _edit(self, recorded: Sequence[RecordedOp]) -> list[Edit]:
-        """Set `hashes` to those of `recorded`; return the changes."""
-        old, self.hashes = self.hashes, [op.hash for op in recorded]
-        return edits_between(old, self.hashes)
+        new = [op for key, op in after.items() if key not in before]
+        old = [op for key, op in before.items() if key not in after]
+        created = dict(zip(new, count(self._number_count)))
+        self._number_count += len(created)
+        self._numbers |= created
+        self.counts = self.counts + Counter(map(name_of, new)) - Counter(map(name_of, old))
+        return created, {op: self._numbers.pop(op) for op in old}
 
     def _name_shared(
         self, ops: Sequence[Operation], changed: Sequence[Operation]
@@ -156,9 +164,11 @@ class RecordedModule:
             printer = _RecordingPrinter(stream := StringIO(), self._shared | names, self._constants)
             printer.print_op(op)
             text, ops = stream.getvalue(), printer.positions()
+            numbers = ranges(map(self._numbers.__getitem__, printer.starts))
         except Exception:  # of an invalid op, or of one that cannot print itself
             text, ops = ir_text(op, PrintStyle(elide_elements=LARGE), trusted=not failed), []
-        return RecordedOp(_hash(text), name_of(op), scope, text, ops)
+            numbers = ""
+        return RecordedOp(_hash(text), name_of(op), scope, text, ops, numbers)
 
 
 def _hash(text: str) -> str:
@@ -173,18 +183,31 @@ def _header(module: ModuleOp) -> Iterator[RecordedOp]:
     """Yield the module without its ops, if it has attributes or a name."""
     if module.attributes or module.properties:
         text = ir_text(module, PrintStyle(skip_regions=True))
-        yield RecordedOp(_hash(text), module.name, "", text, [])
+        yield RecordedOp(_hash(text), module.name, "", text, [], "")
 
 
-def edits_between(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
+def edits_between(old: Sequence[RecordedOp], new: Sequence[RecordedOp]) -> list[Edit]:
     """Return the changes from `old` to `new`, to be made in order."""
+    before = [(op.hash, op.numbers) for op in old]
+    after = [(op.hash, op.numbers) for op in new]
     if len(old) == len(new):
-        return [(i, i + 1, [b]) for i, (a, b) in enumerate(zip(old, new)) if a != b]
+        return [(i, i + 1, [new[i]]) for i, (a, b) in enumerate(zip(before, after)) if a != b]
     shorter = min(len(old), len(new))
-    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     rest = shorter - start
-    same = next((i for i in range(rest) if old[-1 - i] != new[-1 - i]), rest)
+    same = next((i for i in range(rest) if before[-1 - i] != after[-1 - i]), rest)
     return [(start, len(old) - same, [*new[start : len(new) - same]])]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as text, in order: 3, 4, 5, 9 as `3-5,9`."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
 
 
 class _RecordingPrinter(ExactPrinter):
@@ -200,10 +223,11 @@ class _RecordingPrinter(ExactPrinter):
         self._ssa_values.update(names)
         self._text = stream
         self._constants = constants
-        self._starts: dict[Operation, int] = {}
+        self.starts: dict[Operation, int] = {}
+        """The printed ops, each with the offset of its text."""
 
     def print_op(self, op: Operation) -> None:
-        self._starts[op] = self._text.tell()
+        self.starts[op] = self._text.tell()
         super().print_op(op)
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
@@ -219,11 +243,11 @@ class _RecordingPrinter(ExactPrinter):
     def positions(self) -> list[list[Any]]:
         """Return the entries of `RecordedOp.ops` for the printed ops."""
         lines = [*accumulate(len(line) + 1 for line in self._text.getvalue().split("\n"))]
-        numbers: dict[Operation | Block, int] = {op: i for i, op in enumerate(self._starts)}
-        if (first := next(iter(self._starts)).regions) and first[0].blocks:
+        numbers: dict[Operation | Block, int] = {op: i for i, op in enumerate(self.starts)}
+        if (first := next(iter(self.starts)).regions) and first[0].blocks:
             numbers[first[0].blocks[0]] = -1
         found: list[list[Any]] = []
-        for op, start in self._starts.items():
+        for op, start in self.starts.items():
             parent = op.parent_op()
             place = file_location(op.location)
             found.append(

@@ -5,25 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..errors import PasslineError
 from ..instruments.record import FORMAT, Event
 from ..instruments.spans import Span
 
-__all__ = ["Recording", "Replacement", "Step", "read_recording"]
+__all__ = ["Recording", "Replacement", "State", "Step", "numbers_in", "read_recording"]
 
 Replacement: TypeAlias = tuple[str | None, str | None]
 """The hashes of a top-level op before and after a pass; None if it was added or removed."""
 
 
+class State(NamedTuple):
+    """A top-level op at one time: the hash of its text, and the numbers of the ops in that."""
+
+    hash: str
+    numbers: str
+
+
 @dataclass(frozen=True)
 class Step:
-    """A pass that changed IR, with the changes of the top-level ops."""
+    """A change of IR: by a pass, or at the start of a run, where `begin` and `end` are its event.
+
+    `old` and `new` are the top-level ops that were replaced and those in their place.
+    """
 
     begin: Event
     end: Event
-    replaced: list[Replacement]
+    old: list[State]
+    new: list[State]
 
 
 @dataclass
@@ -41,23 +52,39 @@ class Recording:
         return {event["pass"]: event for event in self.events if event["event"] == "begin"}
 
     def steps(self) -> Iterator[Step]:
-        """Yield the passes that changed IR, in the order in which they ended."""
-        hashes: dict[int, list[str]] = {}
+        """Yield the changes of IR in the order in which they were recorded."""
+        states: dict[int, list[State]] = {}
         begins = self.begins()
         for event in self.events:
             if "ir" not in event:
                 continue
             begin = begins[event["pass"]] if "pass" in event else event
-            ir = hashes.setdefault(begin["run"], [])
-            replaced: list[Replacement] = []
-            for start, end, new in event["ir"]:
-                replaced += self._paired(ir[start:end], new)
-                ir[start:end] = new
-            if "pass" in event:
-                yield Step(begin, event, replaced)
+            state = states.setdefault(begin["run"], [])
+            step = Step(begin, event, [], [])
+            numbers = iter(event["numbers"])
+            for start, end, hashes in event["ir"]:
+                new = [State(hash, next(numbers)) for hash in hashes]
+                step.old.extend(state[start:end])
+                step.new.extend(new)
+                state[start:end] = new
+            yield step
+
+    def final_states(self) -> dict[int, list[State]]:
+        """Return the top-level ops at the end of each run."""
+        states: dict[int, list[State]] = {}
+        for step in self.steps():
+            numbers = iter(step.new)
+            for start, end, hashes in step.end["ir"]:
+                new = [next(numbers) for _ in hashes]
+                states.setdefault(step.begin["run"], [])[start:end] = new
+        return states
+
+    def replaced(self, step: Step) -> list[Replacement]:
+        """Return the pairs of old and new ops of the same symbol, then those that have no other."""
+        old, new = ([state.hash for state in states] for states in (step.old, step.new))
+        return [*self._paired(old, new)]
 
     def _paired(self, old: list[str], new: list[str]) -> Iterator[Replacement]:
-        """Yield the pairs of old and new ops of the same symbol, then those that have no other."""
         kept = {*old} & {*new}
         gone = {self._key(hash): hash for hash in old if hash not in kept}
         for hash in new:
@@ -108,6 +135,15 @@ class Recording:
                 span.thread, span.ended = event["thread"], event["time"] + event["seconds"]
                 span.failed = event["failed"]
                 yield span
+
+
+def numbers_in(ranges: str) -> list[int]:
+    """Return the numbers in a text such as `3-5,9`."""
+    found: list[int] = []
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def _contains(outer: Span, inner: Span) -> bool:

@@ -45,14 +45,17 @@ def _add(found: PassStatistics, event: Event) -> None:
 
 def diff_text(recording: Recording) -> str:
     """Return the changes of each pass as unified diffs, one for each top-level op."""
-    return "".join(line + "\n" for step in recording.steps() for line in _diff(recording, step))
+    passes = (step for step in recording.steps() if step.end is not step.begin)
+    return "".join(line + "\n" for step in passes for line in _diff(recording, step))
 
 
 def _diff(recording: Recording, step: Step) -> Iterator[str]:
+    if not (pairs := recording.replaced(step)):
+        return
     name, text = step.begin["name"], step.begin["text"]
     title = name if name == text else f"{name}: {text}"
     yield banner(f"IR Diff After {title}" + " Failed" * (step.end["event"] == "fail"))
-    for pair in step.replaced:
+    for pair in pairs:
         before, after = ([] if hash is None else _lines(recording, hash) for hash in pair)
         yield from [*unified_diff(before, after, lineterm="")][2:]  # without the names of files
     yield ""

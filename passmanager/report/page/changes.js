@@ -1,6 +1,6 @@
 // The changes of a pass: side by side, function by function.
 
-import { headOf, replacedBy, stateAfter, textOf } from "data.js";
+import { headOf, originsIn, replacedBy, stateAfter, textOf } from "data.js";
 import { count, h } from "dom.js";
 import { markRanges, showLine } from "highlighting.js";
 
@@ -73,8 +73,10 @@ const nearby = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 
 class FunctionDiff {
-  constructor(before, after, notes) {
+  /** `origins` are functions from the index of an op to its origin, for both texts. */
+  constructor(before, after, notes, origins) {
     [this.before, this.after, this.notes] = [before, after, notes];
+    [this.oldTitles, this.newTitles] = [titles(before, origins[0]), titles(after, origins[1])];
     this.body = h("div.code");
     this.oldNotes = this.notesByLine(before, after);
     this.newNotes = this.notesByLine(after);
@@ -131,7 +133,7 @@ class FunctionDiff {
   row({ old, now, changed }) {
     const left = old === null ? null : this.before.lines[old];
     const right = now === null ? null : this.after.lines[now];
-    const [oldCode, newCode] = [this.code(left), this.code(right)];
+    const [oldCode, newCode] = [this.code(left, this.oldTitles.get(old)), this.code(right, this.newTitles.get(now))];
     if (changed && left !== null && right !== null) markWords(oldCode, left, newCode, right);
     const notes = [...(this.oldNotes.get(old) ?? []), ...(this.newNotes.get(now) ?? [])];
     const row = h(`div.row${changed ? ".changed" : ""}`, {},
@@ -143,9 +145,14 @@ class FunctionDiff {
     return [row];
   }
 
-  code(line) {
-    return line === null ? h("code") : showLine(h("code"), line);
+  code(line, title) {
+    return line === null ? h("code") : showLine(h("code", { title: title?.() }), line);
   }
+}
+
+/** The origin of the op at each line, when it is asked for. */
+function titles(text, origin) {
+  return new Map(text.ops.map(({ line, place }, index) => [line, () => [origin(index), place].filter(Boolean).join("\n")]));
 }
 
 function noteButton(notes, row) {
@@ -180,7 +187,7 @@ function ranges(parts, absent, marked) {
   return found;
 }
 
-function section(pair, notes, open) {
+function section(pair, row, notes, open) {
   const [before, after] = pair;
   const head = headOf(after ?? before);
   const what = before === null ? "added" : after === null ? "removed" : before === after ? "" : "changed";
@@ -194,7 +201,7 @@ function section(pair, notes, open) {
     if (details.dataset.loaded) return;
     details.dataset.loaded = "true";
     const [old, now] = await Promise.all([textOf(before), textOf(after)]);
-    const diff = new FunctionDiff(old, now, notes).show();
+    const diff = new FunctionDiff(old, now, notes, [originsIn(row, before, before !== after), originsIn(row, after, false)]).show();
     body.append(diff.body);
     if (diff.added || diff.removed) {
       counts.append(h("span.plus", {}, `+${diff.added}`), " ", h("span.minus", {}, `−${diff.removed}`));
@@ -233,7 +240,7 @@ export async function showChanges(element, row) {
       const lines = headOf(pair[1] ?? pair[0]).lines;
       const open = list === pairs && (budget === OPENED || lines <= budget);
       budget -= open ? lines : 0;
-      const made = section(pair, notes, open);
+      const made = section(pair, row, notes, open);
       parent.append(made.details);
       ready.push(made.ready);
     }

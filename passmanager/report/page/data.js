@@ -46,6 +46,11 @@ export function headOf(hash) {
 export const rows = [];
 /** The states of each run: the hashes of the top-level ops, after each change. */
 const states = new Map();
+/** The numbers of the ops in these, as ranges, in the same places. */
+const numberings = new Map();
+/** For each run, who made and who erased an op: its number -> `{row, pattern}`. */
+const makers = new Map();
+const erasers = new Map();
 /** The sums over the runs of each leaf pass, by name. */
 export const statistics = new Map();
 
@@ -61,6 +66,27 @@ function applied(hashes, edits) {
   const result = hashes.slice();
   for (const [start, end, added] of edits) result.splice(start, end - start, ...added);
   return result;
+}
+
+/** The edits of a state as edits of its numbering. */
+function numberedEdits({ ir, numbers }) {
+  const rest = numbers.values();
+  return ir.map(([start, end, added]) => [start, end, added.map(() => rest.next().value)]);
+}
+
+function numbersIn(ranges) {
+  const found = [];
+  for (const part of ranges ? ranges.split(",") : []) {
+    const [first, last = first] = part.split("-").map(Number);
+    for (let n = first; n <= last; n++) found.push(n);
+  }
+  return found;
+}
+
+function noteOrigins(found, byPattern, row) {
+  for (const [pattern, numbers] of Object.entries(byPattern ?? {})) {
+    for (const number of numbers) found.set(number, { row, pattern });
+  }
 }
 
 function addCounts(sums, named) {
@@ -82,6 +108,9 @@ function addStatistics(row, event) {
 const read = {
   run(event) {
     states.set(event.run, [applied([], event.ir)]);
+    numberings.set(event.run, [applied([], numberedEdits(event))]);
+    makers.set(event.run, new Map());
+    erasers.set(event.run, new Map());
     counts.set(event.run, event.counts);
   },
   begin(event) {
@@ -101,6 +130,10 @@ const read = {
     const states_ = states.get(row.run);
     if (event.ir) {
       states_.push(applied(states_.at(-1), event.ir));
+      const numbering = numberings.get(row.run);
+      numbering.push(applied(numbering.at(-1), numberedEdits(event)));
+      noteOrigins(makers.get(row.run), event.created_by, row);
+      noteOrigins(erasers.get(row.run), event.erased_by, row);
       counts.set(row.run, event.counts);
     }
     row.after = states_.length - 1;
@@ -155,6 +188,23 @@ export function opCount(row) {
 /** The top-level ops after a pass. */
 export function stateAfter(row) {
   return states.get(row.run)[row.after];
+}
+
+function described({ row, pattern }) {
+  return `${row.name}${pattern ? ` ${pattern}` : ""}${row.position ? ` (${row.position})` : ""}`;
+}
+
+/** Who made the ops in a text before or after a pass, and who erases them: index -> text. */
+export function originsIn(row, hash, isBefore) {
+  const at = isBefore ? row.before : row.after;
+  const place = states.get(row.run)[at].indexOf(hash);
+  if (place < 0) return () => "";
+  const numbers = numbersIn(numberings.get(row.run)[at][place]);
+  return (index) => {
+    const [maker, eraser] = [makers.get(row.run).get(numbers[index]), erasers.get(row.run).get(numbers[index])];
+    const made = maker ? `made by ${described(maker)}` : "from the input";
+    return eraser ? `${made}\nerased by ${described(eraser)}` : made;
+  };
 }
 
 /** What a pass replaced: pairs of hashes before and after, null where there is none. */

@@ -140,6 +140,19 @@ def test_unchanged_functions_are_there_on_demand(show: Opener) -> None:
     expect(others.locator("[data-symbol=g] .new").first).to_have_text("func.func @g() {")
 
 
+def test_line_tells_who_made_and_who_erases_it(show: Opener) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        assert (last := module.body.block.last_op) is not None
+        last.detach()
+
+    report = show(Append(), named("erases", body=body))
+    report.open("erases")
+    code = report.page.locator(".row .old code")
+    expect(code).to_have_attribute(
+        "title", "made by toy-append (1 of 2)\nerased by erases (2 of 2)"
+    )
+
+
 def test_lines_far_from_a_change_are_folded(show: Opener) -> None:
     report = show(marking(50), ir=chain(100))
     report.open("mark-50")
