@@ -223,13 +223,16 @@ class RecordInstrument(SpanInstrument):
 
     @contextmanager
     def phase(self, name: str) -> Generator[None]:
-        outer = self.innermost
+        outer, failure = self.innermost, Event()
         try:
             with super().phase(name):
                 yield
+        except BaseException as error:
+            failure = _error_json(error)
+            raise
         finally:
             holder = outer.item if outer is not None else self.sessions[-1]
-            self._emit(self._span_event("phase", holder.children[-1]))
+            self._emit(self._span_event("phase", holder.children[-1]) | failure)
 
     # Parts of events
 

@@ -3,6 +3,7 @@
 import { headOf, originsIn, replacedBy, stateAfter, textOf } from "data.js";
 import { count, h } from "dom.js";
 import { markRanges, showLine } from "highlighting.js";
+import { note } from "remarks.js";
 
 const CONTEXT = 3; // lines around a change
 const CHUNK = 50; // rows that are made at once: the next ones when they are scrolled near
@@ -156,14 +157,14 @@ function titles(text, origin) {
 }
 
 function noteButton(notes, row) {
-  const worst = notes.find((note) => note.severity !== "remark") ?? notes[0];
+  const worst = notes.find(({ severity }) => severity !== "remark") ?? notes[0];
   return h(`button.note-mark.${worst.severity}`, {
     type: "button",
-    title: notes.map((note) => note.message).join("\n"),
+    title: notes.map(({ message }) => message).join("\n"),
     onclick: () => {
       const next = row().nextElementSibling;
       if (next?.classList.contains("inline-notes")) next.remove();
-      else row().after(h("div.inline-notes", {}, notes.map((note) => h(`p.${note.severity}`, {}, note.message))));
+      else row().after(h("ul.inline-notes", {}, notes.map(note)));
     },
   }, String(notes.length));
 }
@@ -193,7 +194,7 @@ function section(pair, row, notes, open) {
   const what = before === null ? "added" : after === null ? "removed" : before === after ? "" : "changed";
   const counts = h("span.counts");
   const body = h("div.body");
-  const details = h("details.function", { open: false, "data-symbol": head.symbol },
+  const details = h(`details.function.${what || "same"}`, { open: false, "data-symbol": head.symbol },
     h("summary", {}, h("span.symbol", {}, head.symbol ? `@${head.symbol}` : head.op),
       h(`span.what.${what || "same"}`, {}, what || "unchanged"), h("span.size", {}, count(head.ops, "op")), counts),
     body);
@@ -204,7 +205,7 @@ function section(pair, row, notes, open) {
     const diff = new FunctionDiff(old, now, notes, [originsIn(row, before, before !== after), originsIn(row, after, false)]).show();
     body.append(diff.body);
     if (diff.added || diff.removed) {
-      counts.append(h("span.plus", {}, `+${diff.added}`), " ", h("span.minus", {}, `−${diff.removed}`));
+      counts.append(diff.added ? h("span.plus", {}, `+${diff.added} `) : "", diff.removed ? h("span.minus", {}, `−${diff.removed}`) : "");
     }
   };
   details.addEventListener("toggle", () => details.open && load());

@@ -37,19 +37,19 @@ export function showChart(element, select) {
   const names = frequent(steps);
   const first = steps[0].countsBefore ?? {};
   const columns = [first, ...steps.map((row) => row.countsAfter ?? {})];
+  columns.push(columns.at(-1)); // half a step more, so that the last counts have a width
   const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
-  const data = [columns.map((_, i) => i), columns.map(sum), ...names.map((name) => columns.map((c) => c[name] ?? 0))];
+  const data = [columns.map((_, i) => Math.min(i, steps.length + 0.5)), columns.map(sum), ...names.map((name) => columns.map((c) => c[name] ?? 0))];
   const stepped = uPlot.paths.stepped({ align: 1 });
   const line = (label, variable, width) => ({ label, stroke: colour(variable), width, paths: stepped, points: { show: false } });
-  const at = (i) => (i === 0 ? "start" : steps[i - 1].name);
+  const passAt = (i) => steps[Math.min(i, steps.length) - 1];
   const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui" };
   const options = {
     width: element.clientWidth || 800,
     height: 280,
-    // Half a step more, so that the counts after the last pass have a width.
-    scales: { x: { time: false, range: (u, low, high) => [low, high === columns.length - 1 ? high + 0.5 : high] }, y: { range: (u, low, high) => [0, Math.max(1, high * 1.05)] } },
-    axes: [{ ...axis, values: (u, ticks) => ticks.map((i) => (Number.isInteger(i) && i < columns.length ? String(i) : "")) }, { ...axis, size: 60 }],
-    series: [{ label: "after", value: (u, i) => (i === null ? "" : at(i)) }, line("all ops", "--text", 2), ...names.map((name, i) => line(name, `--series-${i + 1}`, 1.5))],
+    scales: { x: { time: false }, y: { range: (u, low, high) => [0, Math.max(1, high * 1.05)] } },
+    axes: [{ ...axis, values: (u, ticks) => ticks.map((i) => (Number.isInteger(i) && i <= steps.length ? String(i) : "")) }, { ...axis, size: 60 }],
+    series: [{ label: "after", value: (u, value, series, i) => (i === null ? "" : passAt(i)?.name ?? "start") }, line("all ops", "--text", 2), ...names.map((name, i) => line(name, `--series-${i + 1}`, 1.5))],
     cursor: { drag: { x: true, y: false } },
     legend: { live: true },
   };
@@ -58,7 +58,7 @@ export function showChart(element, select) {
   chart = new uPlot(options, data, holder);
   chart.over.addEventListener("click", () => {
     const i = chart.cursor.idx;
-    if (i > 0) select(steps[i - 1]);
+    if (i > 0) select(passAt(i));
   });
   new ResizeObserver(() => holder.isConnected && chart?.setSize({ width: holder.clientWidth, height: 280 })).observe(holder);
 }

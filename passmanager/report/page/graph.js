@@ -8,11 +8,11 @@ const SMALL = 12; // ops of a function that is drawn in the place of its call
 const HEIGHT = 26;
 const HIDDEN = /\.(return|yield)$/;
 
-/** The function to draw first: one that changed, or else the largest. */
-function favourite(hashes, changed) {
-  const candidates = hashes.filter((hash) => changed.has(hash));
-  const largest = (list) => list.reduce((a, b) => (headOf(a).ops >= headOf(b).ops ? a : b));
-  return largest(candidates.length ? candidates : hashes);
+/** The function to draw first: the largest that changed, or else that is new, or else of all. */
+function favourite(hashes, pairs) {
+  const groups = [hashes.filter((hash) => pairs.get(hash)), hashes.filter((hash) => pairs.has(hash)), hashes];
+  const candidates = groups.find((group) => group.length);
+  return candidates.reduce((a, b) => (headOf(a).ops >= headOf(b).ops ? a : b));
 }
 
 /** The op directly in the function around an op: what is drawn of nested ops. */
@@ -139,9 +139,8 @@ export async function showGraph(element, row) {
   if (!hashes.length) return void element.append(h("p.empty", {}, "There is no function to draw."));
   const pairs = new Map(replacedBy(row).map(([before, after]) => [after, before]));
   const bySymbol = new Map(hashes.map((hash) => [headOf(hash).symbol, hash]));
-  const changed = new Set(pairs.keys());
-  const select = h("select", { "aria-label": "Function" }, hashes.map((hash) => h("option", { value: hash }, `@${headOf(hash).symbol || headOf(hash).op}${changed.has(hash) ? " •" : ""}`)));
-  select.value = favourite(hashes, changed);
+  const select = h("select", { "aria-label": "Function" }, hashes.map((hash) => h("option", { value: hash }, `@${headOf(hash).symbol || headOf(hash).op}${pairs.has(hash) ? " •" : ""}`)));
+  select.value = favourite(hashes, pairs);
   const constants = h("input", { type: "checkbox" });
   const position = h("span.found");
   const previous = h("button", { type: "button", title: "Earlier ops" }, "↑");

@@ -21,7 +21,7 @@ window.passline = { work };
 function summarize() {
   const leaves = passes.filter((row) => !row.composite && row.status !== "skipped");
   const changed = leaves.filter((row) => row.status === "changed").length;
-  const failed = leaves.filter((row) => row.status === "failed");
+  const failed = rows.filter((row) => row.status === "failed" && !row.composite);
   document.getElementById("summary").append(
     `${count(leaves.length, "pass")} · ${changed} changed the IR · ${rows.length ? seconds(ended - began) : "nothing ran"}`,
     ...failed.map((row) => h("span.failed", {}, ` · ${row.name} failed`)),
@@ -69,7 +69,10 @@ async function showPass(row) {
 }
 
 function showPhase(row) {
-  main.replaceChildren(h("div.title", {}, h("h2", {}, row.name)), h("ul.facts", {}, h("li", {}, seconds(row.seconds))));
+  main.replaceChildren(
+    h("div.title", {}, h("h2", {}, row.name), row.failed ? h("span.status.failed", {}, "failed") : ""),
+    row.failed ? h("p.error", {}, h("strong", {}, row.error ?? "Failed"), ` ${row.message ?? ""}`) : "",
+    h("ul.facts", {}, h("li", {}, seconds(row.seconds))));
 }
 
 function overview() {
@@ -152,5 +155,5 @@ document.querySelector("h1").addEventListener("click", keys.o);
 summarize();
 showTimeline(select);
 const asked = location.hash.slice(1);
-await select((asked && rows[Number(asked)]) || passes.find((row) => row.status === "failed" && !row.composite) || null);
+await select((asked && rows[Number(asked)]) || rows.find((row) => row.status === "failed" && !row.composite) || null);
 document.documentElement.dataset.ready = "true";

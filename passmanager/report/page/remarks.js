@@ -4,7 +4,8 @@ import { count, h } from "dom.js";
 
 const SHOWN = 200;
 
-function note(diagnostic) {
+/** A diagnostic as an item of a list. */
+export function note(diagnostic) {
   const { remark } = diagnostic;
   const label = remark ? remark.kind : diagnostic.severity;
   const message = remark ? remark.arguments.Remark ?? diagnostic.message : diagnostic.message;

@@ -164,9 +164,10 @@ def test_phases_are_events() -> None:
         with record.phase("Parser"):
             pass
         with pytest.raises(ValueError), record.phase("Output"):
-            raise ValueError
+            raise ValueError("no paper")
     phases = [(event["name"], event["failed"]) for event in events(record, "phase")]
     assert phases == [("Parser", False), ("Output", True)]
+    assert events(record, "phase")[1]["message"] == "no paper"
 
 
 # IR
