@@ -118,7 +118,7 @@ const read = {
     const row = {
       ...event, kind: "pass", id: event.pass, depth: outer ? outer.depth + 1 : 0, outer,
       status: "cut off", before: states.get(event.run).length - 1, countsBefore: counts.get(event.run),
-      diagnostics: [], counters: {}, analyses: [], seconds: null,
+      diagnostics: [], counters: {}, analyses: [], seconds: null, symbols: [],
     };
     row.after = row.before;
     row.countsAfter = row.countsBefore;
@@ -132,6 +132,8 @@ const read = {
       states_.push(applied(states_.at(-1), event.ir));
       const numbering = numberings.get(row.run);
       numbering.push(applied(numbering.at(-1), numberedEdits(event)));
+      const symbols = event.ir.flatMap(([, , added]) => added.map((hash) => headOf(hash).symbol));
+      row.symbols = [...new Set(symbols)].filter(Boolean).map((symbol) => `@${symbol}`);
       noteOrigins(makers.get(row.run), event.created_by, row);
       noteOrigins(erasers.get(row.run), event.erased_by, row);
       counts.set(row.run, event.counts);
@@ -152,14 +154,14 @@ const read = {
     rows.push({
       ...event, kind: "pass", depth: outer ? outer.depth + 1 : 0, outer, status: "skipped",
       before: now, after: now, countsBefore: counts.get(event.run), countsAfter: counts.get(event.run),
-      diagnostics: [], counters: {}, analyses: [], seconds: 0,
+      diagnostics: [], counters: {}, analyses: [], seconds: 0, symbols: [],
     });
   },
   analysis(event) {
     analyses.push(event);
   },
   phase(event) {
-    rows.push({ ...event, kind: "phase", depth: 0, status: event.failed ? "failed" : "phase", diagnostics: [], text: event.name });
+    rows.push({ ...event, kind: "phase", depth: 0, status: event.failed ? "failed" : "phase", diagnostics: [], symbols: [], text: event.name });
   },
 };
 read.fail = read.end;

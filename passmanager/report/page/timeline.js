@@ -9,7 +9,7 @@ const items = new Map();
 function matches(row, text, changedOnly) {
   if (changedOnly && row.status !== "changed" && row.status !== "failed") return false;
   if (!text) return true;
-  const searched = [row.name, row.text, row.reason ?? "", ...row.diagnostics.map((d) => d.message)];
+  const searched = [row.name, row.text, row.reason ?? "", ...row.symbols, ...row.diagnostics.map((d) => d.message)];
   return searched.some((part) => part.toLowerCase().includes(text));
 }
 

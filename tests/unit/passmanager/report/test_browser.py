@@ -161,6 +161,12 @@ def test_lines_far_from_a_change_are_folded(show: Opener) -> None:
         "48 unchanged lines",
         "48 unchanged lines",
     ]
+    colour = "cell => getComputedStyle(cell).backgroundColor"
+    (changed,) = {*report.page.locator(".row.changed .new").evaluate_all(f"c => c.map({colour})")}
+    (same,) = {
+        *report.page.locator(".row:not(.changed) .new").evaluate_all(f"c => c.map({colour})")
+    }
+    assert changed != same == "rgba(0, 0, 0, 0)"
     gap.first.click()
     expect(gap).to_have_count(1)
     expect(rows).to_have_count(7 + 48)
@@ -171,6 +177,8 @@ def test_filter(show: Opener) -> None:
     assert report.names() == ["sequential", "toy-append", "toy-nothing", "toy-tag"]
     report.page.locator("#filter").fill("NOTH")
     assert report.names() == ["sequential", "toy-nothing"]  # the pipeline names it too
+    report.page.locator("#filter").fill("@g")
+    assert report.names() == ["toy-tag"]
     report.page.locator("#filter").fill("no such pass")
     assert report.names() == []
     report.page.locator("#filter").fill("")
