@@ -10,6 +10,7 @@ from hashlib import sha256
 from io import StringIO
 from itertools import accumulate, count
 from typing import Any, TypeAlias
+from weakref import ref
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -33,6 +34,8 @@ Edit: TypeAlias = "tuple[int, int, list[RecordedOp]]"
 """A change of a list of top-level ops, as `ops[start:end] = new`."""
 
 Names: TypeAlias = dict[SSAValue, str]
+Constants: TypeAlias = "dict[int, tuple[ref[DenseIntOrFPElementsAttr], str | None]]"
+"""The names of large constants by `id`, None if all elements are equal."""
 
 _STYLE = PrintStyle(resource_elements=LARGE)
 
@@ -102,7 +105,7 @@ class RecordedModule:
         self._scopes: dict[str, Names] = {}
         self._shared: Names = {}
         """The names of values that more than one top-level op can use."""
-        self._constants: dict[int, tuple[object, str]] = {}
+        self._constants: Constants = {}
 
     def update(self, run: Run, failed: bool = False) -> Update:
         """Print the top-level ops that changed; return the difference to the state before.
@@ -116,6 +119,9 @@ class RecordedModule:
             changed = self._name_shared(ops, changed)
         printed = {op: self._record(op, failed) for op in changed}
         self._last = {op: printed.get(op) or self._last[op] for op in ops}
+        if len(self._scopes) > len(ops):  # names of erased ops keep these alive
+            symbols = {op.symbol for op in self._last.values()}
+            self._scopes = {name: found for name, found in self._scopes.items() if name in symbols}
         self.version = run.version
         header = [*_header(run.module)]
         old, self.ops = self.ops, [*header, *self._last.values()]
@@ -216,9 +222,7 @@ class _RecordingPrinter(ExactPrinter):
     Large constants are printed as the hash of their elements, which is computed once.
     """
 
-    def __init__(
-        self, stream: StringIO, names: Names, constants: dict[int, tuple[object, str]]
-    ) -> None:
+    def __init__(self, stream: StringIO, names: Names, constants: Constants) -> None:
         super().__init__(stream, _STYLE)
         self._ssa_values.update(names)
         self._text = stream
@@ -234,11 +238,10 @@ class _RecordingPrinter(ExactPrinter):
         if len(dense) <= LARGE:
             return None
         known = self._constants.get(id(dense))
-        if known is None:
-            # Kept with its name, so that the id is not reused.
-            name = "" if is_splat(dense) else blob_name(dense)
-            self._constants[id(dense)] = known = (dense, name)
-        return known[1] or None
+        if known is None or known[0]() is not dense:  # a new one, or one with the id of an old one
+            name = None if is_splat(dense) else blob_name(dense)
+            self._constants[id(dense)] = known = (ref(dense), name)
+        return known[1]
 
     def positions(self) -> list[list[Any]]:
         """Return the entries of `RecordedOp.ops` for the printed ops."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from xdsl.passes import ModulePass
 
 from passline.passmanager import PassContext, Sequential
 from passline.passmanager.instruments import RecordInstrument
+from passline.passmanager.report.recording import read_recording
 
 Event = dict[str, Any]
 
@@ -204,6 +208,26 @@ def test_erased_functions_are_gone() -> None:
     assert events(record, "end")[0]["erased"] == {"func.func": 1, "func.return": 1}
 
 
+def test_elements_of_large_constants_are_a_hash() -> None:
+    from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, i32
+
+    def marking(elements: list[int]) -> ModulePass:
+        value = DenseIntOrFPElementsAttr.from_list(TensorType(i32, [len(elements)]), elements)
+
+        def body(m: Any, ctx: PassContext) -> None:
+            m.body.block.first_op.attributes["value"] = value
+
+        return named("sets", body=body)
+
+    same, other = [*range(1000)], [*range(999), 0]
+    record = recorded(*map(marking, [[1, 2], [7] * 1000, same, other, same]))
+    texts = [state[0].partition("value = ")[2].partition("}")[0] for state in replay(record)][1:]
+    assert texts[0] == "dense<[1, 2]> : tensor<2xi32>"
+    assert texts[1] == "dense<7> : tensor<1000xi32>"
+    assert re.fullmatch(r"dense_resource<constant_\w{16}> : tensor<1000xi32>", texts[2])
+    assert texts[2] == texts[4] != texts[3]
+
+
 def test_a_change_of_attributes_of_the_module_is_recorded() -> None:
     from xdsl.dialects.builtin import StringAttr
 
@@ -311,6 +335,32 @@ def test_file_that_cannot_be_opened_is_told_before_anything_runs(tmp_path: Path)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         with PassContext(instruments=[RecordInstrument(tmp_path / "nowhere" / "run.jsonl")]):
             pytest.fail("the body must not run")
+
+
+def test_record_of_a_killed_process_is_whole_up_to_there(tmp_path: Path) -> None:
+    code = f"""
+import os
+from support.toy import Append, module, named
+from passline.passmanager import PassContext, Sequential
+from passline.passmanager.instruments import RecordInstrument
+dies = named("dies", body=lambda m, c: os._exit(9))
+with PassContext(instruments=[RecordInstrument({str(tmp_path / "run.jsonl")!r})]):
+    Sequential([Append(), dies])(module("f"))
+"""
+    tests = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": pythonpath(tests)}
+    )
+    assert done.returncode == 9
+    with open(tmp_path / "run.jsonl") as file:
+        recording = read_recording(file)
+    assert recording.cut_off and [event["event"] for event in recording.events][-2:] == [
+        *("end", "begin"),
+    ]
+
+
+def pythonpath(folder: Path) -> str:
+    return os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def test_full_disk_ends_with_an_error_and_loses_nothing() -> None:
