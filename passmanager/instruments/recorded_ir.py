@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import StringIO
 from itertools import accumulate, count
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 from weakref import ref
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ..ir.location import file_location, place_text
-from ..ir.printer import ExactPrinter, PrintStyle
+from ..ir.printer import ExactPrinter, PrintStyle, is_dense
 from ..ir.resources import blob_name, is_splat
 from ..ir.symbols import name_of, symbol_of
 from ..ir.walk import walk
@@ -27,6 +27,8 @@ from .ir_text import ir_text, top_level
 
 __all__ = ["LARGE", "Edit", "RecordedModule", "RecordedOp"]
 
+T = TypeVar("T")
+
 LARGE = 16
 """The number of elements above which the text of a constant is the hash of its elements."""
 
@@ -34,8 +36,54 @@ Edit: TypeAlias = "tuple[int, int, list[RecordedOp]]"
 """A change of a list of top-level ops, as `ops[start:end] = new`."""
 
 Names: TypeAlias = dict[SSAValue, str]
-Constants: TypeAlias = "dict[int, tuple[ref[DenseIntOrFPElementsAttr], str | None]]"
-"""The names of large constants by `id`, None if all elements are equal."""
+
+
+class _Memo(Generic[T]):
+    """The results of a function of attributes, by identity: to compare them takes longer."""
+
+    def __init__(self, function: Callable[[Attribute], T]) -> None:
+        self._function = function
+        self._results: dict[int, tuple[ref[Attribute], T]] = {}
+
+    def __call__(self, attribute: Attribute) -> T:
+        known = self._results.get(id(attribute))
+        if (
+            known is not None and known[0]() is attribute
+        ):  # else the id of an attribute that is gone
+            return known[1]
+        result = self._function(attribute)
+        self._results[id(attribute)] = (ref(attribute), result)
+        return result
+
+
+class _Memos:
+    """What is known of the attributes of a module."""
+
+    def __init__(self) -> None:
+        self.constants = _Memo(_name_of_constant)
+        self.places = _Memo(_place)
+        self.types = _Memo(_type_text)
+
+
+def _name_of_constant(dense: Attribute) -> str | None:
+    """Return the name of a large constant, None if all elements are equal."""
+    assert is_dense(dense)
+    return None if is_splat(dense) else blob_name(dense)
+
+
+def _place(location: Attribute) -> str:
+    found = file_location(location)
+    return place_text(found) if found is not None else ""
+
+
+def _is_tensor(attribute: Attribute) -> bool:
+    return isinstance(attribute, TensorType)
+
+
+def _type_text(type: Attribute) -> str:
+    ExactPrinter(stream := StringIO(), _STYLE).print_attribute(type)
+    return stream.getvalue()
+
 
 _STYLE = PrintStyle(resource_elements=LARGE)
 
@@ -105,7 +153,7 @@ class RecordedModule:
         self._scopes: dict[str, Names] = {}
         self._shared: Names = {}
         """The names of values that more than one top-level op can use."""
-        self._constants: Constants = {}
+        self._memos = _Memos()
 
     def update(self, run: Run, failed: bool = False) -> Update:
         """Print the top-level ops that changed; return the difference to the state before.
@@ -167,7 +215,7 @@ class RecordedModule:
         if _is_isolated(op):
             names = self._scopes[scope] = renamed(self._scopes.get(scope, {}), [*values_in(op)])
         try:
-            printer = _RecordingPrinter(stream := StringIO(), self._shared | names, self._constants)
+            printer = _RecordingPrinter(stream := StringIO(), self._shared | names, self._memos)
             printer.print_op(op)
             text, ops = stream.getvalue(), printer.positions()
             numbers = ranges(map(self._numbers.__getitem__, printer.starts))
@@ -222,11 +270,11 @@ class _RecordingPrinter(ExactPrinter):
     Large constants are printed as the hash of their elements, which is computed once.
     """
 
-    def __init__(self, stream: StringIO, names: Names, constants: Constants) -> None:
+    def __init__(self, stream: StringIO, names: Names, memos: _Memos) -> None:
         super().__init__(stream, _STYLE)
         self._ssa_values.update(names)
         self._text = stream
-        self._constants = constants
+        self._memos = memos
         self.starts: dict[Operation, int] = {}
         """The printed ops, each with the offset of its text."""
 
@@ -237,11 +285,13 @@ class _RecordingPrinter(ExactPrinter):
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
         if len(dense) <= LARGE:
             return None
-        known = self._constants.get(id(dense))
-        if known is None or known[0]() is not dense:  # a new one, or one with the id of an old one
-            name = None if is_splat(dense) else blob_name(dense)
-            self._constants[id(dense)] = known = (ref(dense), name)
-        return known[1]
+        return self._memos.constants(dense)
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if _is_tensor(attribute):
+            self.print_string(self._memos.types(attribute))
+        else:
+            super().print_attribute(attribute)
 
     def positions(self) -> list[list[Any]]:
         """Return the entries of `RecordedOp.ops` for the printed ops."""
@@ -252,14 +302,13 @@ class _RecordingPrinter(ExactPrinter):
         found: list[list[Any]] = []
         for op, start in self.starts.items():
             parent = op.parent_op()
-            place = file_location(op.location)
             found.append(
                 [
                     name_of(op),
                     bisect_right(lines, start),
                     numbers.get(parent, -1) if parent is not None else -1,
                     [_definition(operand, numbers) for operand in op.operands],
-                    place_text(place) if place is not None else "",
+                    self._memos.places(op.location),
                 ]
             )
         return found
