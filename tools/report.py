@@ -24,6 +24,7 @@ DESCRIPTION = "Show a run that passline-opt --record=FILE.jsonl recorded."
 def make_parser() -> ArgumentParser:
     """Return the parser of the options."""
     parser = ArgumentParser(DESCRIPTION)
+    parser.usage = "%(prog)s [options] FILE.jsonl"
     add = parser.add_argument
     add("record", metavar="FILE.jsonl", help="the record; '-' is stdin")
     help = "write a page of HTML that needs no server and no network"

@@ -69,9 +69,12 @@ function folded(rows) {
   return result;
 }
 
-const nearby = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) if (isIntersecting) target.click();
-}, { rootMargin: "600px" });
+const nearby = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) target.click();
+  },
+  { rootMargin: "600px" },
+);
 
 class FunctionDiff {
   /** `origins` are functions from the index of an op to its origin, for both texts. */
@@ -99,7 +102,9 @@ class FunctionDiff {
     const rows = alignLines(this.before.lines, this.after.lines);
     this.added = rows.filter((row) => row.changed && row.now !== null).length;
     this.removed = rows.filter((row) => row.changed && row.old !== null).length;
-    this.append(this.after.lines.length && this.before.lines.length && this.added + this.removed ? folded(rows) : rows);
+    this.append(
+      this.after.lines.length && this.before.lines.length && this.added + this.removed ? folded(rows) : rows,
+    );
     return this;
   }
 
@@ -108,11 +113,18 @@ class FunctionDiff {
     this.body.insertBefore(this.fragment(rows.slice(0, CHUNK)), anchor);
     const rest = rows.slice(CHUNK);
     if (!rest.length) return;
-    const button = h("button.more", { type: "button", onclick: () => {
-      nearby.unobserve(button);
-      this.append(rest, button);
-      button.remove();
-    } }, `${count(rest.length, "row")} more`);
+    const button = h(
+      "button.more",
+      {
+        type: "button",
+        onclick: () => {
+          nearby.unobserve(button);
+          this.append(rest, button);
+          button.remove();
+        },
+      },
+      `${count(rest.length, "row")} more`,
+    );
     this.body.insertBefore(button, anchor);
     nearby.observe(button);
   }
@@ -124,24 +136,41 @@ class FunctionDiff {
   }
 
   gap(rows) {
-    const button = h("button.gap", { type: "button", onclick: () => {
-      this.append(rows, button);
-      button.remove();
-    } }, `${count(rows.length, "unchanged line")}`);
+    const button = h(
+      "button.gap",
+      {
+        type: "button",
+        onclick: () => {
+          this.append(rows, button);
+          button.remove();
+        },
+      },
+      `${count(rows.length, "unchanged line")}`,
+    );
     return button;
   }
 
   row({ old, now, changed }) {
     const left = old === null ? null : this.before.lines[old];
     const right = now === null ? null : this.after.lines[now];
-    const [oldCode, newCode] = [this.code(left, this.oldTitles.get(old)), this.code(right, this.newTitles.get(now))];
+    const [oldCode, newCode] = [
+      this.code(left, this.oldTitles.get(old)),
+      this.code(right, this.newTitles.get(now)),
+    ];
     if (changed && left !== null && right !== null) markWords(oldCode, left, newCode, right);
     const notes = [...(this.oldNotes.get(old) ?? []), ...(this.newNotes.get(now) ?? [])];
-    const row = h(`div.row${changed ? ".changed" : ""}`, {},
+    const row = h(
+      `div.row${changed ? ".changed" : ""}`,
+      {},
       h("span.number", {}, old === null ? "" : String(old + 1)),
       h(`span.ir.old${left === null ? ".none" : ""}`, {}, oldCode),
       h("span.number", {}, now === null ? "" : String(now + 1)),
-      h(`span.ir.new${right === null ? ".none" : ""}`, {}, newCode, notes.length ? noteButton(notes, () => row) : null),
+      h(
+        `span.ir.new${right === null ? ".none" : ""}`,
+        {},
+        newCode,
+        notes.length ? noteButton(notes, () => row) : null,
+      ),
     );
     return [row];
   }
@@ -153,26 +182,34 @@ class FunctionDiff {
 
 /** The origin of the op at each line, when it is asked for. */
 function titles(text, origin) {
-  return new Map(text.ops.map(({ line, place }, index) => [line, () => [origin(index), place].filter(Boolean).join("\n")]));
+  return new Map(
+    text.ops.map(({ line, place }, index) => [line, () => [origin(index), place].filter(Boolean).join("\n")]),
+  );
 }
 
 function noteButton(notes, row) {
   const worst = notes.find(({ severity }) => severity !== "remark") ?? notes[0];
-  return h(`button.note-mark.${worst.severity}`, {
-    type: "button",
-    title: notes.map(({ message }) => message).join("\n"),
-    onclick: () => {
-      const next = row().nextElementSibling;
-      if (next?.classList.contains("inline-notes")) next.remove();
-      else row().after(h("ul.inline-notes", {}, notes.map(note)));
+  return h(
+    `button.note-mark.${worst.severity}`,
+    {
+      type: "button",
+      title: notes.map(({ message }) => message).join("\n"),
+      onclick: () => {
+        const next = row().nextElementSibling;
+        if (next?.classList.contains("inline-notes")) next.remove();
+        else row().after(h("ul.inline-notes", {}, notes.map(note)));
+      },
     },
-  }, String(notes.length));
+    String(notes.length),
+  );
 }
 
 function markWords(oldElement, old, newElement, now) {
   if (old.length > 1000 || now.length > 1000) return;
   const parts = Diff.diffWordsWithSpace(old, now);
-  const same = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.length, 0);
+  const same = parts
+    .filter((part) => !part.added && !part.removed)
+    .reduce((sum, part) => sum + part.value.length, 0);
   if (same < 0.7 * Math.min(old.length, now.length)) return;
   markRanges(oldElement, ranges(parts, "added", "removed"));
   markRanges(newElement, ranges(parts, "removed", "added"));
@@ -194,18 +231,33 @@ function section(pair, row, notes, open) {
   const what = before === null ? "added" : after === null ? "removed" : before === after ? "" : "changed";
   const counts = h("span.counts");
   const body = h("div.body");
-  const details = h(`details.function.${what || "same"}`, { open: false, "data-symbol": head.symbol },
-    h("summary", {}, h("span.symbol", {}, head.symbol ? `@${head.symbol}` : head.op),
-      h(`span.what.${what || "same"}`, {}, what || "unchanged"), h("span.size", {}, count(head.ops, "op")), counts),
-    body);
+  const details = h(
+    `details.function.${what || "same"}`,
+    { open: false, "data-symbol": head.symbol },
+    h(
+      "summary",
+      {},
+      h("span.symbol", {}, head.symbol ? `@${head.symbol}` : head.op),
+      h(`span.what.${what || "same"}`, {}, what || "unchanged"),
+      h("span.size", {}, count(head.ops, "op")),
+      counts,
+    ),
+    body,
+  );
   const load = async () => {
     if (details.dataset.loaded) return;
     details.dataset.loaded = "true";
     const [old, now] = await Promise.all([textOf(before), textOf(after)]);
-    const diff = new FunctionDiff(old, now, notes, [originsIn(row, before, before !== after), originsIn(row, after, false)]).show();
+    const diff = new FunctionDiff(old, now, notes, [
+      originsIn(row, before, before !== after),
+      originsIn(row, after, false),
+    ]).show();
     body.append(diff.body);
     if (diff.added || diff.removed) {
-      counts.append(diff.added ? h("span.plus", {}, `+${diff.added} `) : "", diff.removed ? h("span.minus", {}, `−${diff.removed}`) : "");
+      counts.append(
+        diff.added ? h("span.plus", {}, `+${diff.added} `) : "",
+        diff.removed ? h("span.minus", {}, `−${diff.removed}`) : "",
+      );
     }
   };
   details.addEventListener("toggle", () => details.open && load());
@@ -225,7 +277,9 @@ function notesByPlace(row) {
 function whyNothing(row) {
   if (row.status === "skipped") return `Skipped: ${row.reason}.`;
   if (row.status === "cut off") return "The record ends before this pass does.";
-  return row.status === "changed" ? "This pass changed what the text of the IR does not show." : "This pass changed nothing.";
+  return row.status === "changed"
+    ? "This pass changed what the text of the IR does not show."
+    : "This pass changed nothing.";
 }
 
 const LISTED = 60; // functions that are listed at once
@@ -247,7 +301,17 @@ export async function showChanges(element, row) {
     }
     const rest = list.slice(LISTED);
     if (rest.length) {
-      const button = h("button.more", { type: "button", onclick: () => { button.remove(); add(rest, parent); } }, `${count(rest.length, "function")} more`);
+      const button = h(
+        "button.more",
+        {
+          type: "button",
+          onclick: () => {
+            button.remove();
+            add(rest, parent);
+          },
+        },
+        `${count(rest.length, "function")} more`,
+      );
       parent.append(button);
     }
   };
@@ -255,11 +319,20 @@ export async function showChanges(element, row) {
     element.append(h("p.empty", {}, whyNothing(row)));
   }
   add(pairs, element);
-  const others = stateAfter(row).filter((hash) => !pairs.some((pair) => pair[1] === hash)).map((hash) => [hash, hash]);
+  const others = stateAfter(row)
+    .filter((hash) => !pairs.some((pair) => pair[1] === hash))
+    .map((hash) => [hash, hash]);
   if (others.length) {
     const inner = h("div");
-    const details = h("details.others", {}, h("summary", {}, `${count(others.length, "unchanged function")}`), inner);
-    details.addEventListener("toggle", () => { if (details.open && !inner.childElementCount) add(others, inner); });
+    const details = h(
+      "details.others",
+      {},
+      h("summary", {}, `${count(others.length, "unchanged function")}`),
+      inner,
+    );
+    details.addEventListener("toggle", () => {
+      if (details.open && !inner.childElementCount) add(others, inner);
+    });
     element.append(details);
   }
   await Promise.all(ready);

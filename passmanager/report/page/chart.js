@@ -21,9 +21,13 @@ function colour(name) {
 function frequent(steps) {
   const most = new Map();
   for (const { countsAfter } of steps) {
-    for (const [name, n] of Object.entries(countsAfter ?? {})) most.set(name, Math.max(most.get(name) ?? 0, n));
+    for (const [name, n] of Object.entries(countsAfter ?? {}))
+      most.set(name, Math.max(most.get(name) ?? 0, n));
   }
-  return [...most].sort((a, b) => b[1] - a[1]).slice(0, SERIES).map(([name]) => name);
+  return [...most]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SERIES)
+    .map(([name]) => name);
 }
 
 let chart = null;
@@ -39,17 +43,42 @@ export function showChart(element, select) {
   const columns = [first, ...steps.map((row) => row.countsAfter ?? {})];
   columns.push(columns.at(-1)); // half a step more, so that the last counts have a width
   const sum = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
-  const data = [columns.map((_, i) => Math.min(i, steps.length + 0.5)), columns.map(sum), ...names.map((name) => columns.map((c) => c[name] ?? 0))];
+  const data = [
+    columns.map((_, i) => Math.min(i, steps.length + 0.5)),
+    columns.map(sum),
+    ...names.map((name) => columns.map((c) => c[name] ?? 0)),
+  ];
   const stepped = uPlot.paths.stepped({ align: 1 });
-  const line = (label, variable, width) => ({ label, stroke: colour(variable), width, paths: stepped, points: { show: false } });
+  const line = (label, variable, width) => ({
+    label,
+    stroke: colour(variable),
+    width,
+    paths: stepped,
+    points: { show: false },
+  });
   const passAt = (i) => steps[Math.min(i, steps.length) - 1];
-  const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, font: "12px system-ui" };
+  const axis = {
+    stroke: colour("--muted"),
+    grid: { stroke: colour("--line"), width: 1 },
+    ticks: { stroke: colour("--line"), width: 1 },
+    font: "12px system-ui",
+  };
   const options = {
     width: element.clientWidth || 800,
     height: 280,
     scales: { x: { time: false }, y: { range: (u, low, high) => [0, Math.max(1, high * 1.05)] } },
-    axes: [{ ...axis, values: (u, ticks) => ticks.map((i) => (Number.isInteger(i) && i <= steps.length ? String(i) : "")) }, { ...axis, size: 60 }],
-    series: [{ label: "after", value: (u, value, series, i) => (i === null ? "" : passAt(i)?.name ?? "start") }, line("all ops", "--text", 2), ...names.map((name, i) => line(name, `--series-${i + 1}`, 1.5))],
+    axes: [
+      {
+        ...axis,
+        values: (u, ticks) => ticks.map((i) => (Number.isInteger(i) && i <= steps.length ? String(i) : "")),
+      },
+      { ...axis, size: 60 },
+    ],
+    series: [
+      { label: "after", value: (u, value, series, i) => (i === null ? "" : (passAt(i)?.name ?? "start")) },
+      line("all ops", "--text", 2),
+      ...names.map((name, i) => line(name, `--series-${i + 1}`, 1.5)),
+    ],
     cursor: { drag: { x: true, y: false } },
     legend: { live: true },
   };
@@ -60,7 +89,9 @@ export function showChart(element, select) {
     const i = chart.cursor.idx;
     if (i > 0) select(passAt(i));
   });
-  new ResizeObserver(() => holder.isConnected && chart?.setSize({ width: holder.clientWidth, height: 280 })).observe(holder);
+  new ResizeObserver(
+    () => holder.isConnected && chart?.setSize({ width: holder.clientWidth, height: 280 }),
+  ).observe(holder);
 }
 
 export function redrawChart() {

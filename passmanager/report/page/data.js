@@ -95,7 +95,15 @@ function addCounts(sums, named) {
 
 function addStatistics(row, event) {
   if (!statistics.has(row.name)) {
-    statistics.set(row.name, { runs: 0, changed: 0, failed: 0, seconds: 0, created: {}, erased: {}, counters: {} });
+    statistics.set(row.name, {
+      runs: 0,
+      changed: 0,
+      failed: 0,
+      seconds: 0,
+      created: {},
+      erased: {},
+      counters: {},
+    });
   }
   const found = statistics.get(row.name);
   found.runs += 1;
@@ -116,9 +124,19 @@ const read = {
   begin(event) {
     const outer = byId.get(event.parent);
     const row = {
-      ...event, kind: "pass", id: event.pass, depth: outer ? outer.depth + 1 : 0, outer,
-      status: "cut off", before: states.get(event.run).length - 1, countsBefore: counts.get(event.run),
-      diagnostics: [], counters: {}, analyses: [], seconds: null, symbols: [],
+      ...event,
+      kind: "pass",
+      id: event.pass,
+      depth: outer ? outer.depth + 1 : 0,
+      outer,
+      status: "cut off",
+      before: states.get(event.run).length - 1,
+      countsBefore: counts.get(event.run),
+      diagnostics: [],
+      counters: {},
+      analyses: [],
+      seconds: null,
+      symbols: [],
     };
     row.after = row.before;
     row.countsAfter = row.countsBefore;
@@ -152,25 +170,49 @@ const read = {
     const outer = byId.get(event.parent);
     const now = (states.get(event.run)?.length ?? 1) - 1;
     rows.push({
-      ...event, kind: "pass", depth: outer ? outer.depth + 1 : 0, outer, status: "skipped",
-      before: now, after: now, countsBefore: counts.get(event.run), countsAfter: counts.get(event.run),
-      diagnostics: [], counters: {}, analyses: [], seconds: 0, symbols: [],
+      ...event,
+      kind: "pass",
+      depth: outer ? outer.depth + 1 : 0,
+      outer,
+      status: "skipped",
+      before: now,
+      after: now,
+      countsBefore: counts.get(event.run),
+      countsAfter: counts.get(event.run),
+      diagnostics: [],
+      counters: {},
+      analyses: [],
+      seconds: 0,
+      symbols: [],
     });
   },
   analysis(event) {
     analyses.push(event);
   },
   phase(event) {
-    rows.push({ ...event, kind: "phase", depth: 0, status: event.failed ? "failed" : "phase", diagnostics: [], symbols: [], text: event.name });
+    rows.push({
+      ...event,
+      kind: "phase",
+      depth: 0,
+      status: event.failed ? "failed" : "phase",
+      diagnostics: [],
+      symbols: [],
+      text: event.name,
+    });
   },
 };
 read.fail = read.end;
 for (const event of events) read[event.event]?.(event);
 rows.sort((a, b) => a.time - b.time);
-rows.forEach((row, index) => { row.index = index; });
+rows.forEach((row, index) => {
+  row.index = index;
+});
 for (const analysis of analyses) {
-  const inside = (row) => row.kind === "pass" && row.thread === analysis.thread
-    && row.time <= analysis.time && analysis.time <= row.time + (row.seconds ?? Infinity);
+  const inside = (row) =>
+    row.kind === "pass" &&
+    row.thread === analysis.thread &&
+    row.time <= analysis.time &&
+    analysis.time <= row.time + (row.seconds ?? Infinity);
   rows.findLast(inside)?.analyses.push(analysis);
 }
 
@@ -203,7 +245,10 @@ export function originsIn(row, hash, isBefore) {
   if (place < 0) return () => "";
   const numbers = numbersIn(numberings.get(row.run)[at][place]);
   return (index) => {
-    const [maker, eraser] = [makers.get(row.run).get(numbers[index]), erasers.get(row.run).get(numbers[index])];
+    const [maker, eraser] = [
+      makers.get(row.run).get(numbers[index]),
+      erasers.get(row.run).get(numbers[index]),
+    ];
     const made = maker ? `made by ${described(maker)}` : "from the input";
     return eraser ? `${made}\nerased by ${described(eraser)}` : made;
   };
@@ -216,18 +261,19 @@ export function replacedBy(row) {
   const [was, is] = [new Set(old), new Set(now)];
   const key = (hash) => (headOf(hash).symbol ? `${headOf(hash).op} ${headOf(hash).symbol}` : hash);
   const gone = new Map(old.filter((hash) => !is.has(hash)).map((hash) => [key(hash), hash]));
-  const pairs = now.filter((hash) => !was.has(hash)).map((hash) => {
-    const before = gone.get(key(hash)) ?? null;
-    gone.delete(key(hash));
-    return [before, hash];
-  });
+  const pairs = now
+    .filter((hash) => !was.has(hash))
+    .map((hash) => {
+      const before = gone.get(key(hash)) ?? null;
+      gone.delete(key(hash));
+      return [before, hash];
+    });
   pairs.push(...[...gone.values()].map((hash) => [hash, null]));
   const rank = ([before, after]) => (before && after ? 0 : after ? 1 : 2);
   return pairs.sort((a, b) => rank(a) - rank(b));
 }
 
-/** The rows in which the counts of ops are known, for the chart. */
+/** The passes after which the numbers of ops are known, for the chart. */
 export function countSteps() {
-  return passes.filter((row) => row.status === "changed" || row.index === passes[0].index || row.status === "unchanged" || row.status === "failed")
-    .filter((row) => !row.composite);
+  return passes.filter((row) => !row.composite && ["changed", "unchanged", "failed"].includes(row.status));
 }

@@ -27,7 +27,14 @@ function nodesOf({ ops, lines }) {
   ops.forEach((op, index) => {
     if (index === 0 || HIDDEN.test(op.name)) return;
     const top = outermost(ops, index);
-    if (top === index) nodes.set(index, { index, name: op.name, line: lines[op.line] ?? "", operands: op.operands, inputs: new Set() });
+    if (top === index)
+      nodes.set(index, {
+        index,
+        name: op.name,
+        line: lines[op.line] ?? "",
+        operands: op.operands,
+        inputs: new Set(),
+      });
     for (const operand of op.operands) {
       if (operand === null) continue;
       const from = operand < 0 ? operand : outermost(ops, operand);
@@ -36,7 +43,6 @@ function nodesOf({ ops, lines }) {
   });
   return nodes;
 }
-
 
 function calleeOf(node, bySymbol) {
   if (!/call$/.test(node.name)) return null;
@@ -74,13 +80,18 @@ class Drawing {
 
   /** Add a call as the ops of its function, in a group if there are several. */
   group(node, symbol, callee, isNew) {
-    const inner = new Map([...nodesOf(callee)].filter(([, { name, operands }]) => operands.length || !isConstant(name)));
+    const inner = new Map(
+      [...nodesOf(callee)].filter(([, { name, operands }]) => operands.length || !isConstant(name)),
+    );
     const id = `g${node.index}`;
     const group = inner.size > 1 ? id : null;
     if (group) this.graph.setNode(group, { label: symbol, group: true });
     const ids = new Map();
     for (const [index, { name, line }] of inner) {
-      ids.set(index, this.box(`${id}.${index}`, shortName(name), `@${symbol}\n${line.trim()}`, isNew ? "new" : "", group));
+      ids.set(
+        index,
+        this.box(`${id}.${index}`, shortName(name), `@${symbol}\n${line.trim()}`, isNew ? "new" : "", group),
+      );
     }
     if (!ids.size) ids.set(0, this.box(`${id}.0`, "call", node.line, isNew ? "new" : "", group));
     for (const [index, { inputs }] of inner) {
@@ -95,22 +106,58 @@ class Drawing {
   layout() {
     dagre.layout(this.graph);
     const { width, height } = this.graph.graph();
-    const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
-      svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path.arrow", { d: "M0 0 8 4 0 8z" }))));
+    const root = svg(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
+      svg(
+        "defs",
+        {},
+        svg(
+          "marker",
+          {
+            id: "arrow",
+            viewBox: "0 0 8 8",
+            refX: 7,
+            refY: 4,
+            markerWidth: 6,
+            markerHeight: 6,
+            orient: "auto",
+          },
+          svg("path.arrow", { d: "M0 0 8 4 0 8z" }),
+        ),
+      ),
+    );
     const nodes = this.graph.nodes().map((id) => this.graph.node(id));
     for (const node of nodes.filter((node) => node.group)) {
-      root.append(svg("g.group", {}, svg("rect", { x: node.x - node.width / 2, y: node.y - node.height / 2, width: node.width, height: node.height, rx: 8 }),
-        svg("title", {}, `@${node.label}`)));
+      root.append(
+        svg(
+          "g.group",
+          {},
+          svg("rect", {
+            x: node.x - node.width / 2,
+            y: node.y - node.height / 2,
+            width: node.width,
+            height: node.height,
+            rx: 8,
+          }),
+          svg("title", {}, `@${node.label}`),
+        ),
+      );
     }
     for (const id of this.graph.edges()) {
       const points = this.graph.edge(id).points.map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
       root.append(svg("path.edge", { d: `M${points.join("L")}`, "marker-end": "url(#arrow)" }));
     }
     for (const node of nodes.filter((node) => !node.group)) {
-      root.append(svg(`g.node${node.kind ? `.${node.kind}` : ""}`, { transform: `translate(${node.x - node.width / 2} ${node.y - HEIGHT / 2})` },
-        svg("rect", { width: node.width, height: HEIGHT, rx: 5 }),
-        svg("text", { x: node.width / 2, y: HEIGHT / 2 }, node.label),
-        svg("title", {}, node.title.trim().slice(0, 400))));
+      root.append(
+        svg(
+          `g.node${node.kind ? `.${node.kind}` : ""}`,
+          { transform: `translate(${node.x - node.width / 2} ${node.y - HEIGHT / 2})` },
+          svg("rect", { width: node.width, height: HEIGHT, rx: 5 }),
+          svg("text", { x: node.width / 2, y: HEIGHT / 2 }, node.label),
+          svg("title", {}, node.title.trim().slice(0, 400)),
+        ),
+      );
     }
     return root;
   }
@@ -118,7 +165,9 @@ class Drawing {
 
 async function draw(hash, bySymbol, oldLines, start, constants) {
   const text = await textOf(hash);
-  const all = [...nodesOf(text).values()].filter((node) => constants || node.inputs.size || !isConstant(node.name));
+  const all = [...nodesOf(text).values()].filter(
+    (node) => constants || node.inputs.size || !isConstant(node.name),
+  );
   const shown = all.slice(start, start + WINDOW);
   const drawing = new Drawing();
   for (const node of shown) {
@@ -126,8 +175,12 @@ async function draw(hash, bySymbol, oldLines, start, constants) {
     const callee = calleeOf(node, bySymbol);
     if (callee) drawing.group(node, callee.symbol, await textOf(callee.hash), isNew);
     else {
-      drawing.outputs.set(node.index, drawing.box(`n${node.index}`, shortName(node.name), node.line, isNew ? "new" : ""));
-      for (const from of node.inputs) drawing.edge(drawing.outputs.get(from), drawing.outputs.get(node.index));
+      drawing.outputs.set(
+        node.index,
+        drawing.box(`n${node.index}`, shortName(node.name), node.line, isNew ? "new" : ""),
+      );
+      for (const from of node.inputs)
+        drawing.edge(drawing.outputs.get(from), drawing.outputs.get(node.index));
     }
   }
   return { picture: drawing.layout(), total: all.length, shown: shown.length };
@@ -139,7 +192,17 @@ export async function showGraph(element, row) {
   if (!hashes.length) return void element.append(h("p.empty", {}, "There is no function to draw."));
   const pairs = new Map(replacedBy(row).map(([before, after]) => [after, before]));
   const bySymbol = new Map(hashes.map((hash) => [headOf(hash).symbol, hash]));
-  const select = h("select", { "aria-label": "Function" }, hashes.map((hash) => h("option", { value: hash }, `@${headOf(hash).symbol || headOf(hash).op}${pairs.has(hash) ? " •" : ""}`)));
+  const select = h(
+    "select",
+    { "aria-label": "Function" },
+    hashes.map((hash) =>
+      h(
+        "option",
+        { value: hash },
+        `@${headOf(hash).symbol || headOf(hash).op}${pairs.has(hash) ? " •" : ""}`,
+      ),
+    ),
+  );
   select.value = favourite(hashes, pairs);
   const constants = h("input", { type: "checkbox" });
   const position = h("span.found");
@@ -155,16 +218,29 @@ export async function showGraph(element, row) {
     const first = picture.querySelector(".node")?.getBoundingClientRect();
     if (first) canvas.scrollLeft = first.left - canvas.getBoundingClientRect().left - canvas.clientWidth / 2;
     canvas.scrollTop = 0;
-    position.textContent = total > shown ? `ops ${start + 1}–${start + shown} of ${total}` : count(total, "op");
+    position.textContent =
+      total > shown ? `ops ${start + 1}–${start + shown} of ${total}` : count(total, "op");
     previous.disabled = start === 0;
     next.disabled = start + shown >= total;
     previous.hidden = next.hidden = total <= WINDOW;
   };
-  const restart = () => { start = 0; return show(); };
+  const restart = () => {
+    start = 0;
+    return show();
+  };
   select.addEventListener("change", restart);
   constants.addEventListener("change", restart);
-  previous.addEventListener("click", () => { start = Math.max(0, start - WINDOW); show(); });
-  next.addEventListener("click", () => { start += WINDOW; show(); });
-  element.append(h("div.toolbar", {}, select, h("label", {}, constants, " constants"), previous, next, position), canvas);
+  previous.addEventListener("click", () => {
+    start = Math.max(0, start - WINDOW);
+    show();
+  });
+  next.addEventListener("click", () => {
+    start += WINDOW;
+    show();
+  });
+  element.append(
+    h("div.toolbar", {}, select, h("label", {}, constants, " constants"), previous, next, position),
+    canvas,
+  );
   await show();
 }

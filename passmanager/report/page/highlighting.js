@@ -12,7 +12,11 @@ function mlir() {
       { scope: "title", match: /@[\w$.-]+/ },
       { scope: "variable", match: /%[\w$.-]+(#\d+)?/ },
       { scope: "symbol", match: /\^[\w$.-]+/ },
-      { scope: "type", match: /\b(?:tensor|memref|vector|tuple|complex)(?=<)|(?<![\w.])(?:[su]?i\d+|b?f\d+\w*|index|none)\b|![\w.]+|(?<=x)(?:[su]?i\d+|b?f\d+\w*|index)(?=[,> ])/ },
+      {
+        scope: "type",
+        match:
+          /\b(?:tensor|memref|vector|tuple|complex)(?=<)|(?<![\w.])(?:[su]?i\d+|b?f\d+\w*|index|none)\b|![\w.]+|(?<=x)(?:[su]?i\d+|b?f\d+\w*|index)(?=[,> ])/,
+      },
       { scope: "meta", match: /#[\w.]+/ },
       { scope: "number", match: /(?<![\w.%@])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|0x[0-9A-Fa-f]+/ },
       { scope: "literal", match: /\b(?:true|false|unit|dense|dense_resource|array)\b/ },
@@ -39,7 +43,10 @@ export function markRanges(element, ranges) {
   let offset = 0;
   for (const node of nodes) {
     const { length } = node.data;
-    markNode(node, ranges.map(([start, end]) => [start - offset, end - offset]));
+    markNode(
+      node,
+      ranges.map(([start, end]) => [start - offset, end - offset]),
+    );
     offset += length;
   }
 }

@@ -9,7 +9,13 @@ const items = new Map();
 function matches(row, text, changedOnly) {
   if (changedOnly && row.status !== "changed" && row.status !== "failed") return false;
   if (!text) return true;
-  const searched = [row.name, row.text, row.reason ?? "", ...row.symbols, ...row.diagnostics.map((d) => d.message)];
+  const searched = [
+    row.name,
+    row.text,
+    row.reason ?? "",
+    ...row.symbols,
+    ...row.diagnostics.map((d) => d.message),
+  ];
   return searched.some((part) => part.toLowerCase().includes(text));
 }
 
@@ -29,7 +35,11 @@ function item(row, select) {
     name,
     notes ? h("span.notes", { title: "warnings and errors" }, String(notes)) : h("span"),
     h("span.track", {}, bar),
-    h("span.time", {}, row.status === "skipped" ? "skipped" : row.seconds === null ? "" : seconds(row.seconds)),
+    h(
+      "span.time",
+      {},
+      row.status === "skipped" ? "skipped" : row.seconds === null ? "" : seconds(row.seconds),
+    ),
     h("span.change", {}, change),
   );
 }
