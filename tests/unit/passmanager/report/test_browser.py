@@ -50,7 +50,7 @@ class Report:
 
     def names(self) -> list[str]:
         """Return the names in the timeline that are visible."""
-        return self.page.locator("#timeline li:visible .name").all_inner_texts()
+        return self.page.locator("#timeline li:visible .name").all_text_contents()
 
     def open(self, name: str) -> None:
         """Click a pass, and wait for its contents."""
