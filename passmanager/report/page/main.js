@@ -29,7 +29,7 @@ function summarize() {
   document
     .getElementById("summary")
     .append(
-      `${count(leaves.length, "pass")} · ${changed} changed the IR · ${rows.length ? seconds(ended - began) : "nothing ran"}`,
+      `${count(leaves.length, "pass")} · ${changed.toLocaleString("en")} changed the IR · ${rows.length ? seconds(ended - began) : "nothing ran"}`,
       ...failed.map((row) => h("span.failed", {}, ` · ${row.name} failed`)),
       ...(cutOff ? [h("span.failed", {}, " · the record is incomplete")] : []),
     );

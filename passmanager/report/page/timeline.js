@@ -22,7 +22,7 @@ function matches(row, text, changedOnly) {
 function item(row, select) {
   const whole = Math.max(ended - began, 1e-9);
   const bar = h("span.bar");
-  bar.style.left = `${(100 * (row.time - began)) / whole}%`;
+  bar.style.left = `min(${(100 * (row.time - began)) / whole}%, 100% - 2px)`;
   bar.style.width = `${(100 * (row.seconds ?? 0)) / whole}%`;
   const name = h("span.name", { title: row.text }, row.name);
   name.style.paddingLeft = `${Math.min(row.depth, 8) * 0.9}em`;
