@@ -20,6 +20,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "new",
     "passes",
     "passmanager",
     "tools",

@@ -15,6 +15,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "new",
     "passes",
     "passmanager",
     "tools",
