@@ -1,4 +1,4 @@
-"""The pages in `docs/`: their code blocks are run, their links lead somewhere."""
+"""The pages in `docs/`: their code blocks are run, and their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from support.models import model_of
-from support.pages import Block, Runner, blocks, matches
+from support.pages import Runner, blocks, matches
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "reference" not in page.parts)
 
 
 def name(page: Path) -> str:
@@ -33,3 +33,76 @@ def test_blocks_that_are_not_run_say_why(page: Path) -> None:
     reasons = [block.not_run for block in blocks(text) if block.not_run]
     assert len(reasons) == text.count("<!-- not run")
     assert all(len(reason.split()) > 2 for reason in reasons)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert [link for link in missing if "reference/" not in link] == []  # that is generated
+
+
+# The mechanism
+
+PAGE = """\
+```mlir title="x.mlir"
+func.func @f() {
+  func.return
+}
+```
+
+```console
+$ cat x.mlir | head -1    # a comment
+func.func @f() {
+$ passline-opt x.mlir
+...
+```
+
+```python
+print(open("x.mlir").read().count("func"))
+```
+
+```text
+3
+```
+
+<!-- not run: it does nothing -->
+```console
+$ rm x.mlir
+```
+"""
+
+
+def run(page: str, directory: Path) -> None:
+    file = directory / "page.md"
+    file.write_text(page)
+    (directory / "run").mkdir()
+    Runner(file, directory / "run").run()
+
+
+def test_a_page_runs(tmp_path: Path) -> None:
+    run(PAGE, tmp_path)
+    assert (tmp_path / "run" / "x.mlir").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("func.func @f() {\n$", "func.func @g() {\n$", 8),
+        ("opt x.mlir", "opt y.mlir", 8),
+        ("\n3\n", "\n2\n", 19),
+        ("print(", "print(1 / 0 +", 15),
+        ("cat x.mlir |", "echo error: ; cat x.mlir |", 8),
+    ],
+)
+def test_a_wrong_page_fails_with_the_line(
+    right: str, wrong: str, line: int, tmp_path: Path
+) -> None:
+    assert PAGE.count(right) == 1
+    with pytest.raises(AssertionError, match=rf'page\.md(:|", line ){line}\b'):
+        run(PAGE.replace(right, wrong), tmp_path)
+
+
+def test_dots_stand_for_any_text() -> None:
+    assert matches("a...c\n...", "a\nb c\nd") and matches("...", "")
+    assert not matches("a...c", "a b") and not matches("", "a")

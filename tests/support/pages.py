@@ -109,7 +109,9 @@ class Runner:
         self.environment["PATH"] = os.pathsep.join(path)
 
     def run(self) -> None:
-        """Run the blocks of the page. AssertionError, with the line, if one does not do as shown."""
+        """Run the blocks of the page; AssertionError with the line of one that does other than it
+        shows.
+        """
         try:
             for block in blocks(self.page.read_text()):
                 if not block.not_run:
