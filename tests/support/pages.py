@@ -6,6 +6,7 @@
   text. A command whose output shows `error:` fails, every other one succeeds.
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
+* `<!-- needs mlir-opt -->` before a block: it is run where mlir-opt is installed.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from support.inprocess import mlir_opt
+
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
 __all__ = ["Block", "Runner", "blocks", "matches"]
 
 _FENCE = re.compile(
-    r"""(?:^[ ]*<!--\ not\ run:\ (?P<reason>.*?)\ -->\n+)?
+    r"""(?:^[ ]*<!--\ (?:not\ run:\ (?P<reason>.*?)|(?P<needs>needs\ mlir-opt))\ -->\n+)?
     ^(?P<indent>[ ]*)```(?P<language>\w*)(?P<settings>[^\n]*)\n
     (?P<text>.*?)
     ^(?P=indent)```[ ]*$""",
@@ -68,7 +71,7 @@ def blocks(page: str) -> Iterator[Block]:
             textwrap.dedent(match["text"]),
             page.count("\n", 0, match.start("text")) + 1,
             title[1] if title else "",
-            match["reason"] or "",
+            match["reason"] or ("it needs mlir-opt" if match["needs"] and not mlir_opt() else ""),
         )
 
 
