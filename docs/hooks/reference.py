@@ -312,8 +312,13 @@ def instrument_classes() -> Iterator[str]:
 
 def parameters(cls: type) -> str:
     """Return the parameters of the constructor of a class, as they are written."""
-    text = str(inspect.signature(cls)).partition(" -> ")[0]
-    return re.sub(r": '([^']*)'", r": \1", text)
+    given = inspect.signature(cls)
+    items = [re.sub(r": '([^']*)'", r": \1", str(item)) for item in given.parameters.values()]
+    kinds = [item.kind for item in given.parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds:
+        items.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    short = f"({', '.join(items)})"
+    return short if len(short) < 70 else "(\n    " + ",\n    ".join(items) + ",\n)"
 
 
 def errors() -> Iterator[str]:
