@@ -20,6 +20,7 @@ from .errors import (
 )
 from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
+from .pipeline import parse_pipeline
 from .registry import find_pass, register_pass
 from .remarks import Remark, RemarkKind
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
@@ -60,6 +61,7 @@ __all__ = [
     "function_pass",
     "info_of",
     "module_pass",
+    "parse_pipeline",
     "pass_instrument",
     "register_config_option",
     "register_pass",

@@ -152,7 +152,7 @@ class _Parser:
             make = partial(Sequential, children)
             return [self.build(make, SequentialOptions, name, start, given)]
         if name_key(name) == Fixpoint.name:
-            make = partial(Fixpoint, children[0] if len(children) == 1 else Sequential(children))
+            make = partial(Fixpoint, children)
             return [self.build(make, FixpointOptions, name, start, given)]
         # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
         if "." not in name or name_key(name) in self.names:

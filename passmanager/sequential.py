@@ -12,7 +12,9 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass
 from .context import PassContext
+from .html import block, element, table
 from .info import PassInfo, check_level, check_name, check_names, name_key
+from .ir.symbols import brief
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
@@ -137,8 +139,19 @@ class Sequential(Pass):
                 assumed.clear()
             if step.action != "skip":
                 seen.add(step.info.key)
-                if isinstance(step.pass_, Sequential):
-                    yield from step.pass_._planned(ctx, scope, depth + 1, seen)
+                yield from self._inside(step.pass_, ctx, scope, depth + 1, seen)
+
+    @staticmethod
+    def _inside(
+        pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+    ) -> Iterator[Step]:
+        """Yield the steps inside of a composite; of a Fixpoint, those of one iteration."""
+        if isinstance(pass_, Sequential):
+            yield from pass_._planned(ctx, scope, depth, seen)
+        elif isinstance(pass_, Fixpoint):
+            inner, reason = pass_.pass_, "until nothing changes"
+            yield Step(inner, info_of(inner), "run", reason, depth=depth)
+            yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
     def _steps(
         self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
@@ -154,7 +167,7 @@ class Sequential(Pass):
             yield step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
 
@@ -166,6 +179,21 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
 
+    def __repr__(self) -> str:
+        return f"{self.summary}\n{self}" if self.steps else self.summary
+
+    @property
+    def summary(self) -> str:
+        """The numbers of passes that run and are skipped, as text."""
+        skipped = sum(step.action == "skip" for step in self.steps)
+        return f"{len(self.steps) - skipped} run, {skipped} skipped"
+
+    def _repr_html_(self) -> str:
+        rows = [step.columns for step in self.steps]
+        header = ("", "pass", "level", "reason")
+        body = table(header, rows, [step.action for step in self.steps])
+        return block(element("p", self.summary), body)
+
 
 @dataclass(frozen=True)
 class FixpointOptions:
@@ -175,15 +203,17 @@ class FixpointOptions:
 
 
 class Fixpoint(Pass):
-    """A pass that repeats another pass until it changes nothing.
+    """A pass that repeats another pass, or several in order, until they change nothing.
 
     It reports a warning if the pass still changes the module in the last of `max_iterations`.
     """
 
     name = "fixpoint"
 
-    def __init__(self, pass_: ModulePass, max_iterations: int = 10) -> None:
-        (self.pass_,) = check_passes([pass_])
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
+        single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
+        passes = check_passes([pass_] if single else pass_)
+        self.pass_ = passes[0] if len(passes) == 1 else Sequential(passes)
         if max_iterations < 1:
             raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
         self.options = FixpointOptions(max_iterations)
@@ -216,11 +246,11 @@ class Fixpoint(Pass):
 def check_passes(passes: object) -> tuple[ModulePass, ...]:
     """Return the passes in `passes`; TypeError with advice for anything else."""
     if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
-        raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
+        raise TypeError(f"a pipeline is made of a list of passes, not of {brief(passes)}")
     checked: list[ModulePass] = []
     for pass_ in cast(Iterable[object], passes):
         if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{pass_!r} is not a pass{_instead(pass_)}")
+            raise TypeError(f"{brief(pass_)} is not a pass{_instead(pass_)}")
         checked.append(pass_)
     return tuple(checked)
 
@@ -230,7 +260,9 @@ def _instead(given: object) -> str:
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):
-        return f" but a string: write parse_pipeline({given!r}), or an instance of its class"
+        return (
+            f" but a string: write passline.parse_pipeline({given!r}), or an instance of its class"
+        )
     if isinstance(given, PassPipeline):
         return ": write Sequential(pipeline.passes) for a PassPipeline"
     return ""

@@ -11,6 +11,8 @@ from support.inprocess import passline_opt, passline_reduce
 from support.models import model_of
 from support.toy import module
 
+import passline
+
 ROOT = Path(__file__).parent.parent
 TEXTS = {name: (ROOT / name).read_text() for name in ("README.md", "docs/passline-opt.md")}
 
@@ -29,6 +31,12 @@ def test_python_runs(code: str) -> None:
     names: dict[str, object] = {"module": module("f")}
     exec(code, names)
     assert str(names["new_module"]) == str(names["module"])
+
+
+def test_python_page_names_what_there_is() -> None:
+    text = (ROOT / "docs" / "python.md").read_text()
+    named = set(re.findall(r"passline\.([a-zA-Z_]+)", text)) - {"load", "dialects"}
+    assert named <= {*passline.__all__} and len(named) > 15
 
 
 @pytest.mark.parametrize("command", commands())

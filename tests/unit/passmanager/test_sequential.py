@@ -56,7 +56,7 @@ def test_level_is_0_by_default() -> None:
     ("given", "instead"),
     [
         ([Nothing], r"the class of one: write Nothing\(\)"),
-        (["cse"], r"a string: write parse_pipeline\('cse'\)"),
+        (["cse"], r"a string: write passline.parse_pipeline\('cse'\)"),
         ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
         ([3], "3 is not a pass"),
         ("cse", "made of a list of passes, not of 'cse'"),
@@ -199,6 +199,35 @@ def test_fixpoint_of_a_sequential() -> None:
     pass_, runs = counting(2)
     assert tags(Fixpoint(Sequential([pass_, Nothing()]))(module())) == ["1", "2"]
     assert len(runs) == 3
+
+
+def test_plan_shows_what_is_inside_of_a_fixpoint() -> None:
+    inner = Sequential([Append("a"), named("b", level=3), Fixpoint(Nothing())])
+    plan = Sequential([Fixpoint(inner)]).plan(PassContext(opt_level=2))
+    assert str(plan).splitlines() == [
+        "run  fixpoint",
+        "run    sequential  # until nothing changes",
+        'run      toy-append{tag="a"}',
+        "skip     b  # opt_level 3 > 2",
+        "run      fixpoint",
+        "run        toy-nothing  # until nothing changes",
+    ]
+
+
+def test_fixpoint_takes_a_list_as_sequential_does() -> None:
+    pass_, _ = counting(2)
+    fixpoint = Fixpoint([pass_, Nothing()])
+    assert str(fixpoint) == f"fixpoint(sequential({pass_},toy-nothing))"
+    assert tags(fixpoint(module())) == ["1", "2"]
+
+
+def test_fixpoint_of_a_list_of_one_pass_is_one_of_the_pass() -> None:
+    assert str(Fixpoint([Nothing()])) == "fixpoint(toy-nothing)"
+
+
+def test_fixpoint_of_a_string_is_an_error_that_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"write passline.parse_pipeline\('cse'\)"):
+        Fixpoint("cse")  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("limit", [0, -1])
