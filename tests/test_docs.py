@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from support.inprocess import capture, passline_opt, passline_reduce
 from support.models import model_of
 from support.pages import Runner, blocks, matches
+
+from passline.passes import PASSES
+from passline.tools.run import PasslineRunMain
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -40,6 +44,22 @@ def test_links_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
     missing = [link for link in links if not (page.parent / link).exists()]
     assert [link for link in missing if "reference/" not in link] == []  # that is generated
+
+
+def ours(page: Path) -> str:
+    """Return a page; of the tables on the pages for users of others, the last column only."""
+    text = page.read_text()
+    if page.stem.startswith("coming-from"):
+        return re.sub(r"^\|.*\|(.*)\|$", r"\1", text, flags=re.MULTILINE)
+    return text
+
+
+def test_options_that_are_named_exist() -> None:
+    helps = passline_opt("--help").stdout + passline_reduce("--help").stdout
+    helps += capture(lambda: PasslineRunMain(args=["--help"])).stdout
+    known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
+    named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
+    assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60
 
 
 # The mechanism

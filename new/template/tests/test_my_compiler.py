@@ -9,9 +9,8 @@ from my_compiler.simplify import Simplify
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.passmanager import PassContext, Sequential
-from passline.passmanager.ir.parser import parse_module
-from passline.passmanager.registry import make_ir_context
+import passline
+from passline import PassContext, Sequential
 
 POWERS = """
 func.func @f(%x: i64) -> i64 {
@@ -23,7 +22,7 @@ func.func @f(%x: i64) -> i64 {
 
 
 def powers() -> ModuleOp:
-    return parse_module(make_ir_context(), POWERS, "powers.mlir")
+    return passline.load(POWERS)
 
 
 def multiplications(module: ModuleOp) -> int:
