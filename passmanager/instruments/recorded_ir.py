@@ -272,15 +272,21 @@ class _RecordingPrinter(ExactPrinter):
 
     def __init__(self, stream: StringIO, names: Names, memos: _Memos) -> None:
         super().__init__(stream, _STYLE)
-        self._ssa_values.update(names)
+        self.name_values(names.items())
         self._text = stream
         self._memos = memos
+        self._kept_pieces = 1  # all, until the end
+        self._offsets: list[int] = []  # of the pieces of the text
         self.starts: dict[Operation, int] = {}
-        """The printed ops, each with the offset of its text."""
+        """The printed ops, each with the number of the piece of text that it starts with."""
 
     def print_op(self, op: Operation) -> None:
-        self.starts[op] = self._text.tell()
+        self.starts[op] = len(self._pieces or ())
         super().print_op(op)
+
+    def _flush(self) -> None:
+        self._offsets = [*accumulate(map(len, self._pieces or ()), initial=0)]
+        super()._flush()
 
     def _resource_for(self, dense: DenseIntOrFPElementsAttr) -> str | None:
         if len(dense) <= LARGE:
@@ -305,7 +311,7 @@ class _RecordingPrinter(ExactPrinter):
             found.append(
                 [
                     name_of(op),
-                    bisect_right(lines, start),
+                    bisect_right(lines, self._offsets[start]),
                     numbers.get(parent, -1) if parent is not None else -1,
                     [_definition(operand, numbers) for operand in op.operands],
                     self._memos.places(op.location),
