@@ -144,7 +144,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
     help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
-    add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help=help)
+    flags = ("-p", "--passes", "--pass-pipeline")
+    add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
     help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
     add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
@@ -230,7 +231,7 @@ class Observation:
         """Print the measurements on stderr, and the names in options that matched nothing."""
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
-                print(f"warning: {warning}", file=sys.stderr)
+                print_message(Severity.WARNING, warning)
         for report in self._reports:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

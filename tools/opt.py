@@ -25,7 +25,7 @@ from .. import __version__
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Diagnostic
+from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
@@ -168,7 +168,7 @@ class PasslineOptMain(xDSLOptMain):
             warnings += self.left_out()
         if not self.args.quiet:
             for warning in warnings:
-                print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+                print_message(Severity.WARNING, warning, self.arg_parser.prog)
 
     def given_passes(self) -> list[ModulePass]:
         """Return the passes of -p, or else of -O, after that of --target."""

@@ -118,7 +118,7 @@ def test_fact_4_modifier_alone_works_or_says_that_it_has_no_effect() -> None:
     assert "warning: --print-ir-module-scope has no effect" in scope.stderr
 
 
-@pytest.mark.parametrize("flag", ["-time-passes", "-print-pipeline-passes", "--opt-bisec"])
+@pytest.mark.parametrize("flag", ["-time-pass", "-print-pipeline-passes", "--opt-bisec"])
 def test_fact_4_flags_of_others_are_refused(flag: str) -> None:
     assert "error: " in usage(flag)
 
