@@ -22,6 +22,7 @@ from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
 from .registry import find_pass, register_pass
 from .remarks import Remark, RemarkKind
+from .repeat import Repeat
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
 from .sequential import Fixpoint, Plan, Sequential
@@ -53,6 +54,7 @@ __all__ = [
     "Recorder",
     "Remark",
     "RemarkKind",
+    "Repeat",
     "Sequential",
     "Severity",
     "apply_patterns",

@@ -16,9 +16,9 @@ from .info import PassInfo, check_level, check_name, check_names, name_key
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
-from .runner import info_of, nested_passes, run_pass
+from .runner import info_of, is_own, nested_passes, run_pass
 
-__all__ = ["Fixpoint", "Plan", "Sequential"]
+__all__ = ["Fixpoint", "FixpointOptions", "Plan", "Sequential", "SequentialOptions", "check_passes"]
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,7 @@ class Sequential(Pass):
                 assumed.clear()
             if step.action != "skip":
                 seen.add(step.info.key)
-                if isinstance(step.pass_, Sequential):
-                    yield from step.pass_._planned(ctx, scope, depth + 1, seen)
+                yield from _planned_inside(step.pass_, ctx, scope, depth + 1, seen)
 
     def _steps(
         self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
@@ -152,6 +151,22 @@ class Sequential(Pass):
             if info.required:
                 yield from scope.ensure(info, is_valid)
             yield step
+
+
+def _planned_inside(
+    pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+) -> Iterator[Step]:
+    """Yield the steps inside of a composite; one that is no Sequential runs its passes whatever
+    their levels.
+    """
+    if isinstance(pass_, Sequential):
+        yield from pass_._planned(ctx, scope, depth, seen)  # pyright: ignore[reportPrivateUsage]
+        return
+    for child in pass_.children if is_own(pass_) else ():
+        info = info_of(child)
+        seen.add(info.key)
+        yield Step(child, info, "run", depth=depth)
+        yield from _planned_inside(child, ctx, scope, depth + 1, seen)
 
 
 @dataclass(frozen=True)

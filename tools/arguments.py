@@ -84,6 +84,9 @@ def check_arguments(args: argparse.Namespace) -> None:
         except re.error as error:
             raise PasslineError(f"argument {_flag(option)}: {error}") from None
     check_pipeline_source(args)
+    for end in ("stop", "start"):
+        if getattr(args, f"{end}_after") and getattr(args, f"{end}_before"):
+            raise PasslineError(f"--{end}-after and --{end}-before exclude each other")
     written: dict[str, str] = {}
     for option in WRITTEN:
         file: str | None = getattr(args, option)
@@ -168,10 +171,13 @@ def _add_steering(group: Group) -> None:
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
     help = "allow only the actions of this kind with these numbers: rewrite=1-3:7; may be repeated"
     add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
-    help = "stop after the first pass of this name"
-    add("--stop-after", type=pass_name, metavar="NAME", help=help)
-    help = "start after the first pass of this name"
-    add("--start-after", type=pass_name, metavar="NAME", help=help)
+    for end, what in {
+        "--stop-after": "stop after",
+        "--stop-before": "stop before",
+        "--start-after": "start after",
+        "--start-before": "start with",
+    }.items():
+        add(end, type=pass_name, metavar="NAME", help=f"{what} the first pass of this name")
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:

@@ -162,6 +162,8 @@ class PasslineOptMain(xDSLOptMain):
         """Create the pipeline and the context in which it runs."""
         self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
+        if not self.args.run_reproducer:  # its pipeline is not known yet
+            self.observation.check_names(self.available_passes)
         self.pass_context = self.make_pass_context()
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if self.args.passes and self.args.opt_level is not None:

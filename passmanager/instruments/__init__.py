@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .statistics import StatisticsInstrument
     from .timing import PassTimingInstrument
     from .trace import TraceInstrument
-    from .window import StartAfter, StopAfter
+    from .window import StartAfter, StartBefore, StopAfter, StopBefore
 
 __all__ = [
     "CrashReproducer",
@@ -38,8 +38,10 @@ __all__ = [
     "ProgressInstrument",
     "Reproducer",
     "StartAfter",
+    "StartBefore",
     "StatisticsInstrument",
     "StopAfter",
+    "StopBefore",
     "TraceInstrument",
     "read_reproducer",
 ]
@@ -62,8 +64,10 @@ _MODULES = {
     "ProgressInstrument": "progress",
     "Reproducer": "reproducer",
     "StartAfter": "window",
+    "StartBefore": "window",
     "StatisticsInstrument": "statistics",
     "StopAfter": "window",
+    "StopBefore": "window",
     "TraceInstrument": "trace",
     "read_reproducer": "reproducer",
 }

@@ -10,7 +10,16 @@ from xdsl.passes import PassPipeline
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
-from passline.passmanager import Fixpoint, ModulePass, Pass, PassContext, Sequential, base, runner
+from passline.passmanager import (
+    Fixpoint,
+    ModulePass,
+    Pass,
+    PassContext,
+    Repeat,
+    Sequential,
+    base,
+    runner,
+)
 from passline.passmanager.ir.clone import clone
 
 
@@ -233,6 +242,20 @@ def test_plan_of_nested_pipelines_is_indented() -> None:
         "run    toy-nothing",
         "run    sequential",
         "run      toy-append",
+    ]
+
+
+def test_plan_shows_what_is_repeated() -> None:
+    inner = Sequential([Append(), named("high", level=3)])
+    pipeline = Sequential([Fixpoint(inner), Repeat(Fixpoint(Nothing()), 2)])
+    assert str(pipeline.plan(PassContext(opt_level=2))).splitlines() == [
+        "run  fixpoint",
+        "run    sequential",
+        "run      toy-append",
+        "skip     high  # opt_level 3 > 2",
+        "run  repeat",
+        "run    fixpoint",
+        "run      toy-nothing",
     ]
 
 

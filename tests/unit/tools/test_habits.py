@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TextIO
 
 import pytest
 from support.inprocess import Result, passline_opt
@@ -115,8 +116,12 @@ def test_hints_name_options_that_exist() -> None:
 # Colour
 
 
+def always(stream: TextIO) -> bool:
+    return True
+
+
 def test_errors_have_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passline.passmanager.diagnostics.wants_colour", lambda stream: True)
+    monkeypatch.setattr("passline.passmanager.diagnostics.wants_colour", always)
     assert ": \x1b[1;31merror:\x1b[0m there is no pass 'csee'" in run("-p", "csee", status=2).stderr
     monkeypatch.undo()
     assert "\x1b" not in run("-p", "csee", status=2).stderr
