@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -100,7 +101,7 @@ class PasslineOptMain(xDSLOptMain):
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            sys.stdin = open(os.devnull)  # noqa: SIM115
+            os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
         try:
             cls(args=args).run()
         except (Exception, KeyboardInterrupt) as error:
@@ -337,6 +338,11 @@ class PasslineOptMain(xDSLOptMain):
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         if self.args.input_file in (None, "-"):
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise OSError(errno.EBADF, "stdin is closed")
+            if self.args.input_file is None and sys.stdin.isatty() and not self.args.quiet:
+                said = "reading stdin, to the end (Ctrl-D); --help lists the options"
+                print_message(Severity.NOTE, said, self.arg_parser.prog)
             return sys.stdin.buffer, "mlir"
         return super().get_input_stream()
 
