@@ -20,7 +20,7 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
     try:
         _replace_file(path, (part.encode() if isinstance(part, str) else part for part in parts))
     except OSError as error:  # it names no file, or the temporary one, which the user does not know
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def _replace_file(path: Path, data: Iterable[bytes]) -> None:
