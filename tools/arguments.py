@@ -271,7 +271,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
 def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
     group = parser.add_argument_group("information, instead of a run")
     add = group.add_argument
-    add("--list-passes", action="store_true", help="list all passes with their options")
+    help = "list all passes by dialect; with all: with their levels, requirements and options"
+    add_optional(group, "--list-passes", "short", ("short", "all"), help)
     add("--help-pass", metavar="NAME", help="describe one pass, with an example")
     add("--list-dialects", action="store_true", help="list all dialects")
     add("--list-instruments", action="store_true", help="list the instruments")

@@ -455,8 +455,29 @@ def test_unregistered_dialects(file: str) -> None:
 # Listing
 
 
+def test_list_passes_groups_by_dialect() -> None:
+    register_pass(Nothing)
+    shown = passline_opt("--list-passes").stdout
+    titles = [line for line in shown.splitlines() if not line.startswith(" ") and line]
+    places = [titles.index(title) for title in ("any dialect:", "relax:", "tir:", "support:")]
+    assert places == sorted(places) and titles[-1].startswith("xDSL's, by the dialect")
+    relax = shown.partition("\nrelax:\n")[2].partition("\n\n")[0]
+    assert re.search(
+        "^  fold-constant +Replace operations on constants by their value.$", relax, re.M
+    )
+    assert re.search("^  scf +convert-scf-to-cf, ", shown, re.M)
+    assert re.search("^  other +.*, dce, ", shown, re.M | re.S)
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_list_passes_names_every_pass() -> None:
+    shown = re.findall(r"[\w-]+", passline_opt("--list-passes").stdout)
+    names = re.findall(r"^([a-z]\S+)", passline_opt("--list-passes=all").stdout, re.M)
+    assert set(names) <= set(shown) and len(names) > 150
+
+
 def test_list_passes_has_level_requirements_help_and_options() -> None:
-    lines = passline_opt("--list-passes").stdout.splitlines()
+    lines = passline_opt("--list-passes=all").stdout.splitlines()
     (at,) = [i for i, line in enumerate(lines) if line.startswith("fold-constant ")]
     assert re.fullmatch(r"fold-constant +level 2  requires infer-type", lines[at])
     assert lines[at + 1].startswith("    ") and lines[at + 1].strip()
