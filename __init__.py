@@ -1,13 +1,136 @@
 """Passline: TVM's pass infrastructure over xDSL's IR, and a tensor compiler that is built on it.
 
-`passline.passmanager` has passes, PassContext, Sequential and instruments; `passline.passes` the
-passes on `relax` and `tir`, the dialects in `passline.dialects`; `passline.frontends.onnx` imports
-models; `passline.tools` are the commands `passline-opt`, `passline-run` and `passline-reduce`.
+    >>> import passline
+    >>> module = passline.load("model.onnx")  # or "x.mlir", or the text of IR
+    >>> faster = passline.optimize(module, level=3)
+    >>> (result,) = passline.run(faster, array)  # on numpy
+    >>> function = passline.compile(module)  # machine code
+    >>> (result,) = function(array)
+
+Passes are in `passline.passes` (`FoldConstant`, ...), instruments in `passline.instruments`; in
+TVM's spelling both are in `passline.transform` and `passline.instrument`. Every name is imported
+when it is first used. `docs/python.md` shows them at work; `passline.passmanager` has the rest of
+the infrastructure, and `passline.tools` the commands.
 """
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        analysis,
+        dialects,
+        frontends,
+        instrument,
+        instruments,
+        interpreters,
+        passes,
+        passmanager,
+        tools,
+        transform,
+    )
+    from .api.difference import Diff, diff
+    from .api.execution import CompiledFunction, compile, optimize, run
+    from .api.notebook import load_ipython_extension, show
+    from .api.source import load, save
+    from .passmanager import (
+        Fixpoint,
+        FunctionPass,
+        ModulePass,
+        Pass,
+        PassContext,
+        PassInfo,
+        PassInstrument,
+        PasslineError,
+        PatternPass,
+        Sequential,
+        function_pass,
+        module_pass,
+        parse_pipeline,
+        pass_instrument,
+        register_pass,
+    )
+
+__all__ = [
+    "CompiledFunction",
+    "Diff",
+    "Fixpoint",
+    "FunctionPass",
+    "ModulePass",
+    "Pass",
+    "PassContext",
+    "PassInfo",
+    "PassInstrument",
+    "PasslineError",
+    "PatternPass",
+    "Sequential",
+    "__version__",
+    "analysis",
+    "compile",
+    "dialects",
+    "diff",
+    "frontends",
+    "function_pass",
+    "instrument",
+    "instruments",
+    "interpreters",
+    "load",
+    "load_ipython_extension",
+    "module_pass",
+    "optimize",
+    "parse_pipeline",
+    "pass_instrument",
+    "passes",
+    "passmanager",
+    "register_pass",
+    "run",
+    "save",
+    "show",
+    "tools",
+    "transform",
+]
 
 __version__ = "0.1.0"
 """The version of this package; that of `pyproject.toml`."""
+
+_HOMES = {
+    "CompiledFunction": "api.execution",
+    "Diff": "api.difference",
+    "compile": "api.execution",
+    "diff": "api.difference",
+    "load": "api.source",
+    "load_ipython_extension": "api.notebook",
+    "optimize": "api.execution",
+    "run": "api.execution",
+    "save": "api.source",
+    "show": "api.notebook",
+}
+"""The modules of the names of `api`; others are modules of this package, or in `passmanager`."""
+_MODULES = (
+    "analysis",
+    "dialects",
+    "frontends",
+    "instrument",
+    "instruments",
+    "interpreters",
+    "passes",
+    "passmanager",
+    "tools",
+    "transform",
+)
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that exists
+
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = import_module(f".{_HOMES.get(name, 'passmanager')}", __name__)
+        found = globals()[name] = getattr(home, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted(__all__)

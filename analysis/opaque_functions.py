@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from ..passmanager.ir.marks import is_skipped
+
 __all__ = ["is_opaque"]
 
-_MARKS = ("relax.primitive", "relax.composite", "passline.skip_optimization")
+_MARKS = ("relax.primitive", "relax.composite")
 
 
 def is_opaque(func: Operation) -> bool:
@@ -15,4 +17,4 @@ def is_opaque(func: Operation) -> bool:
     These are kernels (`relax.primitive`), functions for another compiler (`relax.composite`), and
     functions excluded by the user (`passline.skip_optimization`).
     """
-    return any(name in func.attributes for name in _MARKS)
+    return any(name in func.attributes for name in _MARKS) or is_skipped(func)

@@ -19,10 +19,7 @@ from xdsl.rewriter import InsertPoint
 
 from passline.dialects.relax.binary import AddOp, MultiplyOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.passes.generic.eliminate_common_subexpr import EliminateCommonSubexpr
-from passline.passes.generic.print_ir import PrintIR
-from passline.passes.relax.fold_constant import FoldConstant
-from passline.passes.relax.infer_type import InferType
+from passline.passes import EliminateCommonSubexpr, FoldConstant, InferType, PrintIR
 from passline.passmanager import PassContext, Sequential
 
 

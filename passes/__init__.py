@@ -4,15 +4,105 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
 from ..dialects.device_type import DeviceType
-from ..passmanager.config import register_config_option
+from ..passmanager.config import register_config_hint, register_config_option
 
-__all__ = ["LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"]
+if TYPE_CHECKING:
+    from .generic.canonicalize import Canonicalize
+    from .generic.cse import CommonSubexpressionElimination
+    from .generic.dead_code_elimination import DeadCodeElimination
+    from .generic.eliminate_common_subexpr import EliminateCommonSubexpr
+    from .generic.mlir_opt import MLIROpt
+    from .generic.print_ir import PrintIR
+    from .generic.print_op_stats import PrintOpStats
+    from .generic.remove_unused_functions import RemoveUnusedFunctions
+    from .relax.alter_op_layout import AlterOpLayout
+    from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.canonicalize_ops import CanonicalizeOps
+    from .relax.convert_layout import ConvertLayout
+    from .relax.dynamic_to_static import DynamicToStatic
+    from .relax.flatten_concatenate import FlattenConcatenate
+    from .relax.fold_constant import FoldConstant
+    from .relax.fold_scale_axis import FoldScaleAxis
+    from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
+    from .relax.fuse_ops import FuseOps
+    from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.infer_type import InferType
+    from .relax.inline import Inline
+    from .relax.lambda_lift import LambdaLift
+    from .relax.legalize_ops.legalize_ops import LegalizeOps
+    from .relax.plan_devices import PlanDevices
+    from .relax.plan_memory import PlanMemory
+    from .relax.simplify_expr import SimplifyExpr
+    from .relax.simplify_inference import SimplifyInference
+    from .relax.to_a_normal_form import ToANormalForm
+    from .tir.bind_target import BindTarget
+    from .tir.common_subexpr_elim import CommonSubexprElim
+    from .tir.flatten_buffer import FlattenBuffer
+    from .tir.hoist_if_then_else import HoistIfThenElse
+    from .tir.inject_double_buffer import InjectDoubleBuffer
+    from .tir.loop_partition import LoopPartition
+    from .tir.lower_tir import LowerTIR
+    from .tir.remove_no_op import RemoveNoOp
+    from .tir.simplify import Simplify
+    from .tir.storage_rewrite import StorageRewrite
+    from .tir.unroll_loop import UnrollLoop
+    from .tir.vectorize_loop import VectorizeLoop
+
+__all__ = [
+    "LOWER_TO_MLIR",
+    "LOWER_TO_TIR",
+    "OPTIMIZE",
+    "PASSES",
+    "REPLACEMENTS",
+    "UNIVERSE",
+    "AlterOpLayout",
+    "BackwardFoldScaleAxis",
+    "BindTarget",
+    "Canonicalize",
+    "CanonicalizeOps",
+    "CommonSubexprElim",
+    "CommonSubexpressionElimination",
+    "ConvertLayout",
+    "DeadCodeElimination",
+    "DynamicToStatic",
+    "EliminateCommonSubexpr",
+    "FlattenBuffer",
+    "FlattenConcatenate",
+    "FoldConstant",
+    "FoldScaleAxis",
+    "ForwardFoldScaleAxis",
+    "FuseOps",
+    "FuseOpsByPattern",
+    "HoistIfThenElse",
+    "InferType",
+    "InjectDoubleBuffer",
+    "Inline",
+    "LambdaLift",
+    "LegalizeOps",
+    "LoopPartition",
+    "LowerTIR",
+    "MLIROpt",
+    "PlanDevices",
+    "PlanMemory",
+    "PrintIR",
+    "PrintOpStats",
+    "RemoveNoOp",
+    "RemoveUnusedFunctions",
+    "Simplify",
+    "SimplifyExpr",
+    "SimplifyInference",
+    "StorageRewrite",
+    "ToANormalForm",
+    "UnrollLoop",
+    "VectorizeLoop",
+]
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
@@ -99,10 +189,15 @@ PIPELINES = {
 """The named pipelines."""
 
 
-def _factory(place: str) -> Callable[[], type[ModulePass]]:
-    """Return a function that imports the pass class `place`, given as `module:Class`."""
+def _load(place: str) -> type[ModulePass]:
+    """Import the pass class `place`, given as `module:Class`."""
     module, _, name = place.partition(":")
-    return lambda: getattr(import_module(f".{module}", __package__), name)
+    return getattr(import_module(f".{module}", __package__), name)
+
+
+def _factory(place: str) -> Callable[[], type[ModulePass]]:
+    """Return a function that imports the pass class `place`."""
+    return lambda: _load(place)
 
 
 def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
@@ -116,11 +211,13 @@ def _pipeline(name: str) -> Callable[[], type[ModulePass]]:
     return make
 
 
-REPLACEMENTS = {
-    "canonicalize": _factory("generic.canonicalize:Canonicalize"),
-    "cse": _factory("generic.cse:CommonSubexpressionElimination"),
-    "mlir-opt": _factory("generic.mlir_opt:MLIROpt"),
+_REPLACING = {
+    "canonicalize": "generic.canonicalize:Canonicalize",
+    "cse": "generic.cse:CommonSubexpressionElimination",
+    "mlir-opt": "generic.mlir_opt:MLIROpt",
 }
+
+REPLACEMENTS = {name: _factory(place) for name, place in _REPLACING.items()}
 """Passes that passline-opt runs instead of xDSL's passes of the same names and behaviour."""
 
 UNIVERSE = Universe(
@@ -132,3 +229,30 @@ UNIVERSE = Universe(
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
+
+for key, hint in {  # keys of TVM
+    "testing.immutable_module": "leave it out: a call of a pass never changes its input",
+    "tir.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
+    "tir.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
+    "tirx.disable_storage_rewrite": 'write disabled_pass=["tir-storage-rewrite"]',
+    "tirx.disable_vectorize": 'write disabled_pass=["tir-vectorize-loop"]',
+}.items():
+    register_config_hint(key, hint)
+
+# The classes of passes, imported when they are used: `passline.passes.FoldConstant`.
+
+_CLASSES = {place.partition(":")[2]: place for place in (*PASSES.values(), *_REPLACING.values())}
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that exists
+
+    def __getattr__(name: str) -> object:
+        if name not in _CLASSES:
+            from ..passmanager.info import did_you_mean
+
+            hint = did_you_mean(name, _CLASSES)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+        found = globals()[name] = _load(_CLASSES[name])
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted(__all__)

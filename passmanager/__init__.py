@@ -20,12 +20,12 @@ from .errors import (
 )
 from .info import PassInfo
 from .instrument import PassInstrument, pass_instrument
+from .pipeline import parse_pipeline
 from .registry import find_pass, register_pass
 from .remarks import Remark, RemarkKind
-from .repeat import Repeat
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
-from .sequential import Fixpoint, Plan, Sequential
+from .sequential import Fixpoint, Plan, Repeat, Sequential
 
 __all__ = [
     "SILENT",
@@ -62,6 +62,7 @@ __all__ = [
     "function_pass",
     "info_of",
     "module_pass",
+    "parse_pipeline",
     "pass_instrument",
     "register_config_option",
     "register_pass",

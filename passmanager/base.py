@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cache, cached_property
-from inspect import get_annotations, isabstract
-from typing import TYPE_CHECKING, ClassVar, Generic, Self, final, get_args, get_origin
+from inspect import Parameter, Signature, get_annotations, isabstract
+from os import PathLike
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, cast, final, get_args, get_origin
 
 from typing_extensions import TypeVar
 from xdsl.context import Context
@@ -18,8 +19,10 @@ from .errors import PassContractError
 from .info import PassInfo, check_level, check_name, check_names, check_spelling, kebab_case
 from .ir.clone import clone
 from .ir.edit import insert_before
-from .ir.symbols import symbol_of
+from .ir.marks import is_skipped
+from .ir.symbols import brief, symbol_of
 from .options import check_values, pass_text
+from .pass_html import html_of_pass
 from .requirements import run_required
 from .run import Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
@@ -89,6 +92,9 @@ class Pass(AbstractPass):
             check_options(cls)
             return super().__new__(cls)
 
+        # A class with a constructor of its own shows that one; any other takes no arguments.
+        __new__.__signature__ = Signature([Parameter("cls", Parameter.POSITIONAL_ONLY)])
+
     # Identity, unless a subclass is a dataclass, which compares its options.
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -108,11 +114,14 @@ class Pass(AbstractPass):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.info.text}>"
 
+    def _repr_html_(self) -> str:
+        return html_of_pass(self)
+
     @final
     def __call__(self, module: ModuleOp) -> ModuleOp:
         """Return a transformed copy of `module`, which does not change, also if the pass fails."""
         if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"pass '{self.info.name}' is called with a module, not with {module!r}")
+            raise TypeError(_not_a_module(self.info.name, module))
         result = clone(module)
         with Run.on(result, None, current_instrumentor) as run:
             run_pass(self, self.info, run, PassContext.current())
@@ -148,7 +157,7 @@ class ModulePass(Pass):
             return
         if not isinstance(result, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
-                f"transform_module of pass '{self.info.name}' returned {result!r}; "
+                f"transform_module of pass '{self.info.name}' returned {brief(result)}; "
                 "a module pass returns None or a module"
             )
         replace_contents(module, clone(result))
@@ -158,8 +167,8 @@ class FunctionPass(Pass, Generic[AnchorT]):
     """A pass that transforms one function at a time, and may not add, delete or rename any.
 
     It visits the ops of class `anchor` that have a body, directly in the module and in order, and
-    skips those with the attribute `passline.skip_optimization`. `FunctionPass[llvm.FuncOp]` sets
-    the anchor.
+    skips those with the attribute `passline.skip_optimization`, or TVM's `SkipOptimization`.
+    `FunctionPass[llvm.FuncOp]` sets the anchor.
 
     Errors: PassContractError, which names the pass and the functions.
     Source: `tvm.relax.transform.FunctionPass`.
@@ -208,13 +217,13 @@ class FunctionPass(Pass, Generic[AnchorT]):
         return (
             isinstance(op, self.anchor)
             and any(region.blocks for region in op.regions)
-            and "passline.skip_optimization" not in op.attributes
+            and not is_skipped(op)
         )
 
     def _checked(self, result: Operation) -> Operation:
         if not isinstance(result, self.anchor):
             raise TypeError(
-                f"transform_function of pass '{self.info.name}' returned {result!r}; "
+                f"transform_function of pass '{self.info.name}' returned {brief(result)}; "
                 f"it returns None or a {self.anchor.name}"
             )
         return result
@@ -239,6 +248,16 @@ class FunctionPass(Pass, Generic[AnchorT]):
             "add, delete or rename functions; "
             "derive from ModulePass to do so"
         )
+
+
+def _not_a_module(name: str, given: object) -> str:
+    """Return the message that a pass is called with something else than a module."""
+    advice = ""
+    if isinstance(given, Operation):
+        advice = ": give the module that it is in, or ModuleOp([op])"
+    elif isinstance(given, str | PathLike):
+        advice = ": read it with passline.load"
+    return f"pass '{name}' is called with a module, not with {brief(cast(object, given))}{advice}"
 
 
 def _replace_function(func: Operation, result: Operation) -> Operation:

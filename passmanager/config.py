@@ -15,7 +15,14 @@ from .option_types import from_value
 from .options import find_option, pass_options
 from .registry import installed
 
-__all__ = ["Config", "ConfigValue", "config_types", "option_type", "register_config_option"]
+__all__ = [
+    "Config",
+    "ConfigValue",
+    "config_types",
+    "option_type",
+    "register_config_hint",
+    "register_config_option",
+]
 
 ConfigValue = object
 """A number, a string, a tuple, a dict of these, or an instance of a registered dataclass."""
@@ -89,6 +96,14 @@ def register_config_option(key: str, type_: type, default: ConfigValue = None) -
     _registered[name_key(key)] = _Key(key, type_, default)
 
 
+_hints: dict[str, str] = {}
+
+
+def register_config_hint(key: str, hint: str) -> None:
+    """Register what the message about the unknown key `key` says to write instead."""
+    _hints[name_key(key)] = hint
+
+
 def _find_key(key: str) -> _Key | None:
     """Return the registered option or the pass called `key`, or None."""
     registry = installed()  # loads the plugins, which register their options
@@ -106,11 +121,12 @@ def _all_keys() -> Iterator[_Key]:
         yield _Key(name, factory())
 
 
-class Config:
-    """The validated options of one context.
+class Config(Mapping[str, ConfigValue]):
+    """The validated options of one context: a read-only mapping of what was set.
 
     A key is a registered option, or a pass, whose value is a dict of its fields; `key.field` sets
-    one field.
+    one field. A key may be looked up in any spelling; the value for a pass has defaults for the
+    fields that are not set.
     """
 
     def __init__(self, values: Mapping[str, ConfigValue] | None = None) -> None:
@@ -134,7 +150,18 @@ class Config:
         if found.is_pass:
             self._pass_fields[name_key(key)] = cast(dict[str, object], converted)
 
-    def get(self, key: str) -> ConfigValue | None:
+    def __getitem__(self, key: str) -> ConfigValue:
+        if name_key(key) not in map(name_key, self._values):
+            raise KeyError(key)
+        return self.value(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def value(self, key: str) -> ConfigValue | None:
         """Return the value of a key, for a pass a dict of its fields, with defaults for what is not
         set; None for an unknown key.
         """
@@ -249,9 +276,21 @@ def _not_a_dict(key: str, cls: type[ModulePass], value: object) -> str:
 
 
 def _unknown_key(key: str) -> str:
-    """Return the message about an unknown key, with the nearest one."""
+    """Return the message about an unknown key: what to write instead of a key of TVM, the field of
+    a pass that is called so, or the nearest key.
+    """
     options = [option.name for option in _registered.values()]
-    closest = closest_name(key, [*options, *installed().passes])
     registered = ", ".join(sorted(options)) or "none"
-    hint = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
+    closest = _field_called(key) or closest_name(key, [*options, *installed().passes])
+    nearest = f"did you mean '{closest}'?" if closest else f"registered options: {registered}"
+    hint = _hints.get(name_key(key), nearest)
     return f"there is no config option and no pass '{key}'; {hint}"
+
+
+def _field_called(key: str) -> str | None:
+    """Return the key of the option of a pass whose name is the last part of `key`, if only one pass
+    has such an option.
+    """
+    namespace, _, field = key.rpartition(".")
+    found = [k for k in config_types() if k.rpartition(".")[2] == field] if namespace else []
+    return found[0] if len(found) == 1 else None

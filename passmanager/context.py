@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -14,6 +16,7 @@ from .actions import PassActions
 from .analysis_manager import AnalysisManager
 from .config import Config, ConfigValue, config_types
 from .diagnostics import DiagnosticContext, Renderer, print_diagnostics
+from .html import block, element, table
 from .info import PassInfo, check_level, check_names, name_key
 from .instrument import PassInstrument
 from .instrumentor import PassInstrumentor, check_instruments
@@ -80,6 +83,19 @@ class PassContext:
             f"instruments={[i.name for i in self.instruments]}, config={self.config})"
         )
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("opt_level", str(self.opt_level)),
+            ("required_pass", ", ".join(self.required_pass)),
+            ("disabled_pass", ", ".join(self.disabled_pass)),
+            ("instruments", ", ".join(i.name for i in self.instruments)),
+            *((f"config: {key}", repr(value)) for key, value in self.config.items()),
+            ("verify_each", str(self.verify_each)),
+            ("verify_preserves", str(self.verify_preserves)),
+            ("rollback", str(self.rollback)),
+        ]
+        return block(element("p", element("b", type(self).__name__)), table(("", ""), rows))
+
     # The stack of contexts
 
     @staticmethod
@@ -109,6 +125,25 @@ class PassContext:
             raise RuntimeError("a PassContext was left that is not the one entered last")
         _entered.set(link.outer)  # first: an instrument that raises does not keep it entered
         self._exit_instruments()
+
+    @contextmanager
+    def at_level(self, opt_level: int, required_pass: Iterable[str] = ()) -> Generator[Self]:
+        """Enter a copy of this context with another level and more required passes; its instruments
+        are not entered again.
+
+        For code that runs a pipeline of its own under the settings of its caller.
+        """
+        check_level(opt_level)
+        inner, outer = copy(self), _entered.get()
+        inner.opt_level = opt_level
+        inner.required_pass += check_names("required_pass", required_pass)
+        inner._required |= frozenset(map(name_key, inner.required_pass))
+        _entered.set(Link(inner, outer, threading.get_ident()))
+        try:
+            yield inner
+        finally:
+            _entered.set(outer)
+            self.names_checked = inner.names_checked
 
     def override_instruments(self, instruments: Iterable[PassInstrument] | None) -> None:
         """Exit the instruments of this context, and enter `instruments` instead."""
@@ -184,7 +219,7 @@ class PassContext:
         """Return the value of `key`, for a pass a dict of its fields, with defaults for what is not
         set; None for an unknown key.
         """
-        return self.config.get(key)
+        return self.config.value(key)
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:

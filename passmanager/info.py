@@ -25,9 +25,21 @@ __all__ = [
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Return the key under which all spellings of a pass name are equal: `tir.UnrollLoop` and
-    `tir-unroll-loop` have the same.
+    `tir-unroll-loop` have the same, and so has TVM's full name `tir.transform.UnrollLoop`.
     """
-    return re.sub(r"[-._]", "", name).casefold()
+    return re.sub(r"[-._]", "", _TVM_NAMESPACE.sub(_own_namespace, name)).casefold()
+
+
+_TVM_NAMESPACE = re.compile(
+    r"(?:tvm\.)?(?:transform|(?:relax|relay)(?:\.transform)?|(?:s_)?(tir)x?(?:\.transform)?)\.(?=[A-Z])"
+)
+"""The namespaces of TVM before the name of a pass, which TVM writes with a capital. The passes on
+`tir` have it in their names.
+"""
+
+
+def _own_namespace(namespace: re.Match[str]) -> str:
+    return f"{namespace[1] or ''}."
 
 
 def kebab_case(name: str) -> str:
@@ -60,6 +72,7 @@ class PassInfo:
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
     names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
     them, and `composite` is true for a pass made of passes; neither is compared when two infos are.
+    TVM's order works too: `PassInfo(2, "fold-constant", [])`.
     """
 
     name: str
@@ -70,6 +83,10 @@ class PassInfo:
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.name, int) and isinstance(self.opt_level, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            level, name = self.name, self.opt_level
+            object.__setattr__(self, "name", name)
+            object.__setattr__(self, "opt_level", level)
         check_name(self.name)
         check_level(self.opt_level)
         object.__setattr__(self, "required", check_names("required", self.required))

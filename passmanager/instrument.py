@@ -21,6 +21,8 @@ class PassInstrument:
 
     Derive a class from it and override hooks, or decorate a plain class with `@pass_instrument`.
     Keep all state in the instrument: two instruments of one class in a context must be independent.
+    Hooks are called for composites too, around those for the passes in them; `info.composite` tells
+    them apart, so that changes and times are not counted twice.
     Source: `tvm.instrument.PassInstrument`; `should_execute`, `pass_failed`, `pass_skipped` and the
     hooks about analyses are Passline's.
     """

@@ -18,9 +18,15 @@ from .info import did_you_mean, name_key
 from .option_text import OptionText, from_text
 from .options import find_option, pass_options
 from .registry import installed
-from .repeat import Repeat, RepeatOptions
 from .runner import info_of, nested_passes
-from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
+from .sequential import (
+    Fixpoint,
+    FixpointOptions,
+    Repeat,
+    RepeatOptions,
+    Sequential,
+    SequentialOptions,
+)
 
 __all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]
 
@@ -166,7 +172,7 @@ class _Parser:
             return [self.build(make, SequentialOptions, name, start, given)]
         if (repeating := _REPEATING.get(name_key(name))) is not None:
             cls, options = repeating
-            make = partial(cls, children[0] if len(children) == 1 else Sequential(children))
+            make = partial(cls, children)
             return [self.build(make, options, name, start, given)]
         # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
         if name != _ANY and ("." not in name or name_key(name) in self.names):

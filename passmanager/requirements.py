@@ -35,9 +35,15 @@ class Step(NamedTuple):
     depth: int = 0
 
     def __str__(self) -> str:
+        action, name, _, reason = self.columns
+        return f"{action:4} {name}" + (f"  # {reason}" if reason else "")
+
+    @property
+    def columns(self) -> tuple[str, str, str, str]:
+        """The action, the pass below its pipelines, its level and the reason, as text."""
         name = self.info.name if self.info.composite else self.info.text
-        reason = f"  # {self.reason}" if self.reason else ""
-        return f"{'skip' if self.action == 'skip' else 'run '} {'  ' * self.depth}{name}{reason}"
+        action = "skip" if self.action == "skip" else "run"
+        return action, "  " * self.depth + name, str(self.info.opt_level), self.reason
 
 
 class Scope:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -145,10 +146,17 @@ class _Lineage:
 
 
 class PatternPass(FunctionPass[AnchorT]):
-    """A function pass that applies its rewrite patterns and counts the rewrites of each."""
+    """A function pass that applies its rewrite patterns and counts the rewrites of each.
 
-    fold = False
-    remove_dead = False
+    With `fold = True` in the class, the driver also folds the ops that it visits, by xDSL's
+    `HasFolder` and constant materialization; with `remove_dead = True` it also removes ops without
+    side effects whose results have no uses. See `apply_patterns`.
+    """
+
+    fold: ClassVar[bool] = False
+    """Whether ops are folded before the patterns are tried on them."""
+    remove_dead: ClassVar[bool] = False
+    """Whether dead ops are removed on the way."""
 
     @abstractmethod
     def patterns(self) -> Sequence[RewritePattern]:

@@ -12,13 +12,15 @@ from xdsl.passes import ModulePass, PassPipeline
 
 from .base import Pass
 from .context import PassContext
+from .html import block, element, table
 from .info import PassInfo, check_level, check_name, check_names, name_key
+from .ir.symbols import brief
 from .options import options_text
 from .requirements import Scope, Step
 from .run import Run
-from .runner import info_of, is_own, nested_passes, run_pass
+from .runner import info_of, nested_passes, run_pass
 
-__all__ = ["Fixpoint", "FixpointOptions", "Plan", "Sequential", "SequentialOptions", "check_passes"]
+__all__ = ["Fixpoint", "Plan", "Repeat", "Sequential"]
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,21 @@ class Sequential(Pass):
                 assumed.clear()
             if step.action != "skip":
                 seen.add(step.info.key)
-                yield from _planned_inside(step.pass_, ctx, scope, depth + 1, seen)
+                yield from self._inside(step.pass_, ctx, scope, depth + 1, seen)
+
+    @staticmethod
+    def _inside(
+        pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
+    ) -> Iterator[Step]:
+        """Yield the steps inside of a composite; of one that repeats, those of one iteration."""
+        if isinstance(pass_, Sequential):
+            yield from pass_._planned(ctx, scope, depth, seen)
+        elif isinstance(pass_, Fixpoint | Repeat):
+            is_fixpoint = isinstance(pass_, Fixpoint)
+            reason = "until nothing changes" if is_fixpoint else f"{pass_.options.n} times"
+            inner = pass_.pass_
+            yield Step(inner, info_of(inner), "run", reason, depth=depth)
+            yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
     def _steps(
         self, ctx: PassContext, scope: Scope, is_valid: Callable[[str], bool]
@@ -153,23 +169,7 @@ class Sequential(Pass):
             yield step
 
 
-def _planned_inside(
-    pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
-) -> Iterator[Step]:
-    """Yield the steps inside of a composite; one that is no Sequential runs its passes whatever
-    their levels.
-    """
-    if isinstance(pass_, Sequential):
-        yield from pass_._planned(ctx, scope, depth, seen)  # pyright: ignore[reportPrivateUsage]
-        return
-    for child in pass_.children if is_own(pass_) else ():
-        info = info_of(child)
-        seen.add(info.key)
-        yield Step(child, info, "run", depth=depth)
-        yield from _planned_inside(child, ctx, scope, depth + 1, seen)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The steps of a pipeline, run and skipped, with reasons; `str` gives a line for each."""
 
@@ -181,6 +181,21 @@ class Plan:
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
 
+    def __repr__(self) -> str:
+        return f"{self.summary}\n{self}" if self.steps else self.summary
+
+    @property
+    def summary(self) -> str:
+        """The numbers of passes that run and are skipped, as text."""
+        skipped = sum(step.action == "skip" for step in self.steps)
+        return f"{len(self.steps) - skipped} run, {skipped} skipped"
+
+    def _repr_html_(self) -> str:
+        rows = [step.columns for step in self.steps]
+        header = ("", "pass", "level", "reason")
+        body = table(header, rows, [step.action for step in self.steps])
+        return block(element("p", self.summary), body)
+
 
 @dataclass(frozen=True)
 class FixpointOptions:
@@ -190,15 +205,15 @@ class FixpointOptions:
 
 
 class Fixpoint(Pass):
-    """A pass that repeats another pass until it changes nothing.
+    """A pass that repeats another pass, or several in order, until they change nothing.
 
     It reports a warning if the pass still changes the module in the last of `max_iterations`.
     """
 
     name = "fixpoint"
 
-    def __init__(self, pass_: ModulePass, max_iterations: int = 10) -> None:
-        (self.pass_,) = check_passes([pass_])
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
+        self.pass_ = _single(pass_)
         if max_iterations < 1:
             raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
         self.options = FixpointOptions(max_iterations)
@@ -228,14 +243,60 @@ class Fixpoint(Pass):
         )
 
 
+@dataclass(frozen=True)
+class RepeatOptions:
+    """The options of a Repeat."""
+
+    n: int
+
+
+class Repeat(Pass):
+    """A pass that runs another pass, or several in order, `n` times, whether they change anything
+    or not.
+
+    Source: `repeat<n>(...)` of LLVM's `opt`.
+    """
+
+    name = "repeat"
+
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], n: int) -> None:
+        self.pass_ = _single(pass_)
+        if n < 1:
+            raise ValueError(f"n is 1 or more, not {n}")
+        self.options = RepeatOptions(n)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        child = info_of(self.pass_)
+        text = f"{self.name}{options_text(self.options)}({child.text})"
+        return PassInfo(self.name, child.opt_level, child.required, text, composite=True)
+
+    @property
+    def children(self) -> tuple[ModulePass, ...]:
+        return (self.pass_,)
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        n = self.options.n
+        for time in range(1, n + 1):
+            place = f" (time {time} of {n})"
+            run_pass(self.pass_, info_of(self.pass_), Run.current(), ctx, place)
+
+
+def _single(pass_: ModulePass | Iterable[ModulePass]) -> ModulePass:
+    """Return the pass, or a Sequential of several."""
+    single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
+    passes = check_passes([pass_] if single else pass_)
+    return passes[0] if len(passes) == 1 else Sequential(passes)
+
+
 def check_passes(passes: object) -> tuple[ModulePass, ...]:
     """Return the passes in `passes`; TypeError with advice for anything else."""
     if isinstance(passes, str | ModulePass | PassPipeline) or not isinstance(passes, Iterable):
-        raise TypeError(f"a pipeline is made of a list of passes, not of {passes!r}")
+        raise TypeError(f"a pipeline is made of a list of passes, not of {brief(passes)}")
     checked: list[ModulePass] = []
     for pass_ in cast(Iterable[object], passes):
         if not isinstance(pass_, ModulePass):
-            raise TypeError(f"{pass_!r} is not a pass{_instead(pass_)}")
+            raise TypeError(f"{brief(pass_)} is not a pass{_instead(pass_)}")
         checked.append(pass_)
     return tuple(checked)
 
@@ -245,7 +306,9 @@ def _instead(given: object) -> str:
     if isinstance(given, type) and issubclass(given, ModulePass):
         return f" but the class of one: write {given.__name__}()"
     if isinstance(given, str):
-        return f" but a string: write parse_pipeline({given!r}), or an instance of its class"
+        return (
+            f" but a string: write passline.parse_pipeline({given!r}), or an instance of its class"
+        )
     if isinstance(given, PassPipeline):
         return ": write Sequential(pipeline.passes) for a PassPipeline"
     return ""

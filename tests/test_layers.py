@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-MAY_IMPORT: Mapping[str, set[str]] = {
+MAY_IMPORT: dict[str, set[str]] = {
     "dialects": set(),
     "passmanager": set(),
     "interpreters": {"dialects", "passmanager"},
@@ -21,15 +21,22 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "passes": {"analysis", "dialects", "interpreters", "passmanager"},
     "frontends": {"dialects", "interpreters", "passmanager"},
     "tools": {"analysis", "dialects", "frontends", "interpreters", "passes", "passmanager"},
+    "api": {"dialects", "interpreters", "passes", "passmanager", "tools"},
+    "passline": {
+        *("analysis", "api", "dialects", "frontends", "interpreters", "passes", "passmanager"),
+        "tools",
+    },
 }
-"""The packages that each package may import, itself apart."""
+"""The packages that each package may import, itself apart; `passline` are the modules of the root,
+which no other imports.
+"""
 
 Graph = Mapping[str, set[str]]
 
 
 def modules(root: Path) -> dict[str, Path]:
     """Return the modules below `root`: dotted name -> file."""
-    found: dict[str, Path] = {}
+    found = {f"passline.{path.stem}": path for path in root.glob("*.py")}
     for top in MAY_IMPORT:
         for path in (root / top).rglob("*.py"):
             parts = path.relative_to(root).with_suffix("").parts
@@ -40,12 +47,16 @@ def modules(root: Path) -> dict[str, Path]:
 def imports(name: str, path: Path, known: Mapping[str, Path]) -> Iterator[str]:
     """Yield the modules of the project that a module imports."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    if package[:1] == ["passline"]:
+        package = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) + 1 - node.level]
-            source = ".".join([*base, *([node.module] if node.module else [])])
+            source = [*base, *([node.module] if node.module else [])]
             for alias in node.names:
-                yield inner if (inner := f"{source}.{alias.name}") in known else source
+                inner, outer = ".".join([*source, alias.name]), ".".join(source)
+                candidates = (inner, f"passline.{inner}", outer, f"passline.{outer}")
+                yield next((name for name in candidates if name in known), outer)
 
 
 def import_graph(root: Path) -> Graph:
@@ -101,6 +112,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_the_graph_has_the_imports_of_functions_and_type_checking() -> None:
     graph = import_graph(ROOT)
     assert len(graph) > 200
+    assert {"passmanager", "api.source", "passline.transform"} <= graph["passline.__init__"]
     assert "interpreters.relax" in graph["interpreters"]  # inside a function
     assert "interpreters.arrays" in graph["analysis.constant_evaluator"]  # under TYPE_CHECKING
 
@@ -120,6 +132,15 @@ def test_a_circle_is_found_with_its_path(
         (tmp_path / "tools" / f"{name}.py").write_text(text)
     found = circle(import_graph(tmp_path))
     assert found is not None and path in " -> ".join(found)
+
+
+def test_an_import_of_the_root_is_found(tmp_path: Path) -> None:
+    (tmp_path / "passes").mkdir()
+    (tmp_path / "passes" / "p.py").write_text("from .. import transform")
+    (tmp_path / "transform.py").write_text("from .passes.p import run")
+    graph = import_graph(tmp_path)
+    assert graph["passline.transform"] == {"passes.p"}
+    assert upward(graph) == ["passes.p -> passline.transform"]
 
 
 def test_an_import_that_goes_up_is_found(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import passline
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
     "analysis",
+    "api",
     "dialects",
     "frontends",
     "interpreters",
@@ -52,7 +53,7 @@ def test_wheel_has_every_module(wheel_files: set[str]) -> None:
         f"passline/{path.relative_to(ROOT).as_posix()}"
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.py")
-    }
+    } | {f"passline/{path.name}" for path in ROOT.glob("*.py")}
     assert modules <= wheel_files and len(modules) > 50
 
 

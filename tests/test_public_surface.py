@@ -12,6 +12,7 @@ import pytest
 
 PACKAGES = (
     "analysis",
+    "api",
     "dialects",
     "frontends",
     "interpreters",
@@ -23,7 +24,7 @@ PACKAGES = (
 
 def modules() -> list[str]:
     """The names of all modules of Passline."""
-    found: list[str] = []
+    found = ["passline", "passline.instrument", "passline.instruments", "passline.transform"]
     for package in PACKAGES:
         root = importlib.import_module(f"passline.{package}")
         found.append(root.__name__)

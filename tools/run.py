@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import argparse
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.passes import ModulePass
 
 from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
-from ..interpreters.interpret import ArrayFunction, interpret
-from ..interpreters.signature import (
-    Function,
-    entry_function,
-    input_types,
-    is_buffer,
-    result_names,
-)
+from ..interpreters.interpret import ArrayFunction
+from ..interpreters.signature import Function, entry_function, input_types, result_names
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
+from .engines import array_function, flat
 from .opt import PasslineOptMain
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
-    from ..interpreters.signature import Value
-    from .native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -105,37 +98,7 @@ class PasslineRunMain(PasslineOptMain):
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""
-        if self.args.engine == "numpy":
-            return interpret(prog, func, self.ctx)
-        from .native import compile_module
-
-        native = compile_module(prog, func.sym_name.data, self.processor)
-        return native if native.returns_results else on_copies(native, func)
-
-
-def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
-    """Return a function that runs `native` on copies of its buffers and returns the copies."""
-    import numpy as np
-
-    def call(*arguments: Value) -> tuple[Value, ...]:
-        copies = [np.array(argument) for argument in arguments]
-        native(*copies)
-        types = func.function_type.inputs
-        return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
-
-    return call
-
-
-def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays in a result: `name.0`, `name.1` for those of a tuple; PasslineError for
-    another kind of value."""
-    if isinstance(value, tuple):
-        for i, element in enumerate(cast("tuple[Value, ...]", value)):
-            yield from flat(f"{name}.{i}", element)
-    elif callable(value):
-        raise PasslineError(f"result '{name}' is a function, which cannot be shown")
-    else:
-        yield name, value
+        return array_function(prog, func, self.args.engine, self.ctx, self.processor)
 
 
 def result_text(name: str, array: Array) -> str:

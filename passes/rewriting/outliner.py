@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...analysis.attribute_numbering import AttributeNumbering
+from ...analysis.opaque_functions import is_opaque
 from ...dialects.relax.types import is_tensor, shape_of
 from ...passmanager.ir.access import read_fields, read_step
 from ...passmanager.ir.edit import erase, insert_before
@@ -210,8 +211,5 @@ def fusible_functions(module: ModuleOp) -> list[FuncOp]:
     return [
         op
         for op in module.body.block.ops
-        if isinstance(op, FuncOp) and op.body.blocks and _MARKS.isdisjoint(op.attributes)
+        if isinstance(op, FuncOp) and op.body.blocks and not is_opaque(op)
     ]
-
-
-_MARKS = {"passline.skip_optimization", "relax.composite", "relax.primitive"}

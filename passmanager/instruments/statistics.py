@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..html import block, element, table
 from ..ir.symbols import name_of
 from ..ir.walk import walk
 from ..run import Frame, Run
@@ -144,6 +145,20 @@ class StatisticsInstrument(NestingInstrument[_Open]):
         if not self.passes:
             return ""
         return "\n".join([*report_header("Pass statistics report"), *self._rows()]) + "\n"
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self.passes)} passes>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, s.runs, s.changed, s.failed, ", ".join(f"{n} {what}" for n, what in _counted(s)))
+            for name, s in self.passes.items()
+        ]
+        header = ("pass", "runs", "changed", "failed", "counted")
+        return block(element("p", repr(self).strip("<>")), table(header, rows))
 
     def _rows(self) -> Iterator[str]:
         counted = {name: [*_counted(found)] for name, found in self.passes.items()}

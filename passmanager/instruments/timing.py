@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from ..html import Html, Number, block, element, table
 from .nesting import report_header
 from .spans import Span, SpanInstrument
 
@@ -42,6 +43,22 @@ class PassTimingInstrument(SpanInstrument):
         rows = self._tree() if kind == "tree" else self._list()
         total = f"  Total Execution Time: {self._total:.4f} seconds"
         return "\n".join([*report_header("Execution time report"), total, "", *rows]) + "\n"
+
+    def __str__(self) -> str:
+        return self.report()
+
+    def __repr__(self) -> str:
+        count = sum(span.category == "pass" for span in _walk(self.spans))
+        return f"<{self.name}: {count} passes in {self._total:.4f} seconds>"
+
+    def _repr_html_(self) -> str:
+        total = self._total
+        rows = [
+            (name, Number(f"{1e3 * wall:.3f}"), Number(f"{1e3 * own:.3f}"), _bar(wall, total))
+            for name, wall, own in [*_tree_rows(self.spans, 0), ("Rest", self._rest, self._rest)]
+        ]
+        header = ("pass", "wall ms", "self ms", "share")
+        return block(element("p", repr(self).strip("<>")), table(header, rows))
 
     @property
     def _total(self) -> float:
@@ -81,6 +98,12 @@ class PassTimingInstrument(SpanInstrument):
 
 def _share(seconds: float, total: float) -> str:
     return f"  {seconds:8.4f} ({100 * seconds / total if total else 0:5.1f}%)"
+
+
+def _bar(seconds: float, total: float) -> Html:
+    """Return a bar whose length is the share of `seconds` in `total`."""
+    share = 100 * seconds / total if total else 0
+    return element("div", class_="bar", style=f"width: {share:.1f}px", title=f"{share:.1f}%")
 
 
 def _label(span: Span) -> str:

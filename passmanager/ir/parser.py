@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     RankedStructure,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
-from xdsl.parser import AttrParser, ParserState
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
+from xdsl.parser import AttrParser, Parser, ParserState
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import (
@@ -39,7 +39,7 @@ from xdsl.utils.mlir_lexer import (
 from .collector import paused_collector
 from .creation import append_op
 from .lexer import Lexer, LocatedToken, end_of_space
-from .line_shapes import LineShape, learn, shape_key, split_names
+from .line_shapes import LineShape, learn, learn_body, name_columns, shape_key, split_names
 from .locating_parser import LocatingParser
 from .number_lists import read_number_list
 
@@ -77,6 +77,8 @@ class MemoizingParser(LocatingParser):
         self.lines_by_shape = 0
         """The number of lines that were read by their shape."""
         self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
+        self._refused: set[str] = set()  # shapes that did not say all
+        self._last_region = _RegionText(None, 0, 0)
         self._types: dict[str, TypeAttribute | None] = {}
         self._function_types: dict[str, FunctionType | None] = {}
         self._dense_types: dict[str, _DenseType] = {}
@@ -100,12 +102,20 @@ class MemoizingParser(LocatingParser):
         start = position = self.pos
         while (end := _end_of_line(text, position)) >= 0:
             parts = split_names(text[position:end])
-            if (shape := shapes.get(shape_key(parts))) is None:
+            if (shape := shapes.get(key := shape_key(parts))) is None or key in self._refused:
                 break
             next_line = end_of_space(text, end)
+            names = parts[1::2]
+            if shape.body is not None:
+                if (op := self._op_with_body(shape, parts, position, next_line)) is None:
+                    self._resume_from(position)
+                    return
+                append_op(block, op)
+                self.lines_by_shape += 1
+                start = position = self.pos
+                continue
             if follower(text, next_line) not in shape.followers:
                 break
-            names = parts[1::2]
             if (op := self._op_of(shape, names, position)) is None:
                 break
             append_op(block, op)
@@ -137,18 +147,85 @@ class MemoizingParser(LocatingParser):
                 result.name_hint = name
         return op
 
+    def _op_with_body(
+        self, shape: LineShape, parts: list[str], position: Position, body: Position
+    ) -> Operation | None:
+        """Read the op of a line of a known shape that opens a region, whose block starts at `body`.
+
+        None, with the IR as before, if the shape does not say all: the op is then parsed.
+        """
+        assert shape.body is not None
+        values, text, names = self._values, self.lexer.input.content, parts[1::2]
+        if (operands := shape.operand_values(names, values)) is None or text[body : body + 1] in (
+            "^",
+            "}",
+        ):
+            return None
+        mark = values.copy()
+        block = Block(arg_types=[type for _, type in shape.body.arguments])
+        columns = [*name_columns(parts)]
+        for (place, _), argument in zip(shape.body.arguments, block.args, strict=True):
+            if (name := names[place]) in values or name in self.forward_ssa_references:
+                values.forget(mark)
+                return None
+            values[name] = (argument,)
+            argument.location = self._lines.location(position + columns[place])
+            if not name[0].isdigit():
+                argument.name_hint = name
+        blocks, references = self.blocks, self.forward_block_references
+        self.blocks, self.forward_block_references = {}, defaultdict(list)
+        self._parser_state.dialect_stack.append(shape.op_class.dialect_name())
+        self._resume_from(body)
+        self._parse_block_body(block)
+        self._parser_state.dialect_stack.pop()
+        dangling = self.forward_block_references
+        self.blocks, self.forward_block_references = blocks, references
+        values.forget(mark)
+        token = self._parser_state.current_token
+        after = end_of_space(text, token.span.end)
+        is_closed = token.kind is MLIRTokenKind.R_BRACE and not dangling
+        is_known = is_closed and shape.body.finish(block)
+        if not is_known or follower(text, after) not in shape.followers:
+            # What follows is known from the next time on. Of anything else that is not known, the
+            # shape is not tried again, else nested ops would be parsed twice at each level.
+            if not is_known:
+                self._refused.add(shape_key(parts))
+            for inner in block.ops:
+                inner.drop_all_references()
+            return None
+        self._resume_from(after)
+        op = shape.create(operands, self._lines.location(position + shape.column))
+        for region in (Region(block), *(Region() for _ in range(1, shape.body.regions))):
+            op.add_region(region)
+        return op
+
+    def parse_optional_region(
+        self, arguments: Iterable[Parser.Argument] | None = None
+    ) -> Region | None:
+        start = self.pos
+        if (region := super().parse_optional_region(arguments)) is not None:
+            self._last_region = _RegionText(region, start, self.pos)
+        return region
+
     def _learn(self, op: Operation, start: Position, shapes: dict[str, LineShape]) -> None:
         """Remember the shape of the line that starts at `start`, if it is that of `op` alone."""
         text = self.lexer.input.content
         end, next_line = _end_of_line(text, start), self.pos
-        if end < 0 or end_of_space(text, end) != next_line:
+        if end < 0:
             return
         parts = split_names(text[start:end])
-        location = self._parsed_location
-        shape = learn(op, parts, self._values, self._parsed_name - start, location)
-        if shape is None:
+        column, location = self._parsed_name - start, self._parsed_location
+        if end_of_space(text, end) == next_line:
+            shape = learn(op, parts, self._values, column, location)
+        elif op.regions and self._last_region == _RegionText(op.regions[0], end - 1, next_line):
+            if location is not None:
+                return
+            locations = [self._lines.location(start + place) for place in name_columns(parts)]
+            shape = learn_body(op, parts, self._values, column, locations)
+        else:
             return
-        key = shape_key(parts)
+        if shape is None or (key := shape_key(parts)) in self._refused:
+            return
         if (known := shapes.get(key)) is not None and known.operands == shape.operands:
             shape = known
         shapes[key] = shape
@@ -306,6 +383,16 @@ class _Number(AttrParser._TensorLiteralElement):
         """The place of the number in the input."""
         parser, start, index = self._place
         return parser.span_of_number(start, index)
+
+
+class _RegionText(NamedTuple):
+    """Where a region is in the text."""
+
+    region: Region | None
+    start: Position
+    """The brace that opens it."""
+    next_token: Position
+    """What follows the brace that closes it."""
 
 
 class _ScopedValues(dict[str, tuple[SSAValue, ...]]):

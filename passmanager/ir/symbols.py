@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 
-__all__ = ["PRIVATE", "name_of", "symbol_of"]
+__all__ = ["PRIVATE", "brief", "name_of", "symbol_of"]
 
 PRIVATE = StringAttr("private")
 """The visibility of a symbol that only its own module refers to."""
@@ -14,6 +14,16 @@ PRIVATE = StringAttr("private")
 def name_of(op: Operation) -> str:
     """Return the name of an op, as `arith.addi`; of an unregistered op the name in the text."""
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def brief(value: object) -> str:
+    """Return an object as a message names it: an op by its name and symbol, a class by its name,
+    any other by its `repr`. The `repr` of an op would show all its neighbours.
+    """
+    if isinstance(value, Operation):
+        symbol = symbol_of(value)
+        return f"the op '{name_of(value)}'" + (f" @{symbol}" if symbol else "")
+    return f"the class {value.__name__}" if isinstance(value, type) else repr(value)
 
 
 def symbol_of(op: Operation) -> str:

@@ -16,7 +16,10 @@ __all__ = ["ProgramSizes"]
 
 @dataclass
 class ProgramSizes(PassInstrument):
-    """A printer of the number of instructions, on stderr, after each pass that changes it."""
+    """A printer of the number of instructions, on stderr, after each pass that changes it.
+
+    A pipeline is a pass too, which changes it by its passes: it is left out.
+    """
 
     _before: list[int] = field(default_factory=list[int])
 
@@ -25,7 +28,7 @@ class ProgramSizes(PassInstrument):
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         before, after = self._before.pop(), size(module)
-        if before != after:
+        if before != after and not info.composite:
             print(f"{info.name}: {before} -> {after} instructions", file=sys.stderr)
 
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 
 import pytest
 from support.toy import Append, Nothing, Tag, function_names, module, named, tags, toy_context
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.llvm import FuncOp as LLVMFuncOp
 from xdsl.dialects.llvm import LLVMFunctionType
@@ -160,8 +161,28 @@ def test_direct_call_does_not_run_requirements() -> None:
 
 
 def test_call_with_what_is_no_module_is_an_error() -> None:
-    with pytest.raises(TypeError, match="'toy-append' is called with a module, not with 3"):
+    with pytest.raises(TypeError, match="'toy-append' is called with a module, not with 3$"):
         Append()(3)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (FuncOp("f", ([], [])), r"not with the op 'func.func' @f: give the module that it is in"),
+        ("x.mlir", r"not with 'x.mlir': read it with passline.load"),
+        (ModuleOp, r"not with the class ModuleOp$"),
+    ],
+)
+def test_call_with_something_else_is_answered_in_a_line(given: object, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Append()(given)  # pyright: ignore[reportArgumentType]
+
+
+def test_help_shows_the_arguments_of_a_pass() -> None:
+    assert str(signature(FunctionPass)) == "()"
+    assert str(signature(Tag)) == "()"
+    assert [*signature(Append).parameters] == ["tag"]
+    assert [*signature(Sequential).parameters] == ["passes", "opt_level", "name", "required"]
 
 
 # What a module pass may return
@@ -233,6 +254,19 @@ def test_function_with_skip_optimization_is_left_alone() -> None:
     first = next(iter(m.ops))
     first.attributes["passline.skip_optimization"] = UnitAttr()
     assert seen(Tag()(m)) == ["g"]
+
+
+@pytest.mark.parametrize(("value", "visited"), [(1, ["g"]), (0, ["f", "g"])])
+def test_tvms_skip_optimization_is_known(value: int, visited: list[str]) -> None:
+    m = module("f", "g")
+    next(iter(m.ops)).attributes["SkipOptimization"] = IntegerAttr(value, i32)
+    assert seen(Tag()(m)) == visited
+
+
+def test_function_marked_by_tvms_attribute_without_a_number_is_left_alone() -> None:
+    m = module("f")
+    next(iter(m.ops)).attributes["SkipOptimization"] = UnitAttr()
+    assert seen(Tag()(m)) == []
 
 
 def test_declaration_is_left_alone() -> None:

@@ -21,7 +21,7 @@ from passline.passmanager import (
     register_config_option,
     register_pass,
 )
-from passline.passmanager.config import option_type
+from passline.passmanager.config import option_type, register_config_hint
 from passline.passmanager.registry import installed
 
 
@@ -476,6 +476,37 @@ def test_fields_that_were_read_can_be_changed_without_effect() -> None:
     fields["tag"] = "z"
     with ctx:
         assert tags(Append()(module())) == ["y"]
+
+
+def test_config_is_a_mapping_of_what_was_set() -> None:
+    config = PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}}).config
+    fields = {"auto_max_step": 16, "explicit_unroll": True, "names": ()}
+    assert dict(config) == {"tir.UnrollLoop": fields} and len(config) == 1
+    assert config["tir.transform.UnrollLoop"] == config.get("tir-unroll-loop") == fields
+    assert "tir-unroll-loop" in config and "toy-append" not in config
+    assert config.get("toy-append") is None and config.get("zzz", 3) == 3
+    with pytest.raises(KeyError, match="toy-append"):
+        config["toy-append"]
+
+
+def test_config_of_a_context_can_be_given_to_another() -> None:
+    ctx = PassContext(config={"tir.UnrollLoop": {"auto_max_step": 16}})
+    assert dict(PassContext(config=ctx.config).config) == dict(ctx.config)
+
+
+def test_unknown_key_with_the_name_of_a_field_gets_the_pass() -> None:
+    assert "did you mean 'tir-unroll-loop.auto_max_step'?" in refusal({"loops.auto_max_step": 1})
+
+
+def test_unknown_key_gets_its_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("passline.passmanager.config._hints", {})
+    register_config_hint("tir.disable_all", "write opt_level=0")
+    assert refusal({"tir.disable_all": True}).endswith("; write opt_level=0")
+
+
+def test_keys_of_tvm_get_a_hint() -> None:
+    assert 'disabled_pass=["tir-vectorize-loop"]' in refusal({"tir.disable_vectorize": True})
+    assert "leave it out" in refusal({"testing.immutable_module": True})
 
 
 def test_unknown_key_reads_as_none() -> None:

@@ -187,6 +187,33 @@ def test_tasks_do_not_see_each_others_contexts() -> None:
 # Which pass is enabled
 
 
+def test_copy_at_another_level_is_current_and_enters_no_instrument_again() -> None:
+    recorder = Recorder()
+    with PassContext(opt_level=1, disabled_pass=["toy-tag"], instruments=[recorder]) as ctx:
+        with ctx.at_level(3) as inner:
+            assert PassContext.current() is inner and inner is not ctx
+            assert (inner.opt_level, ctx.opt_level) == (3, 1)
+            assert inner.is_disabled(PassInfo("toy-tag")) and inner.instruments == ctx.instruments
+        assert PassContext.current() is ctx
+    assert recorder.events == ["%1 enter", "%1 exit"]
+
+
+def test_unknown_names_are_warned_about_once_at_another_level() -> None:
+    found: list[str] = []
+    with PassContext(disabled_pass=["no-such"], renderer=collect(found)) as ctx:
+        for _ in range(2):
+            with ctx.at_level(3):
+                Nothing()(module())
+    assert len(found) == 1
+
+
+def test_copy_at_another_level_is_left_after_an_exception() -> None:
+    before = PassContext.current()
+    with pytest.raises(ValueError, match="boom"), before.at_level(3):
+        raise ValueError("boom")
+    assert PassContext.current() is before
+
+
 def test_level_of_the_context_is_the_highest_enabled() -> None:
     ctx = PassContext(opt_level=2)
     assert ctx.pass_enabled(PassInfo("a", 2)) and not ctx.pass_enabled(PassInfo("a", 3))

@@ -71,3 +71,29 @@ def test_closest_name_knows_other_spellings() -> None:
 
 def test_closest_name_of_something_else_is_none() -> None:
     assert closest_name("zzz", ["fold-constant"]) is None
+
+
+def test_tvms_order_of_arguments_works() -> None:
+    info = PassInfo(1, "xyz", ("abc",))  # pyright: ignore[reportArgumentType]
+    assert info == PassInfo("xyz", 1, ("abc",)) and info.key == "xyz"
+
+
+@pytest.mark.parametrize(
+    ("full", "own"),
+    [
+        ("relax.transform.FoldConstant", "fold-constant"),
+        ("tvm.relax.transform.FoldConstant", "fold-constant"),
+        ("relay.FuseOps", "fuse-ops"),
+        ("transform.PrintIR", "print-ir"),
+        ("tir.transform.UnrollLoop", "tir-unroll-loop"),
+        ("tirx.UnrollLoop", "tir-unroll-loop"),
+        ("s_tir.LoopPartition", "tir-loop-partition"),
+    ],
+)
+def test_tvms_full_name_is_the_same_name(full: str, own: str) -> None:
+    assert name_key(full) == name_key(own)
+
+
+@pytest.mark.parametrize("name", ["relax.fallback_device_type", "transform.interpreter"])
+def test_namespace_before_a_small_letter_is_part_of_the_name(name: str) -> None:
+    assert name_key(name) == name.replace(".", "").replace("_", "")

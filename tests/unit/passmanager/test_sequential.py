@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import Append, Nothing, Recorder, Tag, collect, module, named, tags, toy_context
+from support.toy import (
+    Append,
+    Fail,
+    Nothing,
+    Recorder,
+    Tag,
+    collect,
+    module,
+    named,
+    tags,
+    toy_context,
+)
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XDSLModulePass
 from xdsl.passes import PassPipeline
@@ -65,7 +76,7 @@ def test_level_is_0_by_default() -> None:
     ("given", "instead"),
     [
         ([Nothing], r"the class of one: write Nothing\(\)"),
-        (["cse"], r"a string: write parse_pipeline\('cse'\)"),
+        (["cse"], r"a string: write passline.parse_pipeline\('cse'\)"),
         ([PassPipeline(())], r"write Sequential\(pipeline.passes\) for a PassPipeline"),
         ([3], "3 is not a pass"),
         ("cse", "made of a list of passes, not of 'cse'"),
@@ -210,6 +221,35 @@ def test_fixpoint_of_a_sequential() -> None:
     assert len(runs) == 3
 
 
+def test_plan_shows_what_is_inside_of_a_fixpoint() -> None:
+    inner = Sequential([Append("a"), named("b", level=3), Fixpoint(Nothing())])
+    plan = Sequential([Fixpoint(inner)]).plan(PassContext(opt_level=2))
+    assert str(plan).splitlines() == [
+        "run  fixpoint",
+        "run    sequential  # until nothing changes",
+        'run      toy-append{tag="a"}',
+        "skip     b  # opt_level 3 > 2",
+        "run      fixpoint",
+        "run        toy-nothing  # until nothing changes",
+    ]
+
+
+def test_fixpoint_takes_a_list_as_sequential_does() -> None:
+    pass_, _ = counting(2)
+    fixpoint = Fixpoint([pass_, Nothing()])
+    assert str(fixpoint) == f"fixpoint(sequential({pass_},toy-nothing))"
+    assert tags(fixpoint(module())) == ["1", "2"]
+
+
+def test_fixpoint_of_a_list_of_one_pass_is_one_of_the_pass() -> None:
+    assert str(Fixpoint([Nothing()])) == "fixpoint(toy-nothing)"
+
+
+def test_fixpoint_of_a_string_is_an_error_that_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"write passline.parse_pipeline\('cse'\)"):
+        Fixpoint("cse")  # pyright: ignore[reportArgumentType]
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_fixpoint_without_iterations_is_an_error(limit: int) -> None:
     with pytest.raises(ValueError, match=f"1 or more, not {limit}"):
@@ -250,12 +290,12 @@ def test_plan_shows_what_is_repeated() -> None:
     pipeline = Sequential([Fixpoint(inner), Repeat(Fixpoint(Nothing()), 2)])
     assert str(pipeline.plan(PassContext(opt_level=2))).splitlines() == [
         "run  fixpoint",
-        "run    sequential",
+        "run    sequential  # until nothing changes",
         "run      toy-append",
         "skip     high  # opt_level 3 > 2",
         "run  repeat",
-        "run    fixpoint",
-        "run      toy-nothing",
+        "run    fixpoint  # 2 times",
+        "run      toy-nothing  # until nothing changes",
     ]
 
 
@@ -314,3 +354,31 @@ def test_nested_call_in_a_pass_belongs_to_the_same_run() -> None:
 
     named("outer", body=body).apply(toy_context(), m := module())
     assert tags(m) == ["inner"] and versions == [True]
+
+
+# Repeat
+
+
+def test_repeat_runs_n_times_even_if_nothing_changes() -> None:
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]):
+        assert tags(Repeat(Sequential([Append("a"), Nothing()]), 3)(module())) == ["a"] * 3
+    assert recorder.events.count("%1 before toy-nothing") == 3
+
+
+def test_info_of_a_repeat_is_that_of_the_pass() -> None:
+    pass_ = Repeat(named("high", level=3, requires=["base"]), 2)
+    assert (pass_.info.opt_level, pass_.info.required) == (3, ("base",))
+    assert pass_.info.text == "repeat{n=2}(high)" and pass_.info.composite
+
+
+def test_failure_in_a_repeat_names_the_time() -> None:
+    with pytest.raises(Exception) as caught:
+        Repeat(Fail(), 2)(module())
+    assert caught.value.__notes__[0] == "in pass 'toy-fail' (time 1 of 2)"
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_repeat_of_less_than_once_is_refused(n: int) -> None:
+    with pytest.raises(ValueError, match="n is 1 or more"):
+        Repeat(Nothing(), n)

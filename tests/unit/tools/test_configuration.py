@@ -126,7 +126,7 @@ def failing(*args: str) -> str:
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("tir.UnrollLop.auto_max_step=1", "did you mean 'tir-unroll-loop'?"),
+        ("tir.UnrollLop.auto_max_step=1", "did you mean 'tir-unroll-loop.auto_max_step'?"),
         ("tir.UnrollLoop.auto_max_stp=1", "did you mean 'auto-max-step'?"),
         ("tir.UnrollLoop.auto_max_step=x", "expected a whole number, got x"),
         ("tir.UnrollLoop=1", "has fields: write tir.UnrollLoop.FIELD=VALUE"),

@@ -169,6 +169,86 @@ def test_each_op_has_the_location_of_its_line():
     assert places == ['loc("a.mlir":2:8)', 'loc("a.mlir":3:15)']
 
 
+# Lines that open a region
+
+
+LOOP = "scf.for %{} = %a to %b step %c {{"
+INDICES = "%a: index, %b: index, %c: index"
+
+
+def loops(*texts: str) -> str:
+    return function(*texts, arguments=INDICES)
+
+
+def test_a_loop_is_read_by_the_shape_of_its_first_line():
+    lines = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
+    text = loops(*lines, *lines, *lines)
+    # The first loop is parsed, and so is the second, as another op follows it than before.
+    assert by_shape(text) == 4
+    module = MemoizingParser(CONTEXT, text, "a.mlir").parse_module()
+    assert [op.name for op in module.walk()].count("scf.yield") == 3
+
+
+def test_nested_loops_are_read_by_shape():
+    nest = [LOOP.format(name) for name in "ijk"] + ["%x = arith.addi %i, %k : index", *"}}}"]
+    assert by_shape(loops(*nest, *nest, *nest, *nest)) > 8
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "} {x = 1 : i32}",
+        "} {\nx}",
+        "scf.yield\n}",
+        '"test.termop"() : () -> ()\n}',
+        "cf.br ^bb1\n^bb1:\n}",
+        "^bb1:\n}",
+        "} loc(unknown)",
+        '} loc("b.mlir":1:2)',
+        "} // a comment }",
+        "}}",
+        "",
+        "%i = arith.addi %a, %b : index\n}",
+        "%y = arith.addi %x, %z : index\n%z = arith.addi %x, %x : index\n}",
+        "%y = arith.addi %q, %x : index\n}",
+        "cf.br ^bb7\n}",
+    ],
+)
+def test_a_loop_that_ends_otherwise_is_parsed(end: str):
+    lines = [LOOP.format("i"), "%x = arith.addi %i, %a : index"]
+    for first, second in (("}", end), (end, "}"), (end, end)):
+        by_shape(loops(*lines, first, *lines, first, *lines, second, *lines, first))
+        nest = [*lines, *(line.replace("i", "j").replace("x", "w") for line in lines)]
+        by_shape(loops(*nest, first, first, *nest, first, second, *nest, second, first))
+
+
+def test_branches_without_else_are_read_by_shape():
+    lines = ["scf.if %d {", "%x = arith.addi %a, %b : index", "}"]
+    other = ["scf.if %d {", "} else {", "}"]
+    arguments = f"{INDICES}, %d: i1"
+    assert by_shape(function(*lines, *lines, *lines, arguments=arguments)) == 4
+    by_shape(function(*lines, *lines, *other, *lines, *lines, arguments=arguments))
+
+
+def test_a_loop_in_generic_form_is_parsed():
+    lines = [
+        '"scf.for"(%a, %b, %c) ({',
+        "^bb0(%i: index):",
+        "scf.yield",
+        "}) : (index, index, index) -> ()",
+    ]
+    assert by_shape(loops(*lines, *lines, *lines)) == 2  # the terminators
+
+
+def test_deep_nests_that_end_otherwise_take_linear_time():
+    # Each level would else be parsed twice by the one above it.
+    depth = 60
+    names = [f"i{n}" for n in range(depth)]
+    once = [LOOP.format("i"), "}"]
+    nest = [LOOP.format(name) for name in names] + ["} {x}"] * depth
+    assert by_shape(loops(*once, *once, *nest)) >= 0
+
+
 # Random texts
 
 NAMES = st.sampled_from(["a", "b", "0", "1", "2", "10", "x", "x_1", "y#0", "y#1", "z"])
@@ -194,10 +274,19 @@ LINES = st.sampled_from(
         "cf.br ^bb1",
         "^bb1:",
         "loc(unknown)",
+        "scf.for %{r} = %j to %k step %j {{",
+        "scf.for %{r} = %j to %k step %j {{\n%{a} = arith.addi %a, %b : i32\n}}",
+        "scf.if %d {{",
+        "}} else {{",
+        "scf.yield",
+        "}}",
         "}}",
         "func.return",
     ]
 )
+
+
+OTHERS = "%c: i64, %d: i1, %j: index, %k: index"
 
 
 @st.composite
@@ -206,7 +295,7 @@ def texts(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(1, 12))):
         line = draw(LINES).format(r=draw(NAMES), a=draw(NAMES), b=draw(NAMES))
         lines.append(draw(st.sampled_from(["", "  ", "\t"])) + line)
-    text = "!i = i32\n#k = 1 : i8\n" + function(*lines, arguments="%a: i32, %b: i32, %c: i64")
+    text = "!i = i32\n#k = 1 : i8\n" + function(*lines, arguments=f"%a: i32, %b: i32, {OTHERS}")
     for _ in range(draw(st.integers(0, 3))):
         place = draw(st.integers(0, len(text)))
         edit = draw(

@@ -1,0 +1,1 @@
+"""The functions of `import passline`, which read, optimize, run, compile and show modules."""

@@ -1,0 +1,130 @@
+"""The difference of two modules, with names of values that do not depend on their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+from itertools import islice
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ..passmanager.html import block, fold
+from ..passmanager.instruments.diff import named_text, renamed, scopes
+from ..passmanager.ir.clone import clone
+from ..passmanager.ir.highlight import highlighted
+from ..passmanager.ir.symbols import brief, name_of
+from ..passmanager.registry import make_ir_context
+from ..passmanager.runner import info_of
+from .notebook import STYLE
+
+__all__ = ["Diff", "diff"]
+
+
+@dataclass(frozen=True)
+class Diff:
+    """A unified diff of the IR of two modules; empty, and then false, if they are the same."""
+
+    lines: tuple[str, ...]
+    title: str = "IR"
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+    @property
+    def added(self) -> int:
+        """The number of lines that are in the second module only."""
+        return sum(line.startswith("+") for line in self.lines)
+
+    @property
+    def removed(self) -> int:
+        """The number of lines that are in the first module only."""
+        return sum(line.startswith("-") for line in self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        summary = f"{self.title}: {self.removed} lines removed, {self.added} added"
+        return f"{summary}\n{self}" if self else f"{self.title}: no change"
+
+    def _repr_html_(self) -> str:
+        summary, _, text = repr(self).partition("\n")
+        return block(fold(summary, highlighted(text, "diff"), is_open=True) if text else summary)
+
+
+Names: TypeAlias = dict[str, dict[SSAValue, str]]
+"""The names of values by scope, as `instruments.diff` has them."""
+
+
+def diff(before: ModuleOp, after: ModuleOp | ModulePass) -> Diff:
+    """Return what differs in the IR of two modules, or in a module before and after a pass, which
+    runs on a copy.
+
+    Values that correspond to each other have the same name; of a pass, these are the values that it
+    keeps, and their replacements. Large constants are elided.
+    """
+    for given in (before, after):
+        if not isinstance(given, ModuleOp | ModulePass):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"diff takes modules, and a pass in place of one, not {brief(given)}")
+    title = "IR" if isinstance(after, ModuleOp) else info_of(after).text
+    module = before if isinstance(after, ModuleOp) else clone(before)
+    old = {scope: renamed({}, values) for scope, values in scopes(module).items()}
+    old_lines = _lines(module, old)
+    if isinstance(after, ModuleOp):
+        module, new = after, _names_by_kind(old, after)
+    else:
+        after.apply(make_ir_context(), module)
+        new = {scope: renamed(old.get(scope, {}), v) for scope, v in scopes(module).items()}
+    lines = unified_diff(old_lines, _lines(module, new), lineterm="")
+    return Diff((*islice(lines, 2, None),), title)  # without the names of files
+
+
+def _lines(module: ModuleOp, names: Names) -> list[str]:
+    return named_text(module, names.values(), STYLE).split("\n")
+
+
+# Values of two modules
+
+
+def _names_by_kind(old: Names, module: ModuleOp) -> Names:
+    """Return names for the values of another module, given those of the first.
+
+    In each scope, values of one kind in the same order correspond to each other.
+    """
+    new: Names = {}
+    for scope, values in scopes(module).items():
+        names = old.get(scope, {})
+        same = dict(_pairs([*names], values))
+        new[scope] = renamed({same.get(value, value): n for value, n in names.items()}, values)
+    return new
+
+
+EXACT = 2000
+"""The number of values up to which kinds that are frequent are aligned, which is quadratic."""
+
+
+def _pairs(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """Yield the values that correspond to each other: at the start and at the end as far as the
+    kinds are the same, and in between by the longest common runs of kinds.
+    """
+    a, b = [*map(_kind, old)], [*map(_kind, new)]
+    shorter = min(len(a), len(b))
+    start = next((i for i in range(shorter) if a[i] != b[i]), shorter)
+    end = next((i for i in range(shorter - start) if a[~i] != b[~i]), shorter - start)
+    yield from zip(old[:start], new[:start])
+    a, b = a[start : len(a) - end], b[start : len(b) - end]
+    matcher = SequenceMatcher(None, a, b, autojunk=max(len(a), len(b)) > EXACT)
+    for i, j, size in matcher.get_matching_blocks():
+        i, j = start + i, start + j
+        yield from zip(old[i : i + size], new[j : j + size])
+    yield from zip(old[len(old) - end :], new[len(new) - end :])
+
+
+def _kind(value: SSAValue) -> tuple[object, ...]:
+    """Return what the values that correspond to each other have in common."""
+    owner = value.owner
+    return name_of(owner) if isinstance(owner, Operation) else "", value.type, value.name_hint

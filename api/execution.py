@@ -1,0 +1,126 @@
+"""The optimization of modules, and their functions as Python functions on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.target import Target
+from ..interpreters.arguments import named_arguments
+from ..interpreters.interpret import ArrayFunction
+from ..interpreters.signature import Function, Value, entry_function, result_names
+from ..passes import OPTIMIZE
+from ..passmanager.context import PassContext
+from ..passmanager.errors import PasslineError
+from ..passmanager.pipeline import parse_pipeline
+from ..tools.engines import Engine, array_function, flat
+from ..tools.targets import parse_processor
+from .source import Source, load
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
+
+__all__ = ["Argument", "CompiledFunction", "compile", "optimize", "run"]
+
+Argument: TypeAlias = "Value | float | Mapping[str, Array]"
+"""An argument of a function: an array, a number, a tuple; or all arguments by their names."""
+
+
+def optimize(source: Source, level: int = 3) -> ModuleOp:
+    """Return a copy of a module that the pipeline of `passline-opt -O` has optimized.
+
+    The other settings and the instruments are those of the current PassContext.
+    """
+    module = load(source)
+    with PassContext.current().at_level(level):
+        return parse_pipeline(",".join(OPTIMIZE))(module)
+
+
+def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[Array, ...]:
+    """Compute a function of a module on numpy, as its operations define it, and return its results.
+
+    The arguments are in order, or one dictionary of arrays by the names of the parameters. A tuple
+    among the results is replaced by its elements. For many calls, `compile` returns the function.
+
+    Errors: PasslineError for a function that does not exist, for arguments that do not match its
+    type, and for an operation that cannot be computed.
+    """
+    return compile(source, function=function, level=None, engine="numpy")(*arguments)
+
+
+def compile(
+    source: Source,
+    *,
+    function: str = "main",
+    level: int | None = 3,
+    engine: Engine = "native",
+    target: str | Target | None = None,
+) -> CompiledFunction:
+    """Return a function of a module as a Python function on arrays.
+
+    The module is optimized at `level` first, unless it is None; it does not change. The engine
+    `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
+    made for `target`, such as `x86-64-v3`, by default for this machine.
+
+    Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
+    that is missing, with what to install.
+    """
+    if engine not in ("numpy", "native"):
+        raise PasslineError(f"there is no engine {engine!r}: expected 'numpy' or 'native'")
+    start = perf_counter()
+    module = load(source)
+    declared = entry_function(module, function)
+    processor = parse_processor(target) if isinstance(target, str) else target
+    if level is not None:
+        module = optimize(module, level)
+    ctx = PassContext.current()
+    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)):
+        call = array_function(module, entry_function(module, function), engine, target=processor)
+    return CompiledFunction(declared, call, engine, perf_counter() - start)
+
+
+def _required_by(engine: Engine) -> tuple[str, ...]:
+    """Return the names of the passes without which an engine cannot run a function."""
+    if engine == "numpy":
+        return ()
+    from ..tools.native.lowering import NECESSARY
+
+    return NECESSARY
+
+
+class CompiledFunction:
+    """A function of a module, called with arrays; the result is a tuple of arrays.
+
+    The arguments are in order, or one dictionary of arrays by the names of the parameters. They do
+    not change. PasslineError for arguments that do not match the type of the function.
+    """
+
+    def __init__(
+        self, function: Function, call: ArrayFunction, engine: Engine, compile_seconds: float
+    ) -> None:
+        self.name = function.sym_name.data
+        self.type = str(function.function_type)
+        """The type of the function in the module that was compiled."""
+        self.engine: Engine = engine
+        self.compile_seconds = compile_seconds
+        """The time of the compilation, with the optimization, in seconds."""
+        self._function = function
+        self._call = call
+        self._results = result_names(function)
+
+    def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
+        given = cast("tuple[Value, ...]", arguments)
+        if len(arguments) == 1 and isinstance(arguments[0], Mapping):
+            given = named_arguments(self._function, cast("Mapping[str, Array]", arguments[0]))
+        results = self._call(*given)
+        if not any(isinstance(result, tuple | Callable) for result in results):
+            return cast("tuple[Array, ...]", results)
+        names = [*self._results, *map(str, range(len(self._results), len(results)))]
+        pairs = zip(names, results, strict=False)
+        return tuple(array for name, result in pairs for _, array in flat(name, result))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} @{self.name}: {self.type}, {self.engine}>"

@@ -1,0 +1,149 @@
+"""The reading of modules from files and text, and the writing to files."""
+
+from __future__ import annotations
+
+import os
+import re
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import ParseError
+
+from ..passmanager.errors import InvalidIRError, PasslineError
+from ..passmanager.files import replace_file
+from ..passmanager.info import did_you_mean
+from ..passmanager.ir.location import place_of, remember_source
+from ..passmanager.ir.parser import parse_module
+from ..passmanager.ir.printer import module_text
+from ..passmanager.ir.symbols import brief
+from ..passmanager.ir.verifier import verify
+from ..passmanager.ir.walk import walk
+from ..passmanager.registry import make_ir_context
+from ..tools.inputs import decode_mlir, parse_onnx
+from .notebook import offer_display
+
+__all__ = ["Source", "SourceNotFoundError", "load", "save"]
+
+Source: TypeAlias = ModuleOp | str | PathLike[str] | bytes
+"""A module, or what it is read from: a path, the text of IR, or the bytes of an ONNX model."""
+
+TEXT = "<text>"
+"""The name of a text in locations and messages."""
+
+
+class SourceNotFoundError(PasslineError, FileNotFoundError):
+    """The error for the path of a file that does not exist."""
+
+
+def load(
+    source: Source,
+    *,
+    ctx: Context | None = None,
+    allow_unregistered: bool = False,
+    verify_ir: bool = True,
+) -> ModuleOp:
+    """Return the module in a file of IR (`x.mlir`), an ONNX model (`model.onnx`) or a text of IR.
+
+    A string is a path if such a file exists or if it looks like one: on one line, with the end of
+    the name of a file or without the characters of IR. `bytes` are an ONNX model; a module is
+    returned as it is. Operations keep their locations. `ctx` has the dialects, by default all that
+    are installed, each imported when it occurs; with `allow_unregistered`, operations of others are
+    read, too. In a notebook, modules are shown with highlighting from now on.
+
+    Errors: SourceNotFoundError (a FileNotFoundError) with the nearest name; PasslineError for a
+    file that cannot be read as its name says; xDSL's ParseError; InvalidIRError for IR that fails
+    verification, unless `verify_ir` is false.
+    """
+    offer_display()
+    match source:
+        case ModuleOp():
+            return source
+        case bytes():
+            module = parse_onnx(source)
+        case str() if not _is_path(source):
+            remember_source(TEXT, source.encode())
+            module = _parse(source, TEXT, ctx, allow_unregistered)
+        case str() | PathLike():
+            module = _load_file(Path(source), ctx, allow_unregistered)
+        case _:
+            raise TypeError(f"a module is read from a path, a text or bytes, not {brief(source)}")
+    if verify_ir:
+        _verify(module)
+    return module
+
+
+def _verify(module: ModuleOp) -> None:
+    """Verify a module; the error has a note with the location of the invalid operation."""
+    try:
+        verify(module)
+    except InvalidIRError as error:
+        error.add_note(f"in {brief(error.op)}{place_of(error.op)}")
+        raise
+
+
+_FILE_NAME = re.compile(r"\.\w+\s*$")
+_IR = re.compile(r'[{}%"@(=]')
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a string is a path, and not the text of IR."""
+    if "\n" in text or not text.strip():
+        return False
+    return bool(os.path.exists(text) or _FILE_NAME.search(text) or not _IR.search(text))
+
+
+def _load_file(path: Path, ctx: Context | None, allow_unregistered: bool) -> ModuleOp:
+    if not path.exists():
+        raise SourceNotFoundError(_not_found(path))
+    if path.is_dir():
+        raise PasslineError(f"'{path}' is a directory, not a file with a module")
+    if path.suffix == ".onnx":
+        return parse_onnx(str(path))
+    return _parse(decode_mlir(str(path), path.read_bytes()), str(path), ctx, allow_unregistered)
+
+
+def _not_found(path: Path) -> str:
+    """Return the message about a path without a file, with the nearest name in its directory."""
+    if not path.parent.is_dir():
+        return f"there is no file '{path}': there is no directory '{path.parent}'"
+    return f"there is no file '{path}'{did_you_mean(path.name, os.listdir(path.parent))}"
+
+
+def _parse(text: str, name: str, ctx: Context | None, allow_unregistered: bool) -> ModuleOp:
+    """Parse IR; the pipeline in a reproducer is left out."""
+    if "mlir_reproducer" in text:
+        from ..passmanager.instruments.reproducer import read_reproducer
+
+        text, _ = read_reproducer(text)
+    try:
+        return parse_module(ctx or make_ir_context(allow_unregistered), text, name)
+    except ParseError as error:
+        if "--allow-unregistered-dialect" in error.msg:
+            error.add_note("in Python: passline.load(source, allow_unregistered=True)")
+        raise
+
+
+def save(module: ModuleOp, path: str | PathLike[str]) -> None:
+    """Write a module to a file as text that `load` reads back exactly.
+
+    The file is replaced in one step. PasslineError for the name of an ONNX model or of bytecode,
+    which cannot be written.
+    """
+    if not isinstance(module, Operation):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"save(module, path) takes a module, not {brief(module)}")
+    path = Path(path)
+    if path.suffix in (".onnx", ".mlirbc"):
+        raise PasslineError(f"'{path}' cannot be written: modules are saved as text (.mlir)")
+    replace_file(path, [module_text(module, _context_of(module))])
+
+
+def _context_of(module: ModuleOp) -> Context:
+    """Return a context in which the dialects of the module are loaded, which hold its resources."""
+    ctx = make_ir_context(allow_unregistered=True)
+    for name in {op.name.partition(".")[0] for op in walk(module)}:
+        ctx.get_optional_dialect(name)
+    return ctx

@@ -1,0 +1,104 @@
+"""`passline.diff`: names that do not depend on numbers, and what it compares."""
+
+from __future__ import annotations
+
+import pytest
+from support.notebooks import html_of
+from support.toy import Nothing
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+
+import passline
+
+CHAIN = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = relax.negative %x : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = relax.negative %x : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = relax.add %0, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %3 = relax.abs %2 : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %3 : tensor<3xf32>
+}
+"""
+
+
+def test_later_values_keep_their_names() -> None:
+    module = passline.load(CHAIN)
+    found = passline.diff(module, passline.passes.EliminateCommonSubexpr()(module))
+    changed = [line for line in found.lines if line[0] in "+-"]
+    types = "(tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>"
+    assert changed == [
+        "-    %1 = relax.negative %x : (tensor<3xf32>) -> tensor<3xf32>",
+        f"-    %2 = relax.add %0, %1 : {types}",
+        f"+    %2 = relax.add %0, %0 : {types}",
+    ]
+    assert (found.removed, found.added) == (2, 1)
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_names_without_a_change_are_the_same(copied: bool) -> None:
+    module = passline.load(CHAIN)
+    cse = passline.passes.EliminateCommonSubexpr()
+    found = passline.diff(module, cse(module) if copied else cse)
+    assert "     %3 = relax.abs %2 : (tensor<3xf32>) -> tensor<3xf32>" in found.lines
+
+
+def test_a_pass_in_place_of_a_module_runs_on_a_copy() -> None:
+    module = passline.load(CHAIN)
+    before = str(module)
+    found = passline.diff(module, passline.passes.EliminateCommonSubexpr())
+    assert [line[0] for line in found.lines if line[0] in "+-"] == ["-", "-", "+"]
+    assert found.title == "eliminate-common-subexpr" and str(module) == before
+
+
+def test_a_pass_of_xdsl() -> None:
+    constants = "%a = arith.constant 1 : i32\n%b = arith.constant 1 : i32\n"
+    module = passline.load(f'{constants}"test.op"(%a, %b) : (i32, i32) -> ()')
+    found = passline.diff(module, CommonSubexpressionElimination())
+    assert found.title == "cse" and found.removed == 2
+
+
+def test_changes_in_a_long_function_do_not_rename_the_rest() -> None:
+    def chain(length: int, changed: int) -> ModuleOp:
+        names = ["abs" if i == changed else "negative" for i in range(length)]
+        types = "(tensor<3xf32>) -> tensor<3xf32>"
+        lines = [f"%{i + 1} = relax.{name} %{i} : {types}" for i, name in enumerate(names)]
+        body = "\n".join([*lines, f"func.return %{length} : tensor<3xf32>"])
+        return passline.load(f"func.func @main(%0: tensor<3xf32>) -> tensor<3xf32> {{{body}}}")
+
+    found = passline.diff(chain(3000, 1000), chain(3000, 2000))
+    assert 2 <= found.removed == found.added <= 4
+    assert passline.diff(chain(3000, 3000), chain(3000, 3000)).lines == ()
+
+
+def test_no_change_is_false_and_said_so() -> None:
+    found = passline.diff(passline.load(CHAIN), Nothing())
+    assert not found and found.lines == () and str(found) == ""
+    assert repr(found) == "toy-nothing: no change"
+    assert "toy-nothing: no change" in html_of(found)
+
+
+def test_repr_has_the_counts_and_the_diff() -> None:
+    module = passline.load(CHAIN)
+    found = passline.diff(module, passline.passes.EliminateCommonSubexpr())
+    first, second, *_ = repr(found).splitlines()
+    assert first == "eliminate-common-subexpr: 2 lines removed, 1 added"
+    assert second.startswith("@@ ")
+
+
+def test_html_is_highlighted_and_escaped() -> None:
+    module = passline.load(CHAIN)
+    html = html_of(passline.diff(module, passline.passes.EliminateCommonSubexpr()))
+    assert '<span class="gd">-    %1 = relax.negative' in html
+    assert "tensor&lt;3xf32&gt;" in html and "tensor<" not in html
+
+
+def test_functions_are_compared_by_name() -> None:
+    one = passline.load("func.func @f() { func.return }\nfunc.func @g() { func.return }")
+    other = passline.load("func.func @g() { func.return }")
+    assert passline.diff(one, other).removed == 3
+
+
+@pytest.mark.parametrize("given", ["x.mlir", 3])
+def test_other_arguments_are_a_type_error(given: object) -> None:
+    with pytest.raises(TypeError, match="diff takes modules, and a pass in place of one, not"):
+        passline.diff(passline.load(CHAIN), given)  # pyright: ignore[reportArgumentType]

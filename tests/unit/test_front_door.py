@@ -1,0 +1,200 @@
+"""`import passline`: its names, their types, and what is imported for them."""
+
+from __future__ import annotations
+
+import ast
+import pydoc
+import subprocess
+import sys
+from doctest import DocTestParser, DocTestRunner
+from pathlib import Path
+from typing import assert_type
+
+import numpy as np
+import pytest
+from support.inprocess import mlir_opt
+from support.models import model_of
+from xdsl.dialects.builtin import ModuleOp
+
+import passline
+from passline.interpreters.arrays import Array
+from passline.passes import OPTIMIZE, PASSES, REPLACEMENTS
+
+ROOT = Path(passline.__file__).parent
+RELU = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = relax.nn.relu %x : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+"""
+
+
+def imported_by(code: str) -> set[str]:
+    """Return the modules that code imports, in a process of its own."""
+    code = f"import sys; old = {{*sys.modules}}; {code}; print(*({{*sys.modules}} - old))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+# What is imported
+
+
+def test_import_is_of_one_module() -> None:
+    own = {name for name in imported_by("import passline") if name.startswith("passline")}
+    assert own == {"passline"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import passline; dir(passline)",
+        "from passline import PassContext, Sequential, Fixpoint, PatternPass, parse_pipeline",
+        "from passline import passes, instruments, transform, instrument",
+        "import passline; passline.passes; dir(passline.passes)",
+        "from passline.instruments import PassTimingInstrument",
+    ],
+)
+def test_names_import_neither_numpy_nor_a_dialect(code: str) -> None:
+    found = imported_by(code)
+    heavy = (
+        "numpy",
+        "onnx",
+        "rich",
+        "pygments",
+        "passline.dialects.relax",
+        "passline.dialects.tir",
+    )
+    assert not found.intersection(heavy)
+    assert not any(name.startswith("passline.passes.") for name in found)
+
+
+def test_load_of_text_imports_no_numpy() -> None:
+    assert "numpy" not in imported_by("import passline; passline.load('builtin.module {}')")
+
+
+def test_a_pass_is_imported_alone() -> None:
+    found = imported_by("from passline.passes import DeadCodeElimination")
+    passes = {name for name in found if name.startswith("passline.passes.generic.")}
+    assert passes == {"passline.passes.generic.dead_code_elimination"}
+
+
+# Names
+
+
+def test_every_name_is_there() -> None:
+    for name in passline.__all__:
+        assert getattr(passline, name) is not None
+    assert {*passline.__all__} <= {*dir(passline)}
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'passline' has no attribute 'optimise'"):
+        passline.optimise  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def test_unknown_pass_gets_the_nearest() -> None:
+    with pytest.raises(AttributeError, match="'FoldConstnat', did you mean 'FoldConstant'?"):
+        passline.passes.FoldConstnat  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def typed_imports(path: Path) -> set[str]:
+    """Return the names that a module imports for type checkers alone."""
+    blocks = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.If)]
+    body = next(b.body for b in blocks if ast.unparse(b.test) == "TYPE_CHECKING")
+    found = [node for node in body if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in found for alias in node.names}
+
+
+def test_types_are_known_of_every_name() -> None:
+    assert typed_imports(ROOT / "__init__.py") | {"__version__"} == {*passline.__all__}
+
+
+def test_every_pass_is_there_and_typed() -> None:
+    classes = {place.partition(":")[2] for place in PASSES.values()}
+    classes |= {factory().__name__ for factory in REPLACEMENTS.values()}
+    assert typed_imports(ROOT / "passes" / "__init__.py") == classes
+    tables = {"LOWER_TO_MLIR", "LOWER_TO_TIR", "OPTIMIZE", "PASSES", "REPLACEMENTS", "UNIVERSE"}
+    assert {*passline.passes.__all__} == classes | tables
+    for name in classes:
+        assert getattr(passline.passes, name).__name__ == name
+
+
+def test_tvms_spelling() -> None:
+    assert passline.transform.Sequential is passline.Sequential
+    assert passline.transform.FoldConstant is passline.passes.FoldConstant
+    timing = passline.instruments.PassTimingInstrument
+    assert passline.instrument.PassTimingInstrument is timing
+    assert passline.instrument.PassInstrument is passline.PassInstrument
+    assert passline.instrument.pass_instrument is passline.instruments.pass_instrument
+
+
+def test_they_are_modules_to_import_from() -> None:
+    code = "from passline.transform import Sequential, FuseOps; import passline.instrument as i"
+    assert imported_by(f"{code}; i.PrintDiff") >= {"passline.transform", "passline.instrument"}
+
+
+@pytest.mark.parametrize("name", ["transform", "instrument", "instruments"])
+def test_unknown_name_in_a_module_is_an_attribute_error(name: str) -> None:
+    module = getattr(passline, name)
+    assert {*module.__all__} <= {*dir(module)}
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        module.Nothing
+
+
+def test_all_of_the_infrastructure_is_in_transform() -> None:
+    names = {*passline.passmanager.__all__, *passline.passes.__all__}
+    assert {*dir(passline.transform)} == names and len(names) > 70
+
+
+@pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed")
+def test_example_of_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    monkeypatch.chdir(tmp_path)
+    names = {"array": np.array([-1, 0, 1], np.float32)}
+    example = DocTestParser().get_doctest(passline.__doc__ or "", names, "passline", None, None)
+    assert len(example.examples) == 6
+    assert DocTestRunner().run(example).failed == 0
+
+
+def test_help_lists_the_names() -> None:
+    page = pydoc.plain(pydoc.render_doc(passline))
+    assert "load(source" in page and "optimize(source" in page
+
+
+# Types: pyright checks `assert_type` over this file
+
+
+def test_names_have_types() -> None:
+    module = assert_type(passline.load(RELU), ModuleOp)
+    assert_type(passline.optimize(module, level=3), ModuleOp)
+    fold = assert_type(
+        passline.passes.FoldConstant(max_elements=3), passline.transform.FoldConstant
+    )
+    pipeline = assert_type(passline.transform.Sequential([fold]), passline.Sequential)
+    assert_type(passline.parse_pipeline("inline"), passline.Sequential)
+    timing = assert_type(
+        passline.instruments.PassTimingInstrument(), passline.instrument.PassTimingInstrument
+    )
+    with assert_type(passline.PassContext(instruments=[timing]), passline.PassContext):
+        assert_type(pipeline(module), ModuleOp)
+    assert_type(timing.report(), str)
+    assert_type(passline.diff(module, fold), passline.Diff)
+    function = assert_type(passline.compile(module, engine="numpy"), passline.CompiledFunction)
+    assert repr(function).startswith("<CompiledFunction @main")
+
+
+def results_have_types(module: ModuleOp) -> None:
+    assert_type(passline.run(module), tuple[Array, ...])
+    assert_type(passline.compile(module)(), tuple[Array, ...])
+
+
+def test_pipeline_of_optimize_is_the_one_of_the_tool() -> None:
+    timing = passline.instruments.PassTimingInstrument()
+    with passline.PassContext(instruments=[timing]):
+        passline.optimize(RELU)
+    (outermost,) = [span for span in timing.spans if span.name == "sequential"]
+    ran = [span.name for span in outermost.children]
+    assert [name for name in ran if name in OPTIMIZE and name != "infer-type"] == [
+        name for name in OPTIMIZE if "(" not in name and name != "infer-type"
+    ]

@@ -1,0 +1,66 @@
+"""The engines that run a function of a module: numpy, and machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ..dialects.target import Target
+from ..interpreters.interpret import ArrayFunction, interpret
+from ..interpreters.signature import Function, Value, is_buffer
+from ..passmanager.errors import PasslineError
+
+if TYPE_CHECKING:
+    from ..interpreters.arrays import Array
+    from .native import NativeFunction
+
+__all__ = ["Engine", "array_function", "flat"]
+
+Engine: TypeAlias = Literal["numpy", "native"]
+
+
+def array_function(
+    module: ModuleOp,
+    func: Function,
+    engine: Engine,
+    ctx: Context | None = None,
+    target: Target | None = None,
+) -> ArrayFunction:
+    """Return `func` as a function of arrays, which does not change its arguments.
+
+    `ctx` is the context of xDSL's own interpreter functions, `target` that of machine code.
+    """
+    if engine == "numpy":
+        return interpret(module, func, ctx)
+    from .native import compile_module
+
+    native = compile_module(module, func.sym_name.data, target)
+    return native if native.returns_results else on_copies(native, func)
+
+
+def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
+    """Return a function that runs `native` on copies of its buffers and returns the copies."""
+    import numpy as np
+
+    def call(*arguments: Value) -> tuple[Value, ...]:
+        copies = [np.array(argument) for argument in arguments]
+        native(*copies)
+        types = func.function_type.inputs
+        return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
+
+    return call
+
+
+def flat(name: str, value: Value) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays in a result: `name.0`, `name.1` for those of a tuple; PasslineError for
+    another kind of value."""
+    if isinstance(value, tuple):
+        for i, element in enumerate(cast("tuple[Value, ...]", value)):
+            yield from flat(f"{name}.{i}", element)
+    elif callable(value):
+        raise PasslineError(f"result '{name}' is a function, which cannot be shown")
+    else:
+        yield name, value
