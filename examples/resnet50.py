@@ -62,14 +62,13 @@ class Stage(NamedTuple):
     seconds: float
 
     def __str__(self) -> str:
-        calls = f"{self.calls:7}{self.kernels:9}" if self.calls else f"{'':16}"
+        calls = f"{self.calls:6}{self.kernels:8}" if self.calls else f"{'':14}"
         return (
-            f"  {self.title:18}{self.nodes:7}{calls}{self.megabytes:10.1f}"
-            f"{1000 * self.seconds:11.0f}"
+            f"  {self.title:17}{self.nodes:6}{calls}{self.megabytes:8.1f}{1000 * self.seconds:9.0f}"
         )
 
 
-HEADER = f"  {'':18}{'nodes':>7}{'calls':>7}{'kernels':>9}{'MB':>10}{'took ms':>11}"
+HEADER = f"  {'':17}{'nodes':>6}{'calls':>6}{'kernels':>8}{'MB':>8}{'took ms':>9}"
 
 
 def is_node(op: Operation) -> bool:
@@ -187,7 +186,7 @@ def show(file: Path, level: int) -> None:
             fused = module
     title("What came out", f"of -O{level}")
     console.print(head(fused, 5), markup=False)
-    title("What each stage left", "(MB: of intermediate values, then of their one buffer)")
+    title("What each stage left", "(MB: of values, then of one buffer)")
     console.print("\n".join([HEADER, *map(str, stages)]), markup=False)
     title("One inference", "on one thread, the best of three")
     console.print("\n".join(run(file, fused)), markup=False)
