@@ -12,8 +12,9 @@ Method = TypeVar("Method", bound=Callable[..., object])
 
 def of_signature(method: Method) -> Method:
     """Mark a `print` or `verify_` that depends on class, properties, attributes and types alone; a
-    `verify_` may look at the arguments of the first block of a region, and whether it is the only
-    one. A `print` of regions is called for each op all the same.
+    `verify_` may look at the arguments of the first block of a region, whether it is the only one,
+    and at the class of its last op and the types of its operands. A `print` may look at the same
+    but these types, and whether the last op has attributes or is the only one.
 
     One op then stands for all of the same: the others are printed from its text, with their own
     names of values, and are taken as valid. So the method must not look at owners and uses of

@@ -156,6 +156,7 @@ class ForOp(IRDLOperation):
             attributes=None if attributes is None else attributes.data,
         )
 
+    @of_signature
     def print(self, printer: Printer) -> None:
         if self.for_kind is not ForKind.SERIAL:
             printer.print_string(f" {self.for_kind}")

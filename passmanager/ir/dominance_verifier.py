@@ -14,6 +14,7 @@ from .access import read_step
 from .dominance import DominanceInfo, is_graph_region
 from .dominator_tree import DominatorTree
 from .location import place_of
+from .per_class import PerClass
 from .symbols import name_of
 
 __all__ = ["invalid", "verify_dominance", "verify_scope"]
@@ -41,9 +42,10 @@ def verify_scope(op: Operation) -> list[Operation]:
     return verifier.isolated
 
 
-def _is_isolated(op: Operation) -> bool:
-    """Return whether the regions of `op` may use no values from outside."""
-    return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+_is_isolated = PerClass[Operation, bool](
+    lambda op_class: op_class.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+)
+"""Whether the regions of an op may use no values from outside."""
 
 
 class _DominanceVerifier:
@@ -133,7 +135,7 @@ class _DominanceVerifier:
                 if id(operand) not in visible:
                     self._check_invisible(op, operand)
             if regions:
-                if not _is_isolated(op):
+                if not _is_isolated[type(op)]:
                     self._pending.append(op)
                     self._push_regions(op)
                     return
@@ -146,17 +148,25 @@ class _DominanceVerifier:
 
     def _check_invisible(self, op: Operation, operand: SSAValue) -> None:
         """Raise unless `operand` is defined above the root, or the use is unreachable."""
-        if op.parent in self._unreachable:
+        if op.parent in self._unreachable and not self._is_outside(operand):
             return
         index = [*op.operands].index(operand)
         if isinstance(operand, ErasedSSAValue):
             raise invalid(op, f"operand #{index} is an erased value")
-        isolated = _is_isolated(self._root)
+        isolated = _is_isolated[type(self._root)]
         if not isolated and self._surroundings.properly_dominates(operand, self._root):
             return
-        outside = isolated and not _is_below(operand, self._root)
+        outside = self._is_outside(operand)
         problem = "is defined outside of the region" if outside else "does not dominate this use"
         raise invalid(op, f"operand #{index} {problem}: {_describe(operand)}")
+
+    def _is_outside(self, operand: SSAValue) -> bool:
+        """Return whether an operand is defined outside of the root, which is isolated."""
+        return (
+            _is_isolated[type(self._root)]
+            and not isinstance(operand, ErasedSSAValue)
+            and not _is_below(operand, self._root)
+        )
 
     @cached_property
     def _surroundings(self) -> DominanceInfo:

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from xdsl.ir import Operation
 from xdsl.irdl import OpDef
-from xdsl.traits import OpTrait, ReturnLike, SameOperandsAndResultType
+from xdsl.traits import (
+    NoTerminator,
+    OpTrait,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
 
 from .access import parts_of_verifier
+from .definition_checks import check_of_definition
 from .signatures import is_of_signature
 
 __all__ = ["Check", "OpChecks", "checks_of", "checks_of_definition"]
 
 Check: TypeAlias = Callable[[Operation], object]
 
-_TRAITS: tuple[type[OpTrait], ...] = (ReturnLike, SameOperandsAndResultType)
-"""xDSL's traits that look at the class and the types of an op alone."""
+_TRAITS: tuple[type[OpTrait], ...] = (
+    NoTerminator,
+    ReturnLike,
+    SameOperandsAndResultType,
+    SingleBlockImplicitTerminator,
+)
+"""xDSL's traits that look at the class, the types and the shape of the regions of an op alone."""
 
 VERIFIES_SIGNATURE = {
     "xdsl.dialects.arith": {
@@ -35,8 +48,12 @@ VERIFIES_SIGNATURE = {
         "StoreOp.verify_",
         "SubviewOp.verify_",
     },
+    "xdsl.dialects.scf": {"ForOp.verify_"},
 }
-"""xDSL's own methods that check what is in the signature of the op alone, by module."""
+"""xDSL's own methods that check what is in the signature of the op alone, by module.
+
+Of regions they look at the arguments and the last op of a single block.
+"""
 
 
 class OpChecks(NamedTuple):
@@ -44,19 +61,38 @@ class OpChecks(NamedTuple):
 
     by_signature: bool
     """Whether one valid op stands for the others of its signature, but for the other checks."""
+    all: tuple[Check, ...]
+    """The checks of the first op of a signature: the same as its verifier."""
     others: tuple[Check, ...]
     """The checks of each op: traits that look around, and the author's verifier."""
 
 
-def checks_of(op_class: type[Operation]) -> OpChecks | None:
-    """Return how the ops of a class are verified, or None if they have no verifier."""
-    if op_class.verify_ is Operation.verify_:
+@cache
+def checks_of(
+    op_class: type[Operation], *, without: type[OpTrait] | None = None
+) -> OpChecks | None:
+    """Return how the ops of a class are verified, without the checks of a trait, or None if they
+    have no verifier.
+    """
+    verifier = op_class.verify_
+    if verifier is Operation.verify_:
         return None
-    others = _others(op_class.verify_)
-    return OpChecks(False, (op_class.verify_,)) if others is None else OpChecks(True, (*others,))
+    if (others := _others(verifier, without)) is None:
+        return OpChecks(False, (verifier,), ())
+    return OpChecks(True, (*_all(verifier, without),), (*others,))
 
 
-def _others(verifier: Check) -> list[Check] | None:
+def _all(verifier: Check, without: type[OpTrait] | None) -> list[Check]:
+    """Return the checks in a verifier, in their order."""
+    if verifier is Operation.verify_:
+        return []
+    if (parts := parts_of_verifier(verifier)) is None:
+        return [verifier]
+    definition, author = parts
+    return [check_of_definition(definition, without=without), *_all(author, without)]
+
+
+def _others(verifier: Check, without: type[OpTrait] | None) -> list[Check] | None:
     """Return the checks in a verifier that look at more than the signature; None if it is not one
     that xDSL made of a definition.
     """
@@ -65,13 +101,24 @@ def _others(verifier: Check) -> list[Check] | None:
     if (parts := parts_of_verifier(verifier)) is None:
         return None
     definition, author = parts
-    inherited = _others(author)
-    return [*checks_of_definition(definition), *([author] if inherited is None else inherited)]
+    inherited = _others(author, without)
+    return [
+        *checks_of_definition(definition, without=without),
+        *([author] if inherited is None else inherited),
+    ]
 
 
-def checks_of_definition(definition: OpDef) -> tuple[Check, ...]:
+def checks_of_definition(
+    definition: OpDef, *, without: type[OpTrait] | None = None
+) -> tuple[Check, ...]:
     """Return the checks of traits that look at more than the signature."""
-    return (*(trait.verify for trait in definition.traits if _looks_around(trait)),)
+    return (
+        *(
+            trait.verify
+            for trait in definition.traits
+            if _looks_around(trait) and (without is None or not isinstance(trait, without))
+        ),
+    )
 
 
 def _checks_signature(verifier: Check) -> bool:

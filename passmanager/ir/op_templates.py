@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
@@ -12,7 +12,15 @@ from xdsl.traits import IsolatedFromAbove
 
 from .signatures import is_of_signature
 
-__all__ = ["OpTemplate", "has_template", "make_template", "repetition"]
+__all__ = [
+    "OpTemplate",
+    "RegionFlags",
+    "RegionTemplate",
+    "has_region_template",
+    "has_template",
+    "make_template",
+    "repetition",
+]
 
 LONGEST = 2000
 """Texts that are longer are not kept: large constants are rarely printed twice."""
@@ -20,6 +28,7 @@ LONGEST = 2000
 PRINTS_SIGNATURE = {
     "xdsl.dialects.arith": {"CmpfOp.print", "CmpiOp.print"},
     "xdsl.dialects.memref": {"AllocOp.print"},
+    "xdsl.dialects.scf": {"ForOp.print", "IfOp.print", "WhileOp.print"},
     "xdsl.dialects.tensor": {"EmptyOp.print"},
 }
 """xDSL's own methods that print what is in the signature of the op alone, by module."""
@@ -34,18 +43,44 @@ class OpTemplate(NamedTuple):
     """Which value is named in each place: the index among results and operands."""
 
 
+RegionFlags: TypeAlias = tuple[bool, bool, bool]
+"""How a region is printed: the parameters of `print_region`."""
+
+
+class RegionTemplate(NamedTuple):
+    """The text around the regions of all ops of a signature."""
+
+    head: OpTemplate
+    regions: tuple[tuple[int, RegionFlags, OpTemplate], ...]
+    """Regions in the order of their text: index, flags, and the text behind it."""
+
+
 def has_template(op_class: type[Operation], generic: bool) -> bool:
     """Return whether the text of an op without regions and successors depends on its signature and
     the names of its values alone.
     """
-    if not issubclass(op_class, UnregisteredOp) and op_class.get_traits_of_type(IsolatedFromAbove):
-        return False  # its operands are named in a scope of their own
+    return has_region_template(op_class, generic) or (
+        not _has_scope(op_class) and _has_declarative_format(op_class)
+    )
+
+
+def has_region_template(op_class: type[Operation], generic: bool) -> bool:
+    """Return whether the text of an op around its regions depends on its signature, the first
+    blocks of the regions (see `is_of_signature`) and the names of its values alone.
+    """
+    if _has_scope(op_class):
+        return False
     printer = op_class.print
     if generic or printer is Operation.print or is_of_signature(printer):
         return True
-    if printer.__qualname__ in PRINTS_SIGNATURE.get(printer.__module__, ()):
-        return True
-    return _has_declarative_format(op_class)
+    return printer.__qualname__ in PRINTS_SIGNATURE.get(printer.__module__, ())
+
+
+def _has_scope(op_class: type[Operation]) -> bool:
+    """Return whether the operands of an op are named in a scope of their own."""
+    return not issubclass(op_class, UnregisteredOp) and bool(
+        op_class.get_traits_of_type(IsolatedFromAbove)
+    )
 
 
 def _has_declarative_format(op_class: type[Operation]) -> bool:
@@ -77,15 +112,20 @@ def make_template(
     of these is the name of which value. Text of several lines depends on the indentation, and
     other values than the op's own may differ.
     """
-    if sum(map(len, pieces)) > LONGEST or any("\n" in piece for piece in pieces):
+    text = "".join(pieces)
+    if len(text) > LONGEST or "\n" in text:
         return None
     ids = [*map(id, values)]
-    if any(id(value) not in ids for _, value in named):
-        return None
-    format = [piece.replace("%", "%%") for piece in pieces]
-    for at, _ in named:
-        format[at] = "%%%s"
-    return OpTemplate("".join(format), tuple(ids.index(id(value)) for _, value in named))
+    slots: list[int] = []
+    format, end = "", 0
+    for at, value in named:
+        if id(value) not in ids:
+            return None
+        format += "".join(pieces[end:at]).replace("%", "%%") + "%%%s"
+        slots.append(ids.index(id(value)))
+        end = at + 1
+    format += "".join(pieces[end:]).replace("%", "%%")
+    return OpTemplate(format, (*slots,))
 
 
 def repetition(values: Sequence[SSAValue]) -> tuple[int, ...] | None:

@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 
+from .float_text import Float, float_words
 from .resources import ELIDED, blob_of, is_splat
 from .template_printer import TemplatePrinter
 
@@ -104,6 +105,8 @@ class ExactPrinter(TemplatePrinter):
         elif dense.get_element_type() == i1 and len(dense) > 100 and not dense.is_splat():
             # xDSL reads hexadecimal digits of i1 as bytes, MLIR as bits.
             words = ["true" if value else "false" for value in dense.get_values()]
+            self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
+        elif (words := _float_words(dense)) is not None:
             self.print_string(f"dense<{_nested(words, dense.get_shape())}> : ")
         else:
             return super()._print_attribute_itself(dense)
@@ -281,10 +284,22 @@ def is_dense(attribute: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:
 
 def _nested(words: Sequence[str], shape: Sequence[int]) -> str:
     """Return words in nested brackets, as the elements of a constant of this shape."""
-    if len(shape) > 1:
-        size = len(words) // shape[0]
-        words = [_nested(words[i : i + size], shape[1:]) for i in range(0, len(words), size)]
-    return f"[{', '.join(words)}]"
+    for size in reversed(shape):
+        rows = range(0, len(words), size)
+        words = [f"[{', '.join(words[i : i + size])}]" for i in rows]
+    return words[0]
+
+
+def _float_words(dense: DenseIntOrFPElementsAttr) -> list[str] | None:
+    """Return the elements of a constant that xDSL prints one by one, all finite, as it does; None
+    for other constants.
+    """
+    element, shape = dense.get_element_type(), dense.get_shape()
+    if not isinstance(element, Float) or not dense.shape_is_complete:
+        return None
+    if not 1 < len(dense) <= 100 or dense.is_splat():
+        return None
+    return float_words(cast(Sequence[float], dense.get_values()), element) if shape else None
 
 
 def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:

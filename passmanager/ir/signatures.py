@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
+from operator import attrgetter
 from typing import Final, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FloatData,
+    IndexType,
     IntAttr,
+    IntegerType,
     SignednessAttr,
     StringAttr,
 )
@@ -36,10 +40,12 @@ class Signatures:
 
     Attributes with the same number are equal, and look the same. They are recognized by identity,
     which is far cheaper than a hash, and if that fails by equality, but for those whose equality is
-    coarser than their text.
+    coarser than their text. With `scalars_only` equality is asked for scalar types alone: others
+    are shared as a rule, and asking costs as much as checking an op once more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, scalars_only: bool = False) -> None:
+        self._is_compared = _is_scalar if scalars_only else _has_known_parts
         self._numbers: dict[int, int] = {}  # by identity
         self._kept: list[Attribute] = []  # so that the identities stay theirs
         self._by_value: dict[Attribute, int] = {}
@@ -61,8 +67,10 @@ class Signatures:
     def complete(self, op: Operation, fields: Fields) -> Signature:
         """Return the signature of an op after all its attributes have got a number."""
         operands, results, properties, attributes, *_ = fields
+        known = self._numbers
         for attribute in (*map(read_type, results + operands), *properties.values()):
-            self.number(attribute)
+            if id(attribute) not in known:
+                self.number(attribute)
         for attribute in attributes.values():
             self.number(attribute)
         return self.of(op, fields)
@@ -74,24 +82,62 @@ class Signatures:
         if len(self._kept) > _LIMIT:
             self._numbers.clear()
             self._kept.clear()
-        if _may_be_comparable[type(attribute)]:
+        is_compared = self._is_compared[type(attribute)]
+        if is_compared:
             number = self._by_value.get(attribute)
         if number is None:
             number = self._next = self._next + 1
             if len(self._by_value) > _LIMIT:
                 self._by_value.clear()
-            if _is_comparable(attribute):
+            if is_compared and _is_comparable(attribute):
                 self._by_value[attribute] = number
         self._numbers[id(attribute)] = number
         self._kept.append(attribute)
         return number
 
 
-_may_be_comparable = PerClass[Attribute, bool](
-    lambda cls: (
-        (cls.__module__ == ArrayAttr.__module__ and cls is not DenseIntOrFPElementsAttr)
-        or issubclass(cls, EnumAttribute | BitEnumAttribute)
-    )
+Parts: TypeAlias = Callable[[Attribute], Sequence[Attribute] | None]
+"""The attributes in an attribute; None if its equality is coarser than its text."""
+
+
+def _no_parts(_: Attribute) -> Sequence[Attribute]:
+    return ()
+
+
+def _unknown(_: Attribute) -> None:
+    return None
+
+
+def _elements(array: Attribute) -> Sequence[Attribute]:
+    return cast(ArrayAttr[Attribute], array).data
+
+
+def _no_parts_if_small(data: Attribute) -> Sequence[Attribute] | None:
+    """Return nothing unless the data is slow to hash, or a set, which is printed in any order."""
+    limit = _SMALL if isinstance(data, BytesAttr) else 1
+    return () if len(cast(Sized, cast(BytesAttr, data).data)) <= limit else None
+
+
+def _parts_of_class(cls: type[Attribute]) -> Parts:
+    if issubclass(cls, IntAttr | StringAttr | FloatData | SignednessAttr | EnumAttribute):
+        return _no_parts
+    if issubclass(cls, BytesAttr | BitEnumAttribute):
+        return _no_parts_if_small
+    if issubclass(cls, ArrayAttr):
+        return _elements
+    builtin = cls.__module__ == ArrayAttr.__module__ and cls is not DenseIntOrFPElementsAttr
+    if not builtin or not issubclass(cls, ParametrizedAttribute):
+        return _unknown
+    names = [name for name, _ in cls.get_irdl_definition().parameters]
+    if len(names) < 2:  # `attrgetter` of one name gives no tuple
+        return attrgetter("parameters") if names else _no_parts
+    return cast(Parts, attrgetter(*names))
+
+
+_parts = PerClass[Attribute, Parts](_parts_of_class)
+_has_known_parts = PerClass[Attribute, bool](lambda cls: _parts[cls] is not _unknown)
+_is_scalar = PerClass[Attribute, bool](
+    lambda cls: issubclass(cls, IndexType | IntegerType | AnyFloat)
 )
 
 
@@ -101,22 +147,11 @@ def _is_comparable(attribute: Attribute) -> bool:
     Dictionaries and sets are equal in any order, and large constants are slow to hash. Of the
     parameters of other dialects nobody knows.
     """
-    if not _may_be_comparable[type(attribute)]:
-        return False
     pending = [attribute]
     for part in pending:
-        match part:
-            case IntAttr() | StringAttr() | FloatData() | SignednessAttr() | EnumAttribute():
-                pass
-            case ArrayAttr():
-                pending += cast(Sequence[Attribute], part.data)
-            case BytesAttr() | BitEnumAttribute():
-                if len(cast(Sized, part.data)) > (_SMALL if isinstance(part, BytesAttr) else 1):
-                    return False
-            case ParametrizedAttribute() if type(part).__module__ == ArrayAttr.__module__:
-                pending += part.parameters
-            case _:
-                return False
+        if (parts := _parts[type(part)](part)) is None:
+            return False
+        pending += parts
     return True
 
 
@@ -125,7 +160,10 @@ def is_of_signature(method: object) -> bool:
     by an attribute `of_signature` of the function that is true.
 
     Such a `print` writes values by `print_operand` or `print_ssa_value`. It does not look at who
-    defines or uses them, at what is around the op, or at its location. Such a `verify_` may look at
-    the arguments of the first block of a region, and whether it is the only one.
+    defines or uses them, at what is around the op, or at its location. Of a region it may look at
+    the arguments of the first block, whether it is the only one, and of the last op of this block
+    at the class, whether it has attributes, and whether it is the only one. Such a `verify_` may
+    look at the arguments of the first block of a region, whether it is the only one, and at the
+    class of its last op and the types of its operands.
     """
     return getattr(method, "of_signature", False) is True

@@ -9,8 +9,17 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
-from .access import read_fields
-from .op_templates import LONGEST, OpTemplate, has_template, make_template, repetition
+from .access import Fields, read_fields
+from .op_templates import (
+    LONGEST,
+    OpTemplate,
+    RegionFlags,
+    RegionTemplate,
+    has_region_template,
+    has_template,
+    make_template,
+    repetition,
+)
 from .per_class import PerClass
 from .signatures import Signature, Signatures
 
@@ -30,12 +39,40 @@ class _Pieces(list[str]):
     def flush(self) -> None: ...
 
 
+class _Parts:
+    """The text of an op that is printed for the first time, around its regions."""
+
+    def __init__(self, op: Operation, values: tuple[SSAValue, ...], start: int) -> None:
+        self.start = start
+        """Where the current part starts in the pieces of the printer."""
+        self.regions: list[tuple[Region, RegionFlags]] = []
+        self._op = op
+        self._values = values
+        self._texts: list[OpTemplate | None] = []
+
+    def cut(self, pieces: list[str], record: list[tuple[int, SSAValue]]) -> None:
+        """End the current part."""
+        named = [(at - self.start, value) for at, value in record]
+        self._texts.append(make_template(self._values, pieces[self.start :], named))
+
+    def template(self) -> RegionTemplate | None:
+        """Return the template, or None if a part is not fit."""
+        texts = [text for text in self._texts if text is not None]
+        own = [*self._op.regions]
+        if len(texts) < len(self._texts) or any(r not in own for r, _ in self.regions):
+            return None
+        rest = zip(self.regions, texts[1:])
+        parts = (*((own.index(region), flags, text) for (region, flags), text in rest),)
+        return RegionTemplate(texts[0], parts)
+
+
 class TemplatePrinter(Printer):
     """xDSL's printer, with the same text.
 
-    The text of an op without regions and successors depends on its signature and on the names of
-    values, if its class promises that (see `has_template`). So it is printed once by xDSL, which
-    leaves a template for all other ops of this signature. The text of an attribute is kept, too.
+    The text of an op without successors, around its regions if it has any, depends on its signature
+    and on the names of values, if its class promises that (see `has_template`). So it is printed
+    once by xDSL, which leaves a template for all other ops of this signature. The text of an
+    attribute is kept, too.
     Both are kept for as long as this printer lives. That a resource is printed below,
     if an attribute refers to it, is noted once, and so when the attribute is printed first.
     """
@@ -67,10 +104,16 @@ class TemplatePrinter(Printer):
         self._templates: dict[Signature, OpTemplate] = {}
         self._texts: dict[int, str] = {}  # of attributes, by number
         self._signatures = Signatures()
+        self._region_templates: dict[Signature, RegionTemplate] = {}
         self._record: list[tuple[int, SSAValue]] | None = None  # where names are in the pieces
+        self._parts: _Parts | None = None  # of the op with regions that is printed first
         self._kept_pieces = 0  # the number of callers that need the pieces kept
         self._has_template = PerClass[Operation, bool](
             lambda op_class: has_template(op_class, self.print_generic_format)
+        )
+
+        self._has_region_template = PerClass[Operation, bool](
+            lambda op_class: has_region_template(op_class, self.print_generic_format)
         )
 
     # Output
@@ -192,7 +235,9 @@ class TemplatePrinter(Printer):
         """Print an op from the template of its signature, or keep one; False if there is none."""
         fields = read_fields(op)
         operands, results, _, _, successors, regions, _ = fields
-        if regions or successors or not self._has_template[type(op)]:
+        if regions:
+            return self._print_known_around_regions(op, fields)
+        if successors or not self._has_template[type(op)]:
             return False
         values = results + operands
         template = self._templates.get(self._signatures.of(op, fields))
@@ -242,6 +287,92 @@ class TemplatePrinter(Printer):
             self._print_location(op)
         return True
 
+    # Ops with regions
+
+    def _print_known_around_regions(self, op: Operation, fields: Fields) -> bool:
+        """Print an op with regions, as `_print_known` does."""
+        operands, results, _, _, successors, regions, _ = fields
+        if successors or self.print_debuginfo or not self._has_region_template[type(op)]:
+            return False
+        values: tuple[SSAValue, ...] = results + operands
+        shape: Signature = ()
+        for region in regions:
+            if (entry := region.first_block) is not None:
+                values += entry.args
+            shape += self._shape(entry)
+        template = self._region_templates.get(self._signatures.of(op, fields) + shape)
+        if template is None:
+            key = self._signatures.complete(op, fields) + shape
+            if (repeated := repetition(values)) is not None and key not in self._region_templates:
+                key = (*key, repeated)
+            template = self._region_templates.get(key)
+            if template is None:
+                return self._print_first_around_regions(op, key, values)
+        self.templated += 1
+        self._fill(template.head, values)
+        for index, flags, text in template.regions:
+            self.print_region(regions[index], *flags)
+            self._fill(text, values)
+        return True
+
+    def _shape(self, entry: Block | None) -> Signature:
+        """Return what the text around a region may depend on (see `is_of_signature`)."""
+        if entry is None:
+            return (...,)
+        last = entry.last_op
+        return (
+            ...,
+            entry.next_block is None,
+            None if last is None else (type(last), not last.attributes, last is entry.first_op),
+            *(self._signatures.number(arg.type) for arg in entry.args),
+        )
+
+    def _fill(self, template: OpTemplate, values: tuple[SSAValue, ...]) -> None:
+        """Print the text of a template with the names of values."""
+        known = self._names
+        names: list[str] = []
+        for slot in template.slots:
+            value = values[slot]
+            names.append(known.get(id(value)) or self._new_name(value))
+        self.print_string(template.format % (*names,))
+
+    def _print_first_around_regions(
+        self, op: Operation, key: Signature, values: tuple[SSAValue, ...]
+    ) -> bool:
+        """Print the first op of a signature, and keep the text around its regions."""
+        pieces = self._pieces
+        if pieces is None or self._record is not None:
+            return False
+        parts = self._parts = _Parts(op, values, len(pieces))
+        self._record = []
+        self._kept_pieces += 1
+        try:
+            self._print_itself(op)
+            parts.cut(pieces, self._record)
+        finally:
+            self._kept_pieces -= 1
+            self._record = self._parts = None
+        if (template := parts.template()) is not None:
+            if len(self._region_templates) > _ENTRIES:
+                self._region_templates.clear()
+            self._region_templates[key] = template
+        return True
+
+    def _print_region_apart(self, parts: _Parts, region: Region, flags: RegionFlags) -> None:
+        """Print a region of the op whose parts are recorded; the region is none of these."""
+        pieces, record = self._pieces, self._record
+        assert pieces is not None and record is not None
+        parts.cut(pieces, record)
+        parts.regions.append((region, flags))
+        self._record = self._parts = None
+        self._kept_pieces -= 1
+        try:
+            self.print_region(region, *flags)
+        finally:
+            self._kept_pieces += 1
+            self._record, self._parts = [], parts
+            parts.start = len(pieces)
+
     # Regions
 
     def print_region(
@@ -251,6 +382,9 @@ class TemplatePrinter(Printer):
         print_empty_block: bool = True,
         print_block_terminators: bool = True,
     ) -> None:
+        if self._parts is not None and self._pieces is not None:
+            flags = (print_entry_block_args, print_empty_block, print_block_terminators)
+            return self._print_region_apart(self._parts, region, flags)
         entry = region.first_block
         if self._pieces is None or entry is None:
             return super().print_region(

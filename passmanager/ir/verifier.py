@@ -7,13 +7,13 @@ ops, blocks and regions, are repeated here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, ErasedSSAValue, Operation, OpTraits, Region, SSAValue
-from xdsl.irdl import IRDLOperation, OpDef
+from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
@@ -24,8 +24,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from .access import Fields, read_fields
+from .access import Fields, read_fields, read_type
 from .changes import Changes
+from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
 from .location import place_of
 from .op_checks import Check, OpChecks, checks_of, checks_of_definition
@@ -39,7 +40,21 @@ __all__ = ["OpVerifier", "verify", "verify_changes"]
 
 def verify(op: Operation) -> None:
     """Raise InvalidIRError if `op`, or any op nested in it, is invalid."""
-    verifier = OpVerifier()
+    # Dominance implies that no value comes from outside of an isolated op, which xDSL's trait looks
+    # up for each operand. If anything is invalid, the first error in xDSL's order is raised.
+    if not _is_valid(op, OpVerifier(checks_isolation=False)):
+        _verify(op, OpVerifier())
+
+
+def _is_valid(op: Operation, verifier: OpVerifier) -> bool:
+    try:
+        _verify(op, verifier)
+    except Exception:
+        return False
+    return True
+
+
+def _verify(op: Operation, verifier: OpVerifier) -> None:
     holders: list[Operation] = []
     for inner in walk(op):
         if inner.regions:
@@ -134,12 +149,15 @@ def _top_level_op(op: Operation, module: ModuleOp) -> Operation:
 class OpVerifier:
     """A verifier of single ops, with caches that are valid while the IR does not change."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, checks_isolation: bool = True) -> None:
         self.known = 0  # the number of ops of a signature that was verified before
         self._functions: dict[Operation, dict[str, FuncOp]] = {}
-        self._signatures = Signatures()
+        self._functions_above: dict[Block | None, dict[str, FuncOp]] = {}
+        self._signatures = Signatures(scalars_only=True)
         self._valid: set[Signature] = set()
-        self._checks = PerClass[Operation, OpChecks | None](checks_of)
+        self._checks = PerClass[Operation, OpChecks | None](
+            checks_of if checks_isolation else partial(checks_of, without=IsolatedFromAbove)
+        )
 
     def verify_op(self, op: Operation) -> None:
         """Raise InvalidIRError if `op` is invalid, apart from its nested ops and dominance."""
@@ -151,7 +169,7 @@ class OpVerifier:
             _verify_successors(op)
         if regions:
             _verify_regions(op)
-        if next_op is None and _needs_terminator(op.parent) and not op.has_trait(IsTerminator):
+        if next_op is None and _needs_terminator(op.parent) and not _is_terminator[type(op)]:
             raise invalid(op, "is the last op of its block, but no terminator")
         if (checks := self._checks[type(op)]) is None:
             return
@@ -159,7 +177,7 @@ class OpVerifier:
             if not checks.by_signature:
                 op.verify_()
             else:
-                self._verify_by_signature(op, fields, checks.others)
+                self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
             if (both := _redefinition(op)) is not None:
                 first, second = both
@@ -169,56 +187,53 @@ class OpVerifier:
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
 
-    def _verify_by_signature(self, op: Operation, fields: Fields, others: Sequence[Check]) -> None:
+    def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
         *_, successors, regions, _ = fields
         shape = self._shape(successors, regions) if successors or regions else ()
         if self._signatures.of(op, fields) + shape not in self._valid:
             key = self._signatures.complete(op, fields) + shape
             if key not in self._valid:
-                self._verify_first(op)
+                for check in self._all_checks(op, checks):
+                    check(op)
                 if len(self._valid) > _LIMIT:
                     self._valid.clear()
                 return self._valid.add(key)
         self.known += 1
-        if others:
+        if others := checks.others:
             if isinstance(op, CallOp) and self._is_right_call(op):
-                others = _CALL_CHECKS
+                others = _CALL.others
             for check in others:
                 check(op)
 
-    def _verify_first(self, op: Operation) -> None:
-        """Run all checks of an op."""
-        if (definition := self._short_definition(op)) is not None:
-            definition.verify(op)
-        else:
-            op.verify_()
-
     def _shape(
         self, successors: tuple[Block, ...], regions: tuple[Region, ...]
-    ) -> tuple[tuple[object, ...], ...]:
-        """Return what a definition checks of successors and regions: their number, the number of
-        blocks, as far as it is zero, one or more, and the types of the first block's arguments.
+    ) -> tuple[object, ...]:
+        """Return what is checked of successors and regions by signature: their number, the number
+        of blocks, as far as it is zero, one or more, the types of the first block's arguments, and
+        the last op of the first block with the types of its operands.
         """
-        number = self._signatures.number
-        shapes: list[tuple[object, ...]] = [(len(successors),)]
+        shape: tuple[object, ...] = (..., len(successors))
         for region in regions:
             if (entry := region.first_block) is None:
-                shapes.append(())
-            else:
-                types = map(number, entry.arg_types)
-                shapes.append((entry.next_block is None, *types))
-        return (*shapes,)
+                shape += (...,)
+                continue
+            types: tuple[Attribute, ...] = (*entry.arg_types,)
+            ends: type[Operation] | None = None
+            if (last := entry.last_op) is not None:
+                ends = type(last)
+                types += (*map(read_type, read_fields(last)[0]),)
+            numbers = map(self._signatures.number, types)
+            shape += (..., entry.next_block is None, len(entry.args), ends, *numbers)
+        return shape
 
-    def _short_definition(self, op: Operation) -> OpDef | None:
-        """Return a definition that checks the same as `op.verify_` without its slow parts, or
-        None.
-        """
+    def _all_checks(self, op: Operation, checks: OpChecks) -> tuple[Check, ...]:
+        """Return the checks of an op, without slow ones that are known to find nothing."""
         if isinstance(op, CallOp) and self._is_right_call(op):
-            return _CALL
+            return _CALL.all
         if isinstance(op, FuncOp) and _has_right_arguments(op):
-            return _FUNC
-        return None
+            return _FUNC.all
+        return checks.all
 
     def _is_right_call(self, call: CallOp) -> bool:
         """Return whether a call has the type of the function that it names."""
@@ -226,11 +241,18 @@ class OpVerifier:
         if not isinstance(callee, SymbolRefAttr) or callee.nested_references:
             return False
         function = self._functions_around(call).get(callee.root_reference.data)
-        call_type = FunctionType.from_lists(call.operand_types, call.result_types)
-        return function is not None and function.properties.get("function_type") == call_type
+        type = None if function is None else function.properties.get("function_type")
+        if not isinstance(type, FunctionType):
+            return False
+        operands, results, *_ = read_fields(call)
+        return type.inputs.data == (*map(read_type, operands),) and (
+            type.outputs.data == (*map(read_type, results),)
+        )
 
     def _functions_around(self, op: Operation) -> dict[str, FuncOp]:
         """Return the functions in the nearest symbol table around `op`, by name."""
+        if (known := self._functions_above.get(op.parent)) is not None:
+            return known
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable, value_if_unregistered=False):
             table = table.parent_op()
@@ -244,7 +266,8 @@ class OpVerifier:
                 if isinstance(op, FuncOp)
                 and isinstance(name := op.properties.get("sym_name"), StringAttr)
             }
-        return self._functions[table]
+        found = self._functions_above[op.parent] = self._functions[table]
+        return found
 
 
 def _redefinition(table: Operation) -> tuple[Operation, Operation] | None:
@@ -266,18 +289,17 @@ def _has_right_arguments(function: FuncOp) -> bool:
     return inputs == entry.arg_types
 
 
-def _without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpDef:
-    """Return the definition of an op class without a trait."""
+def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpChecks:
+    """Return the checks of the definition of an op class without a trait."""
     definition = op_class.get_irdl_definition()
-    traits = tuple(t for t in definition.traits if not isinstance(t, trait))
-    return replace(definition, traits=OpTraits(lambda: traits))
+    check = check_of_definition(definition, without=trait)
+    return OpChecks(True, (check,), checks_of_definition(definition, without=trait))
 
 
 # xDSL's verifier of a call looks through all symbols, which `_is_right_call` replaces by a table;
 # that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
-_CALL = _without(CallOp, SymbolUserOpInterface)
-_FUNC = _without(FuncOp, IsolatedFromAbove)
-_CALL_CHECKS = checks_of_definition(_CALL)
+_CALL = _checks_without(CallOp, SymbolUserOpInterface)
+_FUNC = _checks_without(FuncOp, IsolatedFromAbove)
 
 _LIMIT = 1 << 16
 """The table of valid signatures starts anew when it has more entries."""
@@ -327,7 +349,11 @@ def _needs_terminator(block: Block | None) -> bool:
         return False
     if region.first_block is not region.last_block:
         return True
-    return region.parent is not None and not region.parent.has_trait(NoTerminator)
+    return region.parent is not None and not _has_no_terminator[type(region.parent)]
+
+
+_is_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(IsTerminator))
+_has_no_terminator = PerClass[Operation, bool](lambda op_class: op_class.has_trait(NoTerminator))
 
 
 def _blocks(op: Operation) -> Iterator[Block]:

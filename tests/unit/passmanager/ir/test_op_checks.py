@@ -104,7 +104,7 @@ def test_errors_are_those_of_the_whole_verifier(
         verify(module)
 
     def whole(op_class: type[Operation]) -> OpChecks:
-        return OpChecks(False, (op_class.verify_,))
+        return OpChecks(False, (op_class.verify_,), ())
 
     monkeypatch.setattr(verifier, "checks_of", whole)
     with pytest.raises(InvalidIRError) as expected:

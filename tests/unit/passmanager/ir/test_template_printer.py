@@ -15,8 +15,9 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
+from passline.passmanager.ir.locating_parser import LocatingParser
 from passline.passmanager.ir.op_templates import has_template
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.printer import ExactPrinter, PrintStyle
@@ -69,7 +70,7 @@ def modules(path: Path) -> Iterator[ModuleOp]:
     for text in re.split(r"^// ?-----.*$", path.read_text(), flags=re.MULTILINE):
         try:
             yield parse_module(make_ir_context(allow_unregistered=True), text, path.name)
-        except ParseError:
+        except (ParseError, VerifyException):
             continue
 
 
@@ -119,9 +120,89 @@ def test_names_are_given_in_the_order_of_the_text(style: PrintStyle) -> None:
     )
 
 
+LOOPS = """
+  func.func @f(%a: index, %b: index, %c: i1, %m: memref<4xindex>) {
+    scf.for %i = %a to %b step %a {
+      scf.for %j = %a to %i step %b {
+        memref.store %i, %m[%j] : memref<4xindex>
+      }
+    }
+    scf.for %i = %a to %a step %b {
+    } {text = "100 % %a"}
+    scf.for %i = %a to %b step %a {
+    }
+    %s, %t = scf.for %i = %a to %b step %b iter_args(%x = %a, %y = %b) -> (index, index) {
+      %u, %v = scf.for %j = %a to %b step %i iter_args(%z = %x, %w = %y) -> (index, index) {
+        scf.yield %w, %z : index, index
+      }
+      scf.yield %u, %v : index, index
+    }
+    scf.if %c {
+      scf.if %c {
+      } else {
+        scf.if %c {
+        }
+      }
+    } else {
+    }
+    %r = scf.while (%x = %s) : (index) -> index {
+      %k = arith.cmpi slt, %x, %t : index
+      scf.condition(%k) %x : index
+    } do {
+    ^bb0(%x: index):
+      scf.yield %x : index
+    }
+    tir.for %i = %a extent %b {
+      tir.for %j = %i extent %i {
+      }
+    }
+    "test.regions"(%r) ({
+      "test.regions"(%s) ({
+      ^bb0(%p: i32):
+        "test.op"(%p) : (i32) -> ()
+      }, {
+      }) : (index) -> ()
+    }, {
+      "test.regions"(%t) ({
+      ^bb0(%p: i32):
+        "test.op"(%p) : (i32) -> ()
+      ^bb1:
+        "test.op"() : () -> ()
+      }, {
+      }) : (index) -> ()
+    }) : (index) -> ()
+    func.return
+  }
+"""
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_regions_are_printed_in_the_text_of_a_template(style: PrintStyle) -> None:
+    printed(read(LOOPS + LOOPS.replace("@f", "@g")), style)
+
+
+def test_of_the_same_loops_the_first_makes_a_template() -> None:
+    loop = "scf.for %i = %a to %b step %a { memref.store %i, %m[%i] : memref<4xindex> }\n"
+    values = '%a, %b, %m = "test.op"() : () -> (index, index, memref<4xindex>)\n'
+    assert printed(read(values + 5 * loop)).templated == 2 * 4
+
+
+def test_a_region_that_is_not_its_own_makes_no_template() -> None:
+    class BorrowingOp(test.TestOp):
+        def print(self, printer: Printer) -> None:
+            printer.print_region(other.regions[0])
+
+    setattr(BorrowingOp.print, "of_signature", True)
+    other = test.TestOp(regions=[[test.TestOp()]])
+    ops = [BorrowingOp(regions=[[test.TestOp()]]) for _ in range(2)]
+    assert printed(ModuleOp([*ops])).templated == 2 - 1
+
+
 def test_equal_types_of_different_identity_share_a_template() -> None:
     line = '%{} = "test.op"() : () -> tensor<16x32xf32>'
-    module = read("\n".join(line.format(n) for n in range(5)))
+    text = "\n".join(line.format(n) for n in range(5))
+    ctx = make_ir_context(allow_unregistered=True)
+    module = LocatingParser(ctx, text, "x").parse_module()
     types = {id(result.type) for op in module.ops for result in op.results}
     assert len(types) == 5
     assert printed(module).templated == 4

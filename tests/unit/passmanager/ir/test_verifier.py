@@ -8,6 +8,8 @@ import pytest
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1, i32, i64
 from xdsl.ir import Block, Operation, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, region_def, traits_def
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
@@ -260,3 +262,36 @@ def test_thousands_of_levels():
     innermost.attributes["x"] = StringAttr("y")
     verify_changes(module, snapshot.update())
     verify(module)
+
+
+@irdl_op_definition
+class IsolatedOp(IRDLOperation):
+    name = "mine.isolated"
+    body = region_def()
+    traits = traits_def(IsolatedFromAbove())
+
+
+def test_the_first_error_is_that_of_xdsls_order():
+    """A value from outside of an isolated op is found last, if at all, and reported first."""
+    source = test.TestOp(result_types=[i32])
+    inside = IsolatedOp(regions=[Region(Block([test.TestTermOp(source.results)]))])
+    later = arith.AddiOp(source.results[0], source.results[0])
+    later.properties.clear()
+    module = ModuleOp([source, inside])
+    with pytest.raises(InvalidIRError, match="IsolatedFromAbove parent") as info:
+        verify(module)
+    assert info.value.op is inside
+    module.body.block.add_op(later)
+    with pytest.raises(InvalidIRError, match="'overflowFlags' expected") as info:
+        verify(module)  # ops without regions come first
+    assert info.value.op is later
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_value_from_outside_in_an_unreachable_block(isolated: bool):
+    source = test.TestOp(result_types=[i32])
+    unreachable = Block([test.TestOp(source.results), test.TestTermOp()])
+    body = Region([Block([test.TestTermOp()]), unreachable])
+    holder = IsolatedOp(regions=[body]) if isolated else func.FuncOp("f", ([], []), body)
+    with pytest.raises(InvalidIRError, match=r"IsolatedFromAbove|outside of the region"):
+        verify(ModuleOp([source, holder]))
