@@ -101,6 +101,13 @@ def test_text_that_does_not_parse_has_place_line_and_caret(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.parametrize("blanks", [0, 10**6])
+def test_line_of_a_megabyte_is_shown_in_part(blanks: int) -> None:
+    shown = failing(1, stdin=f"func.func @f() {{{' ' * blanks}?{'!' * 10**6}\n}}\n")
+    _, line, caret = shown.splitlines()
+    assert len(shown) < 500 and line[caret.index("^") :].startswith("?!!!")
+
+
 def test_error_in_stdin_shows_the_line() -> None:
     message = failing(1, stdin="func.func @f() {\n  func.retur\n}\n")
     assert message.startswith("<stdin>:2:3: error: ") and "  func.retur\n  ^" in message

@@ -341,7 +341,7 @@ def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, module, None)
     result = run(file, "--engine=native")
     assert result.status == 2
-    assert "error: llvmlite is not installed: `pip install llvmlite`, or " in result.stderr
+    assert "error: llvmlite is not installed: pip install '.[native]', or " in result.stderr
 
 
 def test_engines_have_names(file: str):
