@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz clean
 .PHONY: bench bench-growth bench-models bench-native bench-kernels
 
 demo: .venv/installed-onnx
@@ -37,6 +37,10 @@ lit: .venv/installed-test
 
 docs: .venv/installed-test
 	$(BIN)/python tests/conformance/onnx_backend.py --write
+
+# The JavaScript libraries of the report, as its manifest names them; needs npm.
+vendor:
+	$(PYTHON) passmanager/report/vendor/fetch.py
 
 # FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
 # selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,

@@ -13,7 +13,7 @@ An algorithm takes an `Actions` object and reports to it without conditions:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from xdsl.ir import Operation
 
@@ -29,13 +29,14 @@ class Actions:
     """The base class, which allows every step and records nothing; an error raises at once.
 
     Subclasses number and filter the steps, count them, and make remarks. `decides` is false where
-    every step is allowed, and `wants_remarks` where remarks are dropped, so that an algorithm can
-    skip work that only these need.
+    every step is allowed, `wants_remarks` where remarks are dropped, and `wants_rewrites` where
+    nobody asks which pattern made an op, so that an algorithm can skip work that only these need.
     Source: MLIR's `Action` and `remark`.
     """
 
     decides: bool = False
     wants_remarks: bool = False
+    wants_rewrites: bool = False
 
     def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
         """Return whether the next step may be taken; ask just before it, and skip it if not.
@@ -68,6 +69,11 @@ class Actions:
     def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         """Report a fact that was found."""
 
+    def rewrote(
+        self, pattern: str, inserted: Iterable[Operation], erased: Iterable[Operation]
+    ) -> None:
+        """Report a rewrite with the ops that it inserted and erased."""
+
     def error(self, where: Where, message: str) -> Diagnostic:
         """Report invalid input: the pass fails when it ends. Outside of a pass, raise
         DiagnosticError.
@@ -90,7 +96,8 @@ class PassActions(Actions):
     """The actions of the pass of `frame`.
 
     The instruments `deciders` decide about its steps. Remarks of the wanted `kinds` and errors
-    become diagnostics of the pass, and counters its statistics.
+    become diagnostics of the pass, and counters its statistics. `patterns` gets the pattern that
+    inserted or erased each op.
     """
 
     def __init__(
@@ -99,13 +106,16 @@ class PassActions(Actions):
         counters: Counter[str],
         kinds: Collection[RemarkKind] = (),
         deciders: Sequence[PassInstrument] = (),
+        patterns: dict[Operation, str] | None = None,
     ) -> None:
         self._frame = frame
         self._counters = counters
         self._kinds = kinds
         self._deciders = deciders
         self.decides = bool(deciders)
+        self._patterns = patterns
         self.wants_remarks = bool(kinds)
+        self.wants_rewrites = patterns is not None
 
     def allowed(self, op: Operation | None = None, tag: str = "") -> bool:
         if not self._deciders:
@@ -133,6 +143,12 @@ class PassActions(Actions):
 
     def analysis(self, where: Where, name: str, message: str, /, **arguments: Argument) -> None:
         self._remark(RemarkKind.ANALYSIS, where, name, message, arguments)
+
+    def rewrote(
+        self, pattern: str, inserted: Iterable[Operation], erased: Iterable[Operation]
+    ) -> None:
+        if self._patterns is not None:
+            self._patterns.update(dict.fromkeys([*inserted, *erased], pattern))
 
     def error(self, where: Where, message: str) -> Diagnostic:
         return self._frame.diagnostics.error(where, message)

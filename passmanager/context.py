@@ -196,7 +196,9 @@ class PassContext:
         frame = run.frames[-1]
         name = frame.info.name
         kinds = self.remark_filter.kinds(name)
-        return PassActions(frame, run.counters(name), kinds, self.instrumentor.deciders)
+        return PassActions(
+            frame, run.counters(name), kinds, self.instrumentor.deciders, run.patterns
+        )
 
     @property
     def analyses(self) -> AnalysisManager:

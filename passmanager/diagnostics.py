@@ -109,6 +109,8 @@ class DiagnosticContext:
 
     def __init__(self) -> None:
         self._collected: list[Diagnostic] = []
+        self.rendered: list[Diagnostic] = []
+        """The diagnostics that were handed to the renderer, in order."""
 
     def emit(self, severity: Severity, where: Where, message: str) -> Diagnostic:
         """Report a diagnostic, which is rendered when the pass ends, and return it."""
@@ -150,6 +152,7 @@ class DiagnosticContext:
             return
         # Cleared first: a renderer that raises is not called with the same diagnostics again.
         collected, self._collected = tuple(self._collected), []
+        self.rendered += collected
         renderer(collected)
         errors = [d for d in collected if d.severity is Severity.ERROR]
         if errors:

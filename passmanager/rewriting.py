@@ -94,6 +94,8 @@ def apply_patterns(
             name = type(pattern).__name__
             fired[name] += 1
             actions.passed(op, name, "rewritten", scope=parent)
+            if actions.wants_rewrites:
+                actions.rewrote(name, rewriter.inserted, rewriter.erased)
             lineage.record(op, name, rewriter)
             rewriter.finish_rewrite(op)
             max_num_rewrites -= 1

@@ -112,6 +112,10 @@ class Run:
         """The key of a pass that is no longer valid -> the name of the pass that invalidated it."""
         self.version = 0
         """The number of passes that were found to change the module."""
+        self.changed_in: dict[Operation, int] = {}
+        """The version of the last change of each top-level op that changed since tracking began."""
+        self.patterns: dict[Operation, str] | None = None
+        """The pattern that inserted or erased each op, None if no instrument asks for it."""
         self._ir_context = ir_context
         self.watching = False
         """Whether changes are tracked, which costs a snapshot for each pass."""
@@ -192,7 +196,11 @@ class Run:
         self.watch()
         assert self._snapshot is not None
         changes = self._snapshot.update()
-        self.version += bool(changes)
+        if changes:
+            self.version += 1
+            self.changed_in.update(dict.fromkeys(changes.top_level, self.version))
+            for op in changes.removed:
+                self.changed_in.pop(op, None)
         return changes
 
     # Valid passes

@@ -14,7 +14,10 @@ from support.toy import module
 import passline
 
 ROOT = Path(__file__).parent.parent
-TEXTS = {name: (ROOT / name).read_text() for name in ("README.md", "docs/passline-opt.md")}
+TEXTS = {
+    name: (ROOT / name).read_text()
+    for name in ("README.md", "docs/passline-opt.md", "docs/record.md")
+}
 
 
 def blocks(language: str, text: str = "\n".join(TEXTS.values())) -> list[str]:

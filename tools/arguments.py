@@ -58,6 +58,8 @@ REMARK_OPTIONS = {
 WRITTEN = (
     "output_file",
     "trace",
+    "record",
+    "report",
     "remarks_output",
     "crash_reproducer",
     "local_reproducer",
@@ -262,6 +264,14 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     add("--profile", type=pass_name, metavar="NAME", help=help)
     help = "write a trace for Perfetto or chrome://tracing"
     add("--trace", type=nonempty_text, metavar="FILE", help=help)
+    help = "write a page of HTML that shows what each pass did"
+    add("--report", type=nonempty_text, metavar="FILE", help=help)
+    help = "record the run as lines of JSON, from which passline-report makes pages and texts"
+    add("--record", type=nonempty_text, metavar="FILE", help=help)
+    help = "show which pass and pattern made each operation of the result, and its source line"
+    add("--blame", action="store_true", help=help)
+    help = "show which pass and pattern erased the operations whose line contains TEXT"
+    add("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
     help = "show the counters of each pass, and the ops that it created and erased"
     add_optional(group, "--pass-statistics", "text", ("text", "json"), help)
     help = "show how many actions were counted, and how many were allowed"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..passmanager.diagnostics import Diagnostic, Severity, print_diagnostics
-from ..passmanager.remarks import Remark, yaml_text
+from ..passmanager.remarks import Remark, RemarkFilter, yaml_text
 from ..passmanager.run import Run
 from .arguments import REMARK_OPTIONS
 from .failures import BAD_INPUT, diagnostics_of, report, status_of
@@ -21,6 +22,11 @@ __all__ = ["DiagnosticOutput", "remark_filter"]
 
 
 def remark_filter(args: argparse.Namespace) -> dict[str, str]:
+    """Return the remarks to make: those to show or write, for a record all of them."""
+    return {"all": ""} if args.record or args.report else _asked_remarks(args)
+
+
+def _asked_remarks(args: argparse.Namespace) -> dict[str, str]:
     """Return the remarks to show or write: kind -> regular expression on the names of passes."""
     named = {kind: getattr(args, option) for kind, option in REMARK_OPTIONS.items()}
     given = {kind: pattern for kind, pattern in named.items() if pattern is not None}
@@ -36,6 +42,10 @@ class DiagnosticOutput:
         self._args = args
         self._remarks: list[Remark] = []
         self._expected: ExpectedDiagnostics | None = None
+
+    @cached_property
+    def _asked(self) -> RemarkFilter:
+        return RemarkFilter(_asked_remarks(self._args))
 
     def start_chunk(self, name: str, text: bytes, line_offset: int) -> None:
         """Read the diagnostics that the comments of a chunk expect, with --verify-diagnostics."""
@@ -53,6 +63,8 @@ class DiagnosticOutput:
     def render(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Show the diagnostics of a pass, or match them with the expected ones; remarks are kept if
         a file gets them."""
+        if self._args.record or self._args.report:  # these get all remarks by themselves
+            diagnostics = [d for d in diagnostics if self._is_asked_for(d)]
         if self._args.remarks_output:
             self._remarks += [d for d in diagnostics if isinstance(d, Remark)]
             diagnostics = [d for d in diagnostics if not isinstance(d, Remark)]
@@ -88,6 +100,11 @@ class DiagnosticOutput:
         except OSError as error:
             return report(error, debug=self._args.debug)
         return 0
+
+    def _is_asked_for(self, diagnostic: Diagnostic) -> bool:
+        if not isinstance(diagnostic, Remark):
+            return True
+        return diagnostic.kind in self._asked.kinds(diagnostic.pass_name)
 
     def _is_shown(self, diagnostic: Diagnostic) -> bool:
         severity = diagnostic.severity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -57,7 +58,7 @@ class Observation:
     def phase(self, name: str) -> AbstractContextManager[object]:
         """Time a phase outside of passes: `Parser`, `Verifier`, `Output`."""
         stack = ExitStack()
-        if self._args.timing or self._args.trace:
+        if self._args.timing or self._args.trace or self._args.record or self._args.report:
             from ..passmanager.instruments.spans import SpanInstrument
 
             for instrument in self._instruments:
@@ -77,6 +78,8 @@ class Observation:
             from ..passmanager.instruments.trace import TraceInstrument
 
             yield TraceInstrument(args.trace)
+        if args.report or args.record or args.blame or args.why_erased:
+            yield self._recording()
         if args.memory:
             from ..passmanager.instruments.memory import MemoryInstrument
 
@@ -95,6 +98,35 @@ class Observation:
             statistics = StatisticsInstrument()
             self._reports.append(lambda: statistics.report(args.pass_statistics))
             yield statistics
+
+    def _recording(self) -> PassInstrument:
+        """Return the instrument that records the run, for all options that need a record."""
+        from ..passmanager.instruments.record import RecordInstrument
+        from ..passmanager.instruments.report import ReportInstrument
+
+        args = self._args
+        if args.report:
+            record = ReportInstrument(args.report, args.record, title=self._title())
+        else:
+            keep = bool(args.blame or args.why_erased)
+            record = RecordInstrument(args.record, title=self._title(), keep=keep)
+        if args.blame or args.why_erased:
+            self._reports.append(lambda: self._blame(record.lines))
+        return record
+
+    def _blame(self, lines: Iterable[str]) -> str:
+        """Return what --blame and --why-erased ask of a record."""
+        from ..passmanager.report.blame import blame_text, erased_text
+        from ..passmanager.report.recording import read_recording
+
+        recording, args = read_recording(lines), self._args
+        blamed = blame_text(recording) if args.blame else ""
+        return blamed + (erased_text(recording, args.why_erased) if args.why_erased else "")
+
+    def _title(self) -> str:
+        """Return the title of the report: the name of the input."""
+        name: str | None = self._args.input_file
+        return "stdin" if name in (None, "-") else os.path.basename(name)
 
     def _control(self) -> Iterator[PassInstrument]:
         args = self._args

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .printing import IRPrinter, PassPrintingInstrument, PrintAfterAll, PrintBeforeAll
     from .profiling import ProfileInstrument
     from .progress import ProgressInstrument
+    from .record import RecordInstrument
+    from .report import ReportInstrument
     from .reproducer import CrashReproducer, Reproducer, read_reproducer
     from .statistics import StatisticsInstrument
     from .timing import PassTimingInstrument
@@ -36,6 +38,8 @@ __all__ = [
     "PrintDiff",
     "ProfileInstrument",
     "ProgressInstrument",
+    "RecordInstrument",
+    "ReportInstrument",
     "Reproducer",
     "StartAfter",
     "StartBefore",
@@ -62,6 +66,8 @@ _MODULES = {
     "PrintDiff": "diff",
     "ProfileInstrument": "profiling",
     "ProgressInstrument": "progress",
+    "RecordInstrument": "record",
+    "ReportInstrument": "report",
     "Reproducer": "reproducer",
     "StartAfter": "window",
     "StartBefore": "window",

@@ -136,11 +136,11 @@ def scopes(module: ModuleOp) -> dict[str, list[SSAValue]]:
     for op in top_level(module):
         isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
         found[""] += op.results
-        found.setdefault(symbol_of(op) if isolated else "", []).extend(_values_in(op))
+        found.setdefault(symbol_of(op) if isolated else "", []).extend(values_in(op))
     return found
 
 
-def _values_in(op: Operation) -> Iterator[SSAValue]:
+def values_in(op: Operation) -> Iterator[SSAValue]:
     """Yield the block arguments and results nested in `op`, in the order of the text."""
     pending: list[Operation | Block] = [*_blocks(op)]
     while pending:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
-__all__ = ["ELIDED", "blob_of", "dense_of", "is_splat", "wants_dense"]
+__all__ = ["ELIDED", "blob_name", "blob_of", "dense_of", "is_splat", "wants_dense"]
 
 ELIDED = "__elided__"
 """The resource name that MLIR prints for elided elements."""
@@ -23,18 +23,32 @@ ELIDED = "__elided__"
 def blob_of(dense: DenseIntOrFPElementsAttr) -> tuple[str, str]:
     """Return a constant as a resource: its name, and the text of its blob.
 
-    The blob is the alignment in four bytes followed by the elements, as in MLIR. The name is a hash
-    of the blob, so it is the same in each dump, and equal constants share a blob.
+    The blob is the alignment in four bytes followed by the elements, as in MLIR.
     """
+    blob = _blob(dense)
+    return _name_of(blob), f"0x{blob.hex().upper()}"
+
+
+def blob_name(dense: DenseIntOrFPElementsAttr) -> str:
+    """Return the name of a constant as a resource: a hash of the blob, so that it is the same in
+    each dump, and equal constants share a blob.
+    """
+    return _name_of(_blob(dense))
+
+
+def _name_of(blob: bytes) -> str:
     from hashlib import sha256  # loads OpenSSL
 
+    return f"constant_{sha256(blob).hexdigest()[:16]}"
+
+
+def _blob(dense: DenseIntOrFPElementsAttr) -> bytes:
     element, data = dense.get_element_type(), dense.data.data
     if element == i1:
         data = bytes(map(bool, data))  # true is 0xFF in xDSL, 1 in MLIR
     size = element.compile_time_size
     # The alignment is the largest power of two that divides the size of an element.
-    blob = (size & -size).to_bytes(4, "little") + data
-    return f"constant_{sha256(blob).hexdigest()[:16]}", f"0x{blob.hex().upper()}"
+    return (size & -size).to_bytes(4, "little") + data
 
 
 def dense_of(type: Attribute, text: str) -> DenseIntOrFPElementsAttr:

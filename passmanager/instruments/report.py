@@ -1,0 +1,52 @@
+"""The instrument that writes the report of a run as a page of HTML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+from ..files import replace_file
+from .record import RecordInstrument
+
+__all__ = ["ReportInstrument"]
+
+
+class ReportInstrument(RecordInstrument):
+    """An instrument that writes a record of the run as one HTML file, each time its context is
+    left; the record is written to `record` too, if given.
+
+    The file is replaced as a whole. Errors: OSError, when the context is entered, for a missing
+    directory; when it is left, for a file that cannot be written. `write` can then write another.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        record: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "",
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        super().__init__(record, title=title, keep=True, clock=clock)
+        self._page = Path(path)
+
+    def enter_pass_ctx(self) -> None:
+        if not self._page.parent.is_dir():
+            raise FileNotFoundError(f"no directory {self._page.parent} to write the report in")
+        super().enter_pass_ctx()
+
+    def exit_pass_ctx(self) -> None:
+        try:
+            super().exit_pass_ctx()
+        finally:  # also if the record could not be written
+            if self._here.contexts == 0:
+                self.write(self._page)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the report of what was recorded so far."""
+        from ..report.page import render_page
+        from ..report.recording import read_recording
+
+        replace_file(Path(path), [render_page(read_recording(self.lines))])

@@ -1,0 +1,1 @@
+"""Views of the record of a run: a page of HTML, and text."""

@@ -1,0 +1,339 @@
+// The changes of a pass: side by side, function by function.
+
+import { headOf, originsIn, replacedBy, stateAfter, textOf } from "data.js";
+import { count, h } from "dom.js";
+import { markRanges, showLine } from "highlighting.js";
+import { note } from "remarks.js";
+
+const CONTEXT = 3; // lines around a change
+const CHUNK = 50; // rows that are made at once: the next ones when they are scrolled near
+const OPENED = 300; // lines of functions that are opened without a click
+const PATIENCE = 1500; // milliseconds that a diff may take
+
+/** Numbers in place of lines, equal for equal lines: they are compared faster. */
+function numbered(lines, numbers) {
+  return lines.map((line) => {
+    if (!numbers.has(line)) numbers.set(line, numbers.size);
+    return numbers.get(line);
+  });
+}
+
+function partsOf(before, after) {
+  if (!before.length || !after.length) return undefined;
+  const numbers = new Map();
+  return Diff.diffArrays(numbered(before, numbers), numbered(after, numbers), { timeout: PATIENCE });
+}
+
+/** The rows of a diff: `{old, now}` are numbers of lines, null where there is none. */
+export function alignLines(before, after) {
+  const parts = partsOf(before, after);
+  const rows = [];
+  let [old, now] = [0, 0];
+  const replaced = (removed, added) => {
+    for (let i = 0; i < Math.max(removed, added); i++) {
+      rows.push({ old: i < removed ? old + i : null, now: i < added ? now + i : null, changed: true });
+    }
+    old += removed;
+    now += added;
+  };
+  if (parts === undefined) replaced(before.length, after.length);
+  else {
+    let removed = 0;
+    let added = 0;
+    for (const part of parts) {
+      if (part.removed) removed += part.count;
+      else if (part.added) added += part.count;
+      else {
+        replaced(removed, added);
+        removed = added = 0;
+        for (let i = 0; i < part.count; i++) rows.push({ old: old++, now: now++, changed: false });
+      }
+    }
+    replaced(removed, added);
+  }
+  return rows;
+}
+
+/** Replace the rows far from a change by gaps, `{gap: rows}`. */
+function folded(rows) {
+  const near = new Uint8Array(rows.length);
+  rows.forEach((row, i) => {
+    if (row.changed) near.fill(1, Math.max(0, i - CONTEXT), i + CONTEXT + 1);
+  });
+  const result = [];
+  rows.forEach((row, i) => {
+    if (near[i]) result.push(row);
+    else if (result.at(-1)?.gap) result.at(-1).gap.push(row);
+    else result.push({ gap: [row] });
+  });
+  return result;
+}
+
+const nearby = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) target.click();
+  },
+  { rootMargin: "600px" },
+);
+
+class FunctionDiff {
+  /** `origins` are functions from the index of an op to its origin, for both texts. */
+  constructor(before, after, notes, origins) {
+    [this.before, this.after, this.notes] = [before, after, notes];
+    [this.oldTitles, this.newTitles] = [titles(before, origins[0]), titles(after, origins[1])];
+    this.body = h("div.code");
+    this.oldNotes = this.notesByLine(before, after);
+    this.newNotes = this.notesByLine(after);
+  }
+
+  /** The notes at each line of a text; none of those at places that `other` has too. */
+  notesByLine(text, other) {
+    const elsewhere = new Set(other?.ops.map((op) => op.place));
+    const found = new Map();
+    for (const op of text.ops) {
+      if (op.place && !elsewhere.has(op.place) && this.notes.has(op.place)) {
+        found.set(op.line, [...(found.get(op.line) ?? []), ...this.notes.get(op.place)]);
+      }
+    }
+    return found;
+  }
+
+  show() {
+    const rows = alignLines(this.before.lines, this.after.lines);
+    this.added = rows.filter((row) => row.changed && row.now !== null).length;
+    this.removed = rows.filter((row) => row.changed && row.old !== null).length;
+    this.append(
+      this.after.lines.length && this.before.lines.length && this.added + this.removed ? folded(rows) : rows,
+    );
+    return this;
+  }
+
+  /** Append the first rows, and a button for the others, which works by itself when it is near. */
+  append(rows, anchor = null) {
+    this.body.insertBefore(this.fragment(rows.slice(0, CHUNK)), anchor);
+    const rest = rows.slice(CHUNK);
+    if (!rest.length) return;
+    const button = h(
+      "button.more",
+      {
+        type: "button",
+        onclick: () => {
+          nearby.unobserve(button);
+          this.append(rest, button);
+          button.remove();
+        },
+      },
+      `${count(rest.length, "row")} more`,
+    );
+    this.body.insertBefore(button, anchor);
+    nearby.observe(button);
+  }
+
+  fragment(rows) {
+    const fragment = document.createDocumentFragment();
+    for (const row of rows) fragment.append(...(row.gap ? [this.gap(row.gap)] : this.row(row)));
+    return fragment;
+  }
+
+  gap(rows) {
+    const button = h(
+      "button.gap",
+      {
+        type: "button",
+        onclick: () => {
+          this.append(rows, button);
+          button.remove();
+        },
+      },
+      `${count(rows.length, "unchanged line")}`,
+    );
+    return button;
+  }
+
+  row({ old, now, changed }) {
+    const left = old === null ? null : this.before.lines[old];
+    const right = now === null ? null : this.after.lines[now];
+    const [oldCode, newCode] = [
+      this.code(left, this.oldTitles.get(old)),
+      this.code(right, this.newTitles.get(now)),
+    ];
+    if (changed && left !== null && right !== null) markWords(oldCode, left, newCode, right);
+    const notes = [...(this.oldNotes.get(old) ?? []), ...(this.newNotes.get(now) ?? [])];
+    const row = h(
+      `div.row${changed ? ".changed" : ""}`,
+      {},
+      h("span.number", {}, old === null ? "" : String(old + 1)),
+      h(`span.ir.old${left === null ? ".none" : ""}`, {}, oldCode),
+      h("span.number", {}, now === null ? "" : String(now + 1)),
+      h(
+        `span.ir.new${right === null ? ".none" : ""}`,
+        {},
+        newCode,
+        notes.length ? noteButton(notes, () => row) : null,
+      ),
+    );
+    return [row];
+  }
+
+  code(line, title) {
+    return line === null ? h("code") : showLine(h("code", { title: title?.() }), line);
+  }
+}
+
+/** The origin of the op at each line, when it is asked for. */
+function titles(text, origin) {
+  return new Map(
+    text.ops.map(({ line, place }, index) => [line, () => [origin(index), place].filter(Boolean).join("\n")]),
+  );
+}
+
+function noteButton(notes, row) {
+  const worst = notes.find(({ severity }) => severity !== "remark") ?? notes[0];
+  return h(
+    `button.note-mark.${worst.severity}`,
+    {
+      type: "button",
+      title: notes.map(({ message }) => message).join("\n"),
+      onclick: () => {
+        const next = row().nextElementSibling;
+        if (next?.classList.contains("inline-notes")) next.remove();
+        else row().after(h("ul.inline-notes", {}, notes.map(note)));
+      },
+    },
+    String(notes.length),
+  );
+}
+
+function markWords(oldElement, old, newElement, now) {
+  if (old.length > 1000 || now.length > 1000) return;
+  const parts = Diff.diffWordsWithSpace(old, now);
+  const same = parts
+    .filter((part) => !part.added && !part.removed)
+    .reduce((sum, part) => sum + part.value.length, 0);
+  if (same < 0.7 * Math.min(old.length, now.length)) return;
+  markRanges(oldElement, ranges(parts, "added", "removed"));
+  markRanges(newElement, ranges(parts, "removed", "added"));
+}
+
+function ranges(parts, absent, marked) {
+  let offset = 0;
+  const found = [];
+  for (const part of parts.filter((part) => !part[absent])) {
+    if (part[marked]) found.push([offset, offset + part.value.length]);
+    offset += part.value.length;
+  }
+  return found;
+}
+
+function section(pair, row, notes, open) {
+  const [before, after] = pair;
+  const head = headOf(after ?? before);
+  const what = before === null ? "added" : after === null ? "removed" : before === after ? "" : "changed";
+  const counts = h("span.counts");
+  const body = h("div.body");
+  const details = h(
+    `details.function.${what || "same"}`,
+    { open: false, "data-symbol": head.symbol },
+    h(
+      "summary",
+      {},
+      h("span.symbol", {}, head.symbol ? `@${head.symbol}` : head.op),
+      h(`span.what.${what || "same"}`, {}, what || "unchanged"),
+      h("span.size", {}, count(head.ops, "op")),
+      counts,
+    ),
+    body,
+  );
+  const load = async () => {
+    if (details.dataset.loaded) return;
+    details.dataset.loaded = "true";
+    const [old, now] = await Promise.all([textOf(before), textOf(after)]);
+    const diff = new FunctionDiff(old, now, notes, [
+      originsIn(row, before, before !== after),
+      originsIn(row, after, false),
+    ]).show();
+    body.append(diff.body);
+    if (diff.added || diff.removed) {
+      counts.append(
+        diff.added ? h("span.plus", {}, `+${diff.added} `) : "",
+        diff.removed ? h("span.minus", {}, `−${diff.removed}`) : "",
+      );
+    }
+  };
+  details.addEventListener("toggle", () => details.open && load());
+  if (open) details.open = true;
+  return { details, ready: open ? load() : Promise.resolve() };
+}
+
+/** The diagnostics of a pass by place in the source. */
+function notesByPlace(row) {
+  const found = new Map();
+  for (const note of row.diagnostics) {
+    if (note.location) found.set(note.location, [...(found.get(note.location) ?? []), note]);
+  }
+  return found;
+}
+
+function whyNothing(row) {
+  if (row.status === "skipped") return `Skipped: ${row.reason}.`;
+  if (row.status === "cut off") return "The record ends before this pass does.";
+  return row.status === "changed"
+    ? "This pass changed what the text of the IR does not show."
+    : "This pass changed nothing.";
+}
+
+const LISTED = 60; // functions that are listed at once
+
+/** Show the changes of a pass in an element; resolves when the opened functions are there. */
+export async function showChanges(element, row) {
+  const pairs = replacedBy(row);
+  const notes = notesByPlace(row);
+  const ready = [];
+  const add = (list, parent) => {
+    let budget = OPENED;
+    for (const pair of list.slice(0, LISTED)) {
+      const lines = headOf(pair[1] ?? pair[0]).lines;
+      const open = list === pairs && (budget === OPENED || lines <= budget);
+      budget -= open ? lines : 0;
+      const made = section(pair, row, notes, open);
+      parent.append(made.details);
+      ready.push(made.ready);
+    }
+    const rest = list.slice(LISTED);
+    if (rest.length) {
+      const button = h(
+        "button.more",
+        {
+          type: "button",
+          onclick: () => {
+            button.remove();
+            add(rest, parent);
+          },
+        },
+        `${count(rest.length, "function")} more`,
+      );
+      parent.append(button);
+    }
+  };
+  if (!pairs.length) {
+    element.append(h("p.empty", {}, whyNothing(row)));
+  }
+  add(pairs, element);
+  const others = stateAfter(row)
+    .filter((hash) => !pairs.some((pair) => pair[1] === hash))
+    .map((hash) => [hash, hash]);
+  if (others.length) {
+    const inner = h("div");
+    const details = h(
+      "details.others",
+      {},
+      h("summary", {}, `${count(others.length, "unchanged function")}`),
+      inner,
+    );
+    details.addEventListener("toggle", () => {
+      if (details.open && !inner.childElementCount) add(others, inner);
+    });
+    element.append(details);
+  }
+  await Promise.all(ready);
+}

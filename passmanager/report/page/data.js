@@ -1,0 +1,279 @@
+// The record: events are unpacked once, a text of IR when it is shown.
+
+/** What the page did: tests and the console read it as `passline.work`. */
+export const work = { decoded: 0 };
+
+async function unpack(element) {
+  const binary = atob(element.textContent.trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const KEPT = 64;
+const decoded = new Map();
+
+/** The text of a top-level op: `{lines, ops}`; the last ones stay unpacked. */
+export function textOf(hash) {
+  if (hash === null) return Promise.resolve({ lines: [], ops: [] });
+  let found = decoded.get(hash);
+  if (found === undefined) {
+    work.decoded += 1;
+    found = unpack(document.getElementById(`ir-${hash}`)).then(({ text, ops }) => ({
+      lines: text.split("\n"),
+      ops: ops.map(([name, line, parent, operands, place]) => ({ name, line, parent, operands, place })),
+    }));
+  }
+  decoded.delete(hash);
+  decoded.set(hash, found);
+  if (decoded.size > KEPT) decoded.delete(decoded.keys().next().value);
+  return found;
+}
+
+const { events, texts, cut_off } = await unpack(document.getElementById("events"));
+
+/** Whether the record ends in the middle of an event. */
+export const cutOff = cut_off;
+
+/** The name, symbol, number of lines and number of ops of a text, without unpacking it. */
+export function headOf(hash) {
+  const [op, symbol, lines, ops] = texts[hash];
+  return { hash, op, symbol, lines, ops };
+}
+
+/** The rows of the timeline: passes, skipped passes and phases, in the order of time. */
+export const rows = [];
+/** The states of each run: the hashes of the top-level ops, after each change. */
+const states = new Map();
+/** The numbers of the ops in these, as ranges, in the same places. */
+const numberings = new Map();
+/** For each run, who made and who erased an op: its number -> `{row, pattern}`. */
+const makers = new Map();
+const erasers = new Map();
+/** The sums over the runs of each leaf pass, by name. */
+export const statistics = new Map();
+
+const byId = new Map();
+const counts = new Map();
+const analyses = [];
+
+function total(named) {
+  return Object.values(named ?? {}).reduce((sum, n) => sum + n, 0);
+}
+
+function applied(hashes, edits) {
+  const result = hashes.slice();
+  for (const [start, end, added] of edits) result.splice(start, end - start, ...added);
+  return result;
+}
+
+/** The edits of a state as edits of its numbering. */
+function numberedEdits({ ir, numbers }) {
+  const rest = numbers.values();
+  return ir.map(([start, end, added]) => [start, end, added.map(() => rest.next().value)]);
+}
+
+function numbersIn(ranges) {
+  const found = [];
+  for (const part of ranges ? ranges.split(",") : []) {
+    const [first, last = first] = part.split("-").map(Number);
+    for (let n = first; n <= last; n++) found.push(n);
+  }
+  return found;
+}
+
+function noteOrigins(found, byPattern, row) {
+  for (const [pattern, numbers] of Object.entries(byPattern ?? {})) {
+    for (const number of numbers) found.set(number, { row, pattern });
+  }
+}
+
+function addCounts(sums, named) {
+  for (const [name, n] of Object.entries(named ?? {})) sums[name] = (sums[name] ?? 0) + n;
+}
+
+function addStatistics(row, event) {
+  if (!statistics.has(row.name)) {
+    statistics.set(row.name, {
+      runs: 0,
+      changed: 0,
+      failed: 0,
+      seconds: 0,
+      created: {},
+      erased: {},
+      counters: {},
+    });
+  }
+  const found = statistics.get(row.name);
+  found.runs += 1;
+  found.changed += row.status === "changed";
+  found.failed += row.status === "failed";
+  found.seconds += row.seconds;
+  for (const kind of ["created", "erased", "counters"]) addCounts(found[kind], event[kind]);
+}
+
+const read = {
+  run(event) {
+    states.set(event.run, [applied([], event.ir)]);
+    numberings.set(event.run, [applied([], numberedEdits(event))]);
+    makers.set(event.run, new Map());
+    erasers.set(event.run, new Map());
+    counts.set(event.run, event.counts);
+  },
+  begin(event) {
+    const outer = byId.get(event.parent);
+    const row = {
+      ...event,
+      kind: "pass",
+      id: event.pass,
+      depth: outer ? outer.depth + 1 : 0,
+      outer,
+      status: "cut off",
+      before: states.get(event.run).length - 1,
+      countsBefore: counts.get(event.run),
+      diagnostics: [],
+      counters: {},
+      analyses: [],
+      seconds: null,
+      symbols: [],
+    };
+    row.after = row.before;
+    row.countsAfter = row.countsBefore;
+    byId.set(row.id, row);
+    rows.push(row);
+  },
+  end(event) {
+    const row = byId.get(event.pass);
+    const states_ = states.get(row.run);
+    if (event.ir) {
+      states_.push(applied(states_.at(-1), event.ir));
+      const numbering = numberings.get(row.run);
+      numbering.push(applied(numbering.at(-1), numberedEdits(event)));
+      const symbols = event.ir.flatMap(([, , added]) => added.map((hash) => headOf(hash).symbol));
+      row.symbols = [...new Set(symbols)].filter(Boolean).map((symbol) => `@${symbol}`);
+      noteOrigins(makers.get(row.run), event.created_by, row);
+      noteOrigins(erasers.get(row.run), event.erased_by, row);
+      counts.set(row.run, event.counts);
+    }
+    row.after = states_.length - 1;
+    row.countsAfter = counts.get(row.run);
+    row.seconds = event.time - row.time;
+    row.verify = event.verify_seconds;
+    row.status = event.event === "fail" ? "failed" : event.changed ? "changed" : "unchanged";
+    row.diagnostics = event.diagnostics ?? [];
+    row.counters = event.counters ?? {};
+    row.error = event.event === "fail" ? event : null;
+    if (!row.composite) addStatistics(row, event);
+  },
+  skip(event) {
+    const outer = byId.get(event.parent);
+    const now = (states.get(event.run)?.length ?? 1) - 1;
+    rows.push({
+      ...event,
+      kind: "pass",
+      depth: outer ? outer.depth + 1 : 0,
+      outer,
+      status: "skipped",
+      before: now,
+      after: now,
+      countsBefore: counts.get(event.run),
+      countsAfter: counts.get(event.run),
+      diagnostics: [],
+      counters: {},
+      analyses: [],
+      seconds: 0,
+      symbols: [],
+    });
+  },
+  analysis(event) {
+    analyses.push(event);
+  },
+  phase(event) {
+    rows.push({
+      ...event,
+      kind: "phase",
+      depth: 0,
+      status: event.failed ? "failed" : "phase",
+      diagnostics: [],
+      symbols: [],
+      text: event.name,
+    });
+  },
+};
+read.fail = read.end;
+for (const event of events) read[event.event]?.(event);
+rows.sort((a, b) => a.time - b.time);
+rows.forEach((row, index) => {
+  row.index = index;
+});
+for (const analysis of analyses) {
+  const inside = (row) =>
+    row.kind === "pass" &&
+    row.thread === analysis.thread &&
+    row.time <= analysis.time &&
+    analysis.time <= row.time + (row.seconds ?? Infinity);
+  rows.findLast(inside)?.analyses.push(analysis);
+}
+
+export const passes = rows.filter((row) => row.kind === "pass");
+export const began = Math.min(...rows.map((row) => row.time), Infinity);
+export const ended = Math.max(...rows.map((row) => row.time + (row.seconds ?? 0)), -Infinity);
+
+/** The change of the number of ops by a pass. */
+export function growth(row) {
+  return total(row.countsAfter) - total(row.countsBefore);
+}
+
+export function opCount(row) {
+  return total(row.countsAfter);
+}
+
+/** The top-level ops after a pass. */
+export function stateAfter(row) {
+  return states.get(row.run)[row.after];
+}
+
+function described({ row, pattern }) {
+  return `${row.name}${pattern ? ` ${pattern}` : ""}${row.position ? ` (${row.position})` : ""}`;
+}
+
+/** Who made the ops in a text before or after a pass, and who erases them: index -> text. */
+export function originsIn(row, hash, isBefore) {
+  const at = isBefore ? row.before : row.after;
+  const place = states.get(row.run)[at].indexOf(hash);
+  if (place < 0) return () => "";
+  const numbers = numbersIn(numberings.get(row.run)[at][place]);
+  return (index) => {
+    const [maker, eraser] = [
+      makers.get(row.run).get(numbers[index]),
+      erasers.get(row.run).get(numbers[index]),
+    ];
+    const made = maker ? `made by ${described(maker)}` : "from the input";
+    return eraser ? `${made}\nerased by ${described(eraser)}` : made;
+  };
+}
+
+/** What a pass replaced: pairs of hashes before and after, null where there is none. */
+export function replacedBy(row) {
+  if (row.kind !== "pass" || row.before === row.after) return [];
+  const [old, now] = [states.get(row.run)[row.before], stateAfter(row)];
+  const [was, is] = [new Set(old), new Set(now)];
+  const key = (hash) => (headOf(hash).symbol ? `${headOf(hash).op} ${headOf(hash).symbol}` : hash);
+  const gone = new Map(old.filter((hash) => !is.has(hash)).map((hash) => [key(hash), hash]));
+  const pairs = now
+    .filter((hash) => !was.has(hash))
+    .map((hash) => {
+      const before = gone.get(key(hash)) ?? null;
+      gone.delete(key(hash));
+      return [before, hash];
+    });
+  pairs.push(...[...gone.values()].map((hash) => [hash, null]));
+  const rank = ([before, after]) => (before && after ? 0 : after ? 1 : 2);
+  return pairs.sort((a, b) => rank(a) - rank(b));
+}
+
+/** The passes after which the numbers of ops are known, for the chart. */
+export function countSteps() {
+  return passes.filter((row) => !row.composite && ["changed", "unchanged", "failed"].includes(row.status));
+}

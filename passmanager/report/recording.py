@@ -1,0 +1,198 @@
+"""Reading of records: the events, the spans of time, and the IR before and after each pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from ..errors import PasslineError
+from ..instruments.record import FORMAT, Event
+from ..instruments.spans import Span
+
+__all__ = ["Recording", "Replacement", "State", "Step", "numbers_in", "read_recording"]
+
+Replacement: TypeAlias = tuple[str | None, str | None]
+"""The hashes of a top-level op before and after a pass; None if it was added or removed."""
+
+
+class State(NamedTuple):
+    """A top-level op at one time: the hash of its text, and the numbers of the ops in that."""
+
+    hash: str
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of IR: by a pass, or at the start of a run, where `begin` and `end` are its event.
+
+    `old` and `new` are the top-level ops that were replaced and those in their place.
+    """
+
+    begin: Event
+    end: Event
+    old: list[State]
+    new: list[State]
+
+
+@dataclass
+class Recording:
+    """The events of a record; `texts` has the events with IR by hash, `events` the others."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    texts: dict[str, Event] = field(default_factory=dict[str, Event])
+    title: str = ""
+    cut_off: bool = False
+    """Whether the record ends before the run does, as when the process was killed."""
+
+    def begins(self) -> dict[int, Event]:
+        """Return the beginnings of passes by number."""
+        return {event["pass"]: event for event in self.events if event["event"] == "begin"}
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the changes of IR in the order in which they were recorded."""
+        states: dict[int, list[State]] = {}
+        begins = self.begins()
+        for event in self.events:
+            if "ir" not in event:
+                continue
+            begin = begins[event["pass"]] if "pass" in event else event
+            state = states.setdefault(begin["run"], [])
+            step = Step(begin, event, [], [])
+            numbers = iter(event["numbers"])
+            for start, end, hashes in event["ir"]:
+                new = [State(hash, next(numbers)) for hash in hashes]
+                step.old.extend(state[start:end])
+                step.new.extend(new)
+                state[start:end] = new
+            yield step
+
+    def final_states(self) -> dict[int, list[State]]:
+        """Return the top-level ops at the end of each run."""
+        states: dict[int, list[State]] = {}
+        for step in self.steps():
+            numbers = iter(step.new)
+            for start, end, hashes in step.end["ir"]:
+                new = [next(numbers) for _ in hashes]
+                states.setdefault(step.begin["run"], [])[start:end] = new
+        return states
+
+    def replaced(self, step: Step) -> list[Replacement]:
+        """Return the pairs of old and new ops of the same symbol, then those that have no other."""
+        old, new = ([state.hash for state in states] for states in (step.old, step.new))
+        return [*self._paired(old, new)]
+
+    def _paired(self, old: list[str], new: list[str]) -> Iterator[Replacement]:
+        kept = {*old} & {*new}
+        gone = {self._key(hash): hash for hash in old if hash not in kept}
+        for hash in new:
+            if hash not in kept:
+                yield gone.pop(self._key(hash), None), hash
+        yield from ((hash, None) for hash in gone.values())
+
+    def _key(self, hash: str) -> tuple[str, str]:
+        """Return what an op and its replacement have in common: the symbol, or else the text."""
+        event = self.texts[hash]
+        return (event["op"], event["symbol"]) if event["symbol"] else ("", hash)
+
+    def sessions(self) -> list[Span]:
+        """Return the sessions with the passes, analyses and phases nested in them."""
+        spans = sorted(self._spans(), key=lambda span: (span.thread, span.began, -span.seconds))
+        sessions: list[Span] = []
+        around: list[Span] = []
+        for span in spans:
+            while around and not _contains(around[-1], span):
+                around.pop()
+            if around:
+                around[-1].children.append(span)
+            else:
+                if span.name != "session":  # the record was cut off before the session ended
+                    ended = span.ended
+                    span, inner = Span("session", span.began, thread=span.thread), span
+                    span.ended, span.children = ended, [inner]
+                    around.append(span)
+                    span = inner
+                sessions.append(around[-1] if around else span)
+            around.append(span)
+        return sessions
+
+    def _spans(self) -> Iterator[Span]:
+        begins = self.begins()
+        for event in self.events:
+            kind = event["event"]
+            if kind in ("end", "fail"):
+                begin = begins[event["pass"]]
+                span = Span(begin["name"], begin["time"], "pass", begin["text"], begin["position"])
+                span.thread, span.ended = begin["thread"], event["time"]
+                span.verify_seconds, span.failed = event["verify_seconds"], kind == "fail"
+                span.changed = event["changed"]
+                yield span
+            elif kind in ("analysis", "phase", "session"):
+                span = Span(event["name"], event["time"], "analysis")
+                span.category = "analysis" if kind == "analysis" else "phase"
+                span.thread, span.ended = event["thread"], event["time"] + event["seconds"]
+                span.failed = event["failed"]
+                yield span
+
+
+def numbers_in(ranges: str) -> list[int]:
+    """Return the numbers in a text such as `3-5,9`."""
+    found: list[int] = []
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def _contains(outer: Span, inner: Span) -> bool:
+    # Times are rounded to a tenth of a microsecond.
+    same_thread = outer.thread == inner.thread
+    return same_thread and inner.began < outer.began + outer.seconds + 2e-7
+
+
+def read_recording(lines: Iterable[str]) -> Recording:
+    """Read a record; PasslineError if it is none, or of a later format.
+
+    A last line that is incomplete is left out.
+    """
+    found = Recording()
+    number, incomplete = 0, False
+    for number, line in enumerate(lines, 1):
+        if incomplete:
+            raise PasslineError(f"line {number - 1} of the record is no JSON")
+        event = _event(line)
+        if number == 1:
+            found.title = _title(event)
+        elif event is None:
+            incomplete = True
+        elif event["event"] == "ir":
+            found.texts[event["hash"]] = event
+        else:
+            found.events.append(event)
+    if number == 0:
+        raise PasslineError("the record is empty")
+    found.cut_off = incomplete or not found.events or found.events[-1]["event"] != "session"
+    return found
+
+
+def _event(line: str) -> Event | None:
+    try:
+        event: object = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(event, dict) or "event" not in event:
+        return None
+    return cast(dict[str, Any], event)
+
+
+def _title(event: Event | None) -> str:
+    """Return the title in the first line; PasslineError if that is not the head of a record."""
+    if event is None or event["event"] != "record":
+        raise PasslineError("this is no record of a run: write one with --record=FILE.jsonl")
+    if event["format"] > FORMAT:
+        raise PasslineError(
+            f"the record has format {event['format']}; this version reads up to {FORMAT}"
+        )
+    return event.get("title", "")

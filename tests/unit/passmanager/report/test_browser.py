@@ -1,0 +1,284 @@
+"""The page in a real browser: Debian's chromium, driven by playwright."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.recorded import recording_of
+from support.toy import Append, Fail, Nothing, Tag, named
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.test import TestOp
+from xdsl.passes import ModulePass
+
+from passline.passmanager import PassContext
+from passline.passmanager.report.page import render_page
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("chromium is not installed", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api")
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # Chromium's sandbox needs privileges that containers lack.
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Report:
+    """A report that is open in the browser; `errors` are the messages of the console."""
+
+    def __init__(self, page: Page, file: Path) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self.errors.append(message.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready]")
+
+    def names(self) -> list[str]:
+        """Return the names in the timeline that are visible."""
+        return self.page.locator("#timeline li:visible .name").all_text_contents()
+
+    def open(self, name: str) -> None:
+        """Click a pass, and wait for its contents."""
+        row = self.page.locator("#timeline li", has_text=re.compile(rf"^\W*{name}")).first
+        row.click()
+        self.page.wait_for_selector(f"main[data-shown='{row.get_attribute('data-index')}']")
+
+    def decoded(self) -> int:
+        """Return how many texts of IR were unpacked."""
+        return self.page.evaluate("passline.work.decoded")
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
+    opener = Opener(browser, tmp_path)
+    yield opener
+    opener.close()
+
+
+class Opener:
+    """Opens records as reports; in the end no report may have complained, or loaded a file."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.browser, self.folder = browser, folder
+        self.reports: list[Report] = []
+
+    def __call__(self, *passes: ModulePass, ir: ModuleOp | None = None) -> Report:
+        file = self.folder / f"{len(self.reports)}.html"
+        file.write_text(render_page(recording_of(*passes, ir=ir)))
+        self.reports.append(Report(self.browser.new_page(), file))
+        return self.reports[-1]
+
+    def close(self) -> None:
+        for report in self.reports:
+            assert report.errors == []
+            assert all(url.startswith(("file:", "data:")) for url in report.requests)
+            report.page.close()
+
+
+def chain(length: int) -> ModuleOp:
+    """Return a module with a function of `length` ops, each of which uses the one before."""
+    func = FuncOp("f", ([i32], [i32]))
+    value = func.args[0]
+    for _ in range(length):
+        func.body.block.add_op(op := TestOp([value], [i32]))
+        value = op.results[0]
+    func.body.block.add_op(ReturnOp(value))
+    return ModuleOp([func])
+
+
+def marking(number: int) -> ModulePass:
+    """Return a pass that gives one op of the first function an attribute."""
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        ops = [*next(iter(module.ops)).regions[0].block.ops]
+        ops[number % len(ops)].attributes["mark"] = StringAttr(str(number))
+
+    return named(f"mark-{number}", body=body)
+
+
+def test_overview(show: Opener) -> None:
+    page = show(Append(), Nothing(), Tag()).page
+    assert "3 passes · 2 changed the IR" in page.locator("#summary").inner_text()
+    expect(page.locator("main h2")).to_have_text("Overview")
+    expect(page.locator(".chart canvas")).to_be_visible()
+    expect(page.locator("tbody tr", has_text="toy-append")).to_contain_text("1")
+
+
+def test_diff_shows_the_change(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    report.open("toy-tag")
+    row = report.page.locator(".function[data-symbol=f] .row.changed")
+    expect(row.locator(".old")).to_have_text("func.func @f() {")
+    expect(row.locator(".new")).to_have_text('func.func @f() attributes {seen = "yes"} {')
+    marked = "".join(row.locator(".new mark").all_inner_texts())
+    assert 'seen = "yes"' in marked and "func" not in marked
+    expect(report.page.locator(".function[data-symbol=g] .counts")).to_have_text("+1 \u22121")
+
+
+def test_unchanged_functions_are_there_on_demand(show: Opener) -> None:
+    report = show(Append())
+    report.open("toy-append")
+    others = report.page.locator(".others")
+    expect(others.locator("> summary")).to_have_text("2 unchanged functions")
+    others.locator("> summary").click()
+    others.locator("[data-symbol=g] > summary").click()
+    expect(others.locator("[data-symbol=g] .new").first).to_have_text("func.func @g() {")
+
+
+def test_line_tells_who_made_and_who_erases_it(show: Opener) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        assert (last := module.body.block.last_op) is not None
+        last.detach()
+
+    report = show(Append(), named("erases", body=body))
+    report.open("erases")
+    code = report.page.locator(".row .old code")
+    expect(code).to_have_attribute(
+        "title", "made by toy-append (1 of 2)\nerased by erases (2 of 2)"
+    )
+
+
+def test_lines_far_from_a_change_are_folded(show: Opener) -> None:
+    report = show(marking(50), ir=chain(100))
+    report.open("mark-50")
+    rows, gap = report.page.locator(".row"), report.page.locator(".gap")
+    assert rows.count() == 7 and gap.all_inner_texts() == [
+        "48 unchanged lines",
+        "48 unchanged lines",
+    ]
+    colour = "cell => getComputedStyle(cell).backgroundColor"
+    (changed,) = {*report.page.locator(".row.changed .new").evaluate_all(f"c => c.map({colour})")}
+    (same,) = {
+        *report.page.locator(".row:not(.changed) .new").evaluate_all(f"c => c.map({colour})")
+    }
+    assert changed != same == "rgba(0, 0, 0, 0)"
+    gap.first.click()
+    expect(gap).to_have_count(1)
+    expect(rows).to_have_count(7 + 48)
+
+
+def test_filter(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    assert report.names() == ["sequential", "toy-append", "toy-nothing", "toy-tag"]
+    report.page.locator("#filter").fill("NOTH")
+    assert report.names() == ["sequential", "toy-nothing"]  # the pipeline names it too
+    report.page.locator("#filter").fill("@g")
+    assert report.names() == ["toy-tag"]
+    report.page.locator("#filter").fill("no such pass")
+    assert report.names() == []
+    report.page.locator("#filter").fill("")
+    report.page.locator("#changed-only").check()
+    assert report.names() == ["sequential", "toy-append", "toy-tag"]
+
+
+def test_keys(show: Opener) -> None:
+    report = show(Append(), Nothing(), Tag())
+    title = report.page.locator("main h2")
+    for key, shown in [
+        ("n", "toy-append"),
+        ("n", "toy-tag"),
+        ("k", "toy-nothing"),
+        ("o", "Overview"),
+    ]:
+        report.page.keyboard.press(key)
+        expect(title).to_have_text(shown)
+    report.page.keyboard.press("/")
+    report.page.keyboard.type("tag")
+    expect(report.page.locator("#filter")).to_have_value("tag")
+    report.page.keyboard.press("Escape")
+    report.page.keyboard.press("?")
+    expect(report.page.locator("#keys")).to_be_visible()
+
+
+def test_failure_is_what_is_shown_first(show: Opener) -> None:
+    page = show(Append(), Fail("bad <b>luck</b>"), Nothing()).page
+    expect(page.locator("main h2")).to_have_text("toy-fail")
+    expect(page.locator("main > .error")).to_have_text("ValueError bad <b>luck</b>")
+    expect(page.locator("#summary")).to_contain_text("toy-fail failed")
+
+
+def test_remarks(show: Opener) -> None:
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        for op in module.ops:
+            ctx.actions.missed(op, "TooLarge", "too <i>large</i>")
+
+    report = show(named("noisy", body=body))
+    report.open("noisy")
+    report.page.locator("[role=tab]", has_text="Remarks").click()
+    notes = report.page.locator(".remarks .note")
+    expect(notes).to_have_count(2)
+    expect(notes.first).to_contain_text("too <i>large</i>")
+    report.page.locator("main input[type=search]").fill("function=g")
+    expect(notes).to_have_count(1)
+
+
+def test_graph(show: Opener) -> None:
+    report = show(marking(2), ir=chain(5))
+    report.open("mark-2")
+    report.page.keyboard.press("2")
+    expect(report.page.locator(".graph .node")).to_have_count(5)
+    expect(report.page.locator(".graph .edge")).to_have_count(4)
+    expect(report.page.locator(".graph .node.new")).to_have_count(1)
+
+
+def test_call_of_a_small_function_is_a_group(show: Opener) -> None:
+    from xdsl.dialects.func import CallOp
+
+    def body(module: ModuleOp, ctx: PassContext) -> None:
+        func = FuncOp("caller", ([i32], [i32]))
+        func.body.block.add_ops([call := CallOp("f", [func.args[0]], [i32]), ReturnOp(call)])
+        module.body.block.add_op(func)
+
+    report = show(named("outlines", body=body), ir=chain(3))
+    report.open("outlines")
+    report.page.keyboard.press("2")
+    expect(report.page.locator("select")).to_contain_text("@caller •")
+    expect(report.page.locator(".graph .group")).to_have_count(1)
+    expect(report.page.locator(".graph .node")).to_have_count(3)
+
+
+def test_nothing_of_the_record_is_read_as_html(show: Opener) -> None:
+    evil = '</script><img src=x onerror="document.title=1"><!--'
+    report = show(Append(evil))
+    report.open("toy-append")
+    expect(report.page.locator(".row .new")).to_contain_text("</script><img")
+    assert report.page.locator("main img").count() == 0
+    assert report.page.title() == "toy.mlir"
+
+
+def test_a_click_unpacks_the_ir_of_one_pass(show: Opener) -> None:
+    report = show(*[marking(n) for n in range(300)], ir=chain(400))
+    assert len(report.names()) == 301 and report.decoded() == 0
+    for number in (100, 200):
+        before = report.decoded()
+        report.open(f"mark-{number}")
+        assert report.decoded() - before == 2
+    assert report.page.locator(".row").count() < 20
+
+
+def test_light_and_dark(show: Opener) -> None:
+    page = show(Nothing()).page
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(colour)
+    page.keyboard.press("t")
+    assert page.evaluate(colour) != dark
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colour)
+    page.keyboard.press("t")
+    assert page.evaluate(colour) == dark != light

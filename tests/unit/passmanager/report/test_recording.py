@@ -1,0 +1,75 @@
+"""Reading of records: whole, cut off, and of other files."""
+
+from __future__ import annotations
+
+import pytest
+from support.recorded import record_of, recording_of
+from support.toy import Append, Fail, Nothing, Tag
+
+from passline.passmanager import PasslineError
+from passline.passmanager.report.recording import read_recording
+
+
+def texts(hashes: list[tuple[str | None, str | None]]) -> list[tuple[bool, bool]]:
+    return [(before is not None, after is not None) for before, after in hashes]
+
+
+def test_steps_are_the_passes_that_changed_ir() -> None:
+    recording = recording_of(Append(), Nothing(), Tag())
+    _, *steps = recording.steps()
+    found = [(step.begin["name"], texts(recording.replaced(step))) for step in steps]
+    both = (True, True)
+    assert found == [("toy-append", [(False, True)]), ("toy-tag", [both, both])]
+    assert recording.title == "toy.mlir" and not recording.cut_off
+
+
+def test_functions_are_paired_by_symbol() -> None:
+    recording = recording_of(Tag())
+    _, step = recording.steps()
+    for before, after in recording.replaced(step):
+        assert before is not None and after is not None
+        assert recording.texts[before]["symbol"] == recording.texts[after]["symbol"]
+
+
+def test_sessions_nest_as_the_passes_ran() -> None:
+    (session,) = recording_of(Append(), Nothing()).sessions()
+    (outer,) = session.children
+    assert [span.name for span in outer.children] == ["toy-append", "toy-nothing"]
+    assert session.seconds >= outer.seconds >= sum(span.seconds for span in outer.children)
+
+
+def test_failure_is_a_whole_recording() -> None:
+    recording = recording_of(Append(), Fail(), Nothing())
+    assert [event["event"] for event in recording.events][-3:] == ["fail", "fail", "session"]
+    (session,) = recording.sessions()
+    assert [span.failed for span in session.children[0].children] == [False, True]
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6, 0.9])
+def test_cut_off_record_is_read_to_its_end(kept: float) -> None:
+    text = "".join(record_of(Append(), Nothing(), Tag()).lines)
+    cut = text[: int(kept * len(text))]
+    recording = read_recording(cut.splitlines(keepends=True))
+    assert recording.cut_off
+    assert len(recording.events) + len(recording.texts) + 1 in (
+        cut.count("\n"),
+        cut.count("\n") + 1,
+    )
+    assert all(span.name == "session" for span in recording.sessions())
+    assert len([*recording.steps()]) == sum("ir" in event for event in recording.events)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "the record is empty"),
+        (["func.func @f() {\n"], "no record of a run"),
+        (["[1]\n"], "no record of a run"),
+        (['{"event":"begin"}\n'], "no record of a run"),
+        (['{"event":"record","format":2}\n'], "format 2; this version reads up to 1"),
+        (['{"event":"record","format":1}\n', "x\n", "{}\n"], "line 2 of the record is no JSON"),
+    ],
+)
+def test_what_is_no_record_is_an_error(lines: list[str], message: str) -> None:
+    with pytest.raises(PasslineError, match=message):
+        read_recording(lines)

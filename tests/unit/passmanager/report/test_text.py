@@ -1,0 +1,60 @@
+"""Records as text: equal to what the instruments print in the same run."""
+
+from __future__ import annotations
+
+import pytest
+from support.recorded import recording_of
+from support.toy import Append, Fail, Nothing, Tag, module, named
+
+from passline.passmanager import PassContext, Sequential
+from passline.passmanager.instruments import RecordInstrument, StatisticsInstrument
+from passline.passmanager.report.recording import read_recording
+from passline.passmanager.report.text import diff_text, statistics_text, timing_text
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+@pytest.mark.parametrize("fails", [False, True])
+def test_statistics_are_those_of_the_instrument(kind: str, fails: bool) -> None:
+    counting = named("counting", body=lambda m, ctx: ctx.count("seen", 3))
+    passes = [Append(), Tag(), counting, Append("y"), Nothing(), *([Fail()] if fails else [])]
+    record, statistics = RecordInstrument(), StatisticsInstrument()
+    try:
+        with PassContext(instruments=[record, statistics]):
+            Sequential(passes)(module("f", "g"))
+    except ValueError:
+        assert fails
+    recording = read_recording(record.lines)
+    assert kind in ("text", "json")
+    assert statistics_text(recording, kind) == statistics.report(kind)
+
+
+def test_timing_has_the_passes_in_order() -> None:
+    recording = recording_of(Append(), Sequential([Nothing()]), Fail())
+    lines = timing_text(recording).splitlines()[6:]
+    names = [line[40:] for line in lines if "verify" not in line]
+    assert names == [
+        *("sequential (failed)", "  toy-append", "  sequential", "    toy-nothing"),
+        "  toy-fail (failed)",
+        *("Rest", "Total"),
+    ]
+
+
+def test_diff_shows_each_changed_function() -> None:
+    assert diff_text(recording_of(Append("y"), Nothing(), Tag())) == (
+        '// -----// IR Diff After toy-append: toy-append{tag="y"} //----- //\n'
+        "@@ -0,0 +1 @@\n"
+        '+"test.op"() {tag = "y"} : () -> ()\n'
+        "\n"
+        "// -----// IR Diff After toy-tag //----- //\n"
+        "@@ -1,3 +1,3 @@\n"
+        "-func.func @f() {\n"
+        '+func.func @f() attributes {seen = "yes"} {\n'
+        "   func.return\n"
+        " }\n"
+        "@@ -1,3 +1,3 @@\n"
+        "-func.func @g() {\n"
+        '+func.func @g() attributes {seen = "yes"} {\n'
+        "   func.return\n"
+        " }\n"
+        "\n"
+    )

@@ -1,0 +1,134 @@
+"""--record, --report and passline-report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.inprocess import Result, capture, passline_opt
+from support.toy import Append, Fail, Nothing
+
+from passline.passmanager import register_pass
+from passline.passmanager.registry import installed
+from passline.tools.report import main
+
+TEXT = "func.func @f() {\n  func.return\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The toy passes are installed, and gone after the test."""
+    offer = installed()
+    monkeypatch.setattr(offer, "passes", dict(offer.passes))
+    monkeypatch.setattr(offer, "names", dict(offer.names))
+    for pass_ in (Append, Fail, Nothing):
+        register_pass(pass_)
+    yield
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> str:
+    """Return the record of a run with a change."""
+    file = tmp_path / "run.jsonl"
+    assert run("-p", "toy-append,toy-nothing", f"--record={file}").status == 0
+    return str(file)
+
+
+def run(*args: str) -> Result:
+    return passline_opt(*args, stdin=TEXT)
+
+
+def report(*args: str) -> Result:
+    return capture(lambda: main(args))
+
+
+def test_record_has_phases_and_passes(record: str) -> None:
+    text = Path(record).read_text()
+    assert all(f'"name":"{name}"' in text for name in ("Parser", "Output", "toy-append"))
+    assert '"title":"stdin"' in text.splitlines()[0]
+
+
+def test_texts(record: str) -> None:
+    result = report(record, "--timing", "--pass-statistics", "--print-diff")
+    assert result.status == 0 and result.stderr == ""
+    for part in ("Execution time report", "  toy-append", "Pass statistics report", "IR Diff"):
+        assert part in result.stdout
+
+
+def test_page(record: str, tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    assert report(record, "-o", str(page), "--title", "mine") == Result(0, "", "")
+    assert "<title>mine</title>" in page.read_text()
+    assert "<title>stdin</title>" in report(record, "-o", "-").stdout
+
+
+def test_report_of_a_failure(tmp_path: Path) -> None:
+    page, file = tmp_path / "run.html", tmp_path / "run.jsonl"
+    result = run("-p", "toy-append,toy-fail", f"--report={page}", f"--record={file}")
+    assert result.status == 3 and "boom" in result.stderr
+    assert page.exists() and '"message":"boom"' in file.read_text()
+
+
+def test_input_that_does_not_parse_gives_a_report(tmp_path: Path) -> None:
+    page = tmp_path / "run.html"
+    assert passline_opt(f"--report={page}", stdin="func.func {").status == 1
+    assert page.exists()
+
+
+def test_remarks_are_recorded_and_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    text = """func.func @f() -> tensor<2xf32> {
+  %a = relax.full 1.0 : tensor<2xf32>
+  %b = relax.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %b : tensor<2xf32>
+}"""
+    silent = passline_opt("-p", "fold-constant", f"--record={file}", stdin=text)
+    assert silent.status == 0 and silent.stderr == ""
+    assert '"remark":{"kind":"Passed","name":"Folded"' in file.read_text()
+    shown = passline_opt("-p", "fold-constant", f"--record={file}", "--remarks", stdin=text)
+    assert "remark: [Passed] Folded" in shown.stderr
+    missed = passline_opt("-p", "fold-constant", f"--record={file}", "--remarks-missed", stdin=text)
+    assert missed.stderr == ""
+
+
+def test_result_is_kept_although_the_record_is_not_written(tmp_path: Path) -> None:
+    out = tmp_path / "out.mlir"
+    result = run("-p", "toy-append", "--record=/dev/full", "-o", str(out))
+    assert result.status == 1 and "'/dev/full': No space left on device" in result.stderr
+    assert "test.op" in out.read_text()
+
+
+def test_file_cannot_be_written_twice(tmp_path: Path) -> None:
+    result = run(f"--report={tmp_path}/x", f"--record={tmp_path}/x")
+    assert result.status == 2 and "would both write the file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        ((), 2, "FILE.jsonl"),
+        (("{record}",), 2, "say what to make: -o FILE.html"),
+        (("{record}", "--timin"), 2, "did you mean '--timing'?"),
+        (("/nowhere/x", "--timing"), 1, "'/nowhere/x': No such file or directory"),
+        (("{record}", "-o", "/nowhere/x"), 1, "'/nowhere/x': No such file or directory"),
+        (("{binary}", "--timing"), 1, "is no record"),
+    ],
+)
+def test_errors(
+    record: str, tmp_path: Path, args: tuple[str, ...], status: int, message: str
+) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    result = report(*(arg.format(record=record, binary=binary) for arg in args))
+    assert result.status == status and message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_blame(tmp_path: Path, record: str) -> None:
+    result = run("-p", "toy-append", "--blame", "--why-erased=func", "-o", str(tmp_path / "x"))
+    assert result.status == 0 and "IR Blame" in result.stderr
+    assert 'toy-append              | "test.op"() {tag = "x"}' in result.stderr
+    assert "no erased operation contains 'func'" in result.stderr
+    later = report(record, "--blame", "--why-erased=func")
+    assert later.stdout == result.stderr

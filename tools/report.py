@@ -1,0 +1,107 @@
+"""`passline-report`: renders the record of a run as a page of HTML, or as text."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..passmanager.errors import PasslineError
+from ..passmanager.files import replace_file
+from ..passmanager.report.blame import blame_text, erased_text
+from ..passmanager.report.page import render_page
+from ..passmanager.report.recording import Recording, read_recording
+from ..passmanager.report.text import diff_text, statistics_text, timing_text
+from .argument_parser import ArgumentParser, add_optional, nonempty_text
+from .failures import report
+
+__all__ = ["main"]
+
+DESCRIPTION = "Show a run that passline-opt --record=FILE.jsonl recorded."
+
+
+def make_parser() -> ArgumentParser:
+    """Return the parser of the options."""
+    parser = ArgumentParser(DESCRIPTION)
+    parser.usage = "%(prog)s [options] FILE.jsonl"
+    add = parser.add_argument
+    add("record", metavar="FILE.jsonl", help="the record; '-' is stdin")
+    help = "write a page of HTML that needs no server and no network"
+    add("-o", "--output-file", type=nonempty_text, metavar="FILE.html", help=help)
+    add("--title", default="", metavar="TEXT", help="the title of the page")
+    texts = parser.add_argument_group("texts, on stdout")
+    help = "the time of passes, analyses, verification and phases"
+    add_optional(texts, "--timing", "tree", ("tree", "list", "json"), help)
+    help = "the counters of each pass, and the ops that it created and erased"
+    add_optional(texts, "--pass-statistics", "text", ("text", "json"), help)
+    help = "what each pass changed, as a unified diff of each function"
+    texts.add_argument("--print-diff", action="store_true", help=help)
+    help = "the result, with the pass and pattern that made each operation, and its source line"
+    texts.add_argument("--blame", action="store_true", help=help)
+    help = "the passes and patterns that erased the operations whose line contains TEXT"
+    texts.add_argument("--why-erased", type=nonempty_text, metavar="TEXT", help=help)
+    return parser
+
+
+def read(name: str) -> Recording:
+    """Read a record; PasslineError if the file is none."""
+    if name == "-":
+        return read_recording(sys.stdin)
+    try:
+        with open(name, encoding="utf-8") as file:
+            return read_recording(file)
+    except UnicodeDecodeError:
+        raise PasslineError(f"'{name}' is no record: it is no text") from None
+
+
+def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
+    """Yield the texts that the options ask for."""
+    if args.timing:
+        yield timing_text(recording, args.timing)
+    if args.pass_statistics:
+        yield statistics_text(recording, args.pass_statistics)
+    if args.print_diff:
+        yield diff_text(recording)
+    if args.blame:
+        yield blame_text(recording)
+    if args.why_erased:
+        yield erased_text(recording, args.why_erased)
+
+
+def render(args: argparse.Namespace) -> None:
+    """Read the record and write what the options ask for."""
+    recording = read(args.record)
+    if recording.cut_off:
+        print("warning: the record ends before the run does", file=sys.stderr)
+    for text in texts(args, recording):
+        sys.stdout.write(text)
+    sys.stdout.flush()
+    if args.output_file == "-":
+        sys.stdout.write(render_page(recording, args.title))
+    elif args.output_file:
+        replace_file(Path(args.output_file), [render_page(recording, args.title)])
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-report`."""
+    parser = make_parser()
+    given = parser.parse_args(parser.prepare(sys.argv[1:] if args is None else args))
+    asked = (given.timing, given.pass_statistics, given.print_diff, given.blame, given.why_erased)
+    if not (given.output_file or any(asked)):
+        parser.error("say what to make: -o FILE.html, --timing, --print-diff, ... (see --help)")
+    if status := _status(lambda: render(given)):
+        sys.exit(status)
+
+
+def _status(work: Callable[[], None]) -> int:
+    """Do the work; report its failure and return the exit status."""
+    try:
+        work()
+    except (PasslineError, OSError, KeyboardInterrupt) as error:
+        return report(error)
+    return 0
+
+
+if __name__ == "__main__":
+    main()
