@@ -1,6 +1,6 @@
 """A real model through all of Passline: ResNet-50, as shipped with the package onnx.
 
-python examples/resnet50.py [MODEL.onnx] [--level 3]
+python examples/resnet50.py [MODEL.onnx] [--level 3] [--report FILE.html]
 """
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
@@ -15,6 +15,7 @@ import textwrap
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import Function, entry_function
 from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext, PasslineError
+from passline.passmanager.instruments import ReportInstrument
 from passline.passmanager.ir.printer import PrintStyle, module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
@@ -163,8 +165,15 @@ def run(file: Path, fused: ModuleOp) -> list[str]:
     return [*compare(functions), *notes]
 
 
-def show(file: Path, level: int) -> None:
-    """Take the model through all stages, and print what each did, on one screen."""
+def write_report(file: Path, level: int, report: Path) -> None:
+    """Write the report of all stages; recording takes time, so they are run once more."""
+    with PassContext(opt_level=level, instruments=[ReportInstrument(report, title=file.name)]):
+        parse_pipeline(",".join(STAGES.values()))(import_model(file))
+
+
+def show(file: Path, level: int, report: Path) -> None:
+    """Take the model through all stages, and print what each did, on one screen; the last line is
+    the path of the report."""
     console = Console(highlight=False, soft_wrap=True)
 
     def title(text: str, more: str) -> None:
@@ -192,11 +201,15 @@ def show(file: Path, level: int) -> None:
     console.print("\n".join(run(file, fused)), markup=False)
     title("To see more", "")
     console.print(MORE.format("MODEL.onnx", level), markup=False)
+    write_report(file, level, report)
+    title("The report of these stages", "is a page for a browser:")
+    console.print(str(report), markup=False)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("model", nargs="?", type=Path, default=RESNET)
     parser.add_argument("--level", type=int, default=3, choices=range(4))
+    parser.add_argument("--report", type=Path, metavar="FILE.html")
     args = parser.parse_args()
-    show(args.model, args.level)
+    show(args.model, args.level, args.report or Path(gettempdir()) / f"{args.model.stem}.html")

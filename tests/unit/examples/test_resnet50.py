@@ -20,8 +20,11 @@ def demo(*args: str, **environment: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
 
 
-def test_it_shows_the_module_before_and_after_and_what_each_stage_did():
-    shown = demo()
+def test_it_shows_the_module_before_and_after_and_what_each_stage_did(tmp_path: Path):
+    shown = demo(TMPDIR=str(tmp_path))
+    report = Path(shown.splitlines()[-1])
+    assert report.parent == tmp_path and "fuse-ops" in report.read_text()
+    shown = shown.replace(str(report), "")
     assert len(shown.splitlines()) <= 39 and max(map(len, shown.splitlines())) < 80
     before, after = shown.split("What came out")
     assert "relax.nn.batch_norm %r0" in before and "func.call @fused_conv2d_add_relu" in after
@@ -41,7 +44,11 @@ def test_another_model_at_level_0_without_mlir_opt(tmp_path: Path, columns: str)
     file = tmp_path / "model.onnx"
     model = model_of("g (float[2,3] x) => (float[2,3] y) { t = Relu(x) y = Tanh(t) }")
     file.write_bytes(model.SerializeToString())
-    shown = demo(str(file), "--level=0", PASSLINE_MLIR_OPT="no-such-tool", COLUMNS=columns)
+    report = str(tmp_path / "r.html")
+    environment = {"PASSLINE_MLIR_OPT": "no-such-tool", "COLUMNS": columns}
+    shown = demo(str(file), "--level=0", "--report", report, **environment)
+    assert shown.endswith(f"\n{report}\n")
+    shown = shown.removesuffix(f"{report}\n")
     words = " ".join(shown.split())
     assert "Not run as machine code: there is no executable 'no-such-tool'" in words
     assert re.search(r"^  fused +2 +2 +2 ", shown, re.M)
