@@ -35,8 +35,11 @@ coverage: .venv/installed-test
 lit: .venv/installed-test
 	$(BIN)/lit tests/filecheck
 
-docs: .venv/installed-test
+# The table of ONNX operators, and the site with the reference, which is generated while it is built.
+docs: .venv/installed-test .venv/installed-docs
 	$(BIN)/python tests/conformance/onnx_backend.py --write
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo build/site/index.html
 
 # The JavaScript libraries of the report, as its manifest names them; needs npm.
 vendor:
@@ -68,6 +71,10 @@ COUNT ?= 1000000
 SECONDS ?= 600
 fuzz: .venv/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
+
+.venv/installed-docs: pyproject.toml | .venv/created
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@ .venv/installed
 
 .venv/installed-bench: pyproject.toml | .venv/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"dialects", "passmanager", "interpreters"},
     "passes": {"analysis", "dialects", "interpreters", "passmanager"},
     "frontends": {"dialects", "interpreters", "passmanager"},
+    "new": {"passmanager"},
     "tools": {"analysis", "dialects", "frontends", "interpreters", "passes", "passmanager"},
     "api": {"dialects", "interpreters", "passes", "passmanager", "tools"},
     "passline": {

@@ -21,6 +21,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "new",
     "passes",
     "passmanager",
     "tools",

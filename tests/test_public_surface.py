@@ -16,6 +16,7 @@ PACKAGES = (
     "dialects",
     "frontends",
     "interpreters",
+    "new",
     "passes",
     "passmanager",
     "tools",

@@ -1,4 +1,4 @@
-"""The README and the documentation: commands and code are run, and outputs compared."""
+"""The README: its commands are run and its outputs compared. Other pages: `test_docs.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from support.inprocess import mlir_opt, passline_opt, passline_reduce
+from support.inprocess import passline_opt, passline_reduce
 from support.models import model_of
 from support.toy import module
 
@@ -20,8 +20,8 @@ TEXTS = {
 }
 
 
-def blocks(language: str, text: str = "\n".join(TEXTS.values())) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXTS["README.md"], re.DOTALL)
 
 
 def commands() -> list[str]:
@@ -34,22 +34,6 @@ def test_python_runs(code: str) -> None:
     names: dict[str, object] = {"module": module("f")}
     exec(code, names)
     assert str(names["new_module"]) == str(names["module"])
-
-
-def test_python_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks are one program. Those that need MLIR's tools are left out without them."""
-    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
-    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
-    (tmp_path / "x.mlir").write_text((ROOT / "examples" / "sequential.mlir").read_text())
-    monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "python.md"
-    code = blocks("python", page.read_text())
-    assert len(code) > 7
-    names: dict[str, object] = {"__name__": "page"}
-    for block in code:
-        if mlir_opt() is not None or "passline.compile(" not in block:
-            exec(compile(block, str(page), "exec"), names)
-    assert (tmp_path / "optimized.mlir").exists()
 
 
 def test_python_page_names_what_there_is() -> None:

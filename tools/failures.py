@@ -27,7 +27,9 @@ USAGE = 2
 BUG = 3
 """A pass raised something else: there is a bug in it."""
 INTERRUPTED = 130
+"""The run was interrupted."""
 CLOSED_PIPE = 141
+"""The reader of the output closed the pipe."""
 
 
 def report(error: BaseException, *, debug: bool = False) -> int:

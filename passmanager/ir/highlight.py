@@ -10,7 +10,7 @@ from ..html import Html, element
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-__all__ = ["highlighted"]
+__all__ = ["highlighted", "mlir_lexer"]
 
 
 def highlighted(
@@ -21,19 +21,21 @@ def highlighted(
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-    lexer = _mlir_lexer() if language == "mlir" else get_lexer_by_name("diff")
+    lexer = mlir_lexer() if language == "mlir" else get_lexer_by_name("diff")
     formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
     return element(tag, Html(highlight(text, lexer, formatter).rstrip("\n")))
 
 
 @cache
-def _mlir_lexer() -> Lexer:
+def mlir_lexer() -> Lexer:
     """Return a lexer of MLIR, which Pygments does not have."""
     from pygments import token
     from pygments.lexer import RegexLexer
 
     class MLIRLexer(RegexLexer):
         """A lexer of the generic and of the custom form of operations."""
+
+        name = "MLIR"
 
         tokens = {  # noqa: RUF012
             "root": [

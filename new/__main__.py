@@ -1,0 +1,48 @@
+"""The command `python -m passline.new`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .project import ProjectError, write_project
+
+__all__ = ["main"]
+
+DONE = """\
+{root}: a dialect, two passes, an instrument and their tests
+
+  cd {root}
+  pip install -e '.[test]'
+  pytest
+
+The tutorial of Passline goes on from here: docs/tutorial.md"""
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Write a project as the command line says; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m passline.new",
+        description="Write a project of your own on Passline: a dialect, passes, an instrument, "
+        "and their tests.",
+    )
+    parser.add_argument("name", help="the name of the project, such as my-compiler")
+    parent = parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
+    parent.help = "the directory to write it into (here)"
+    options = parser.parse_args(args)
+    try:
+        root = write_project(options.name, options.parent)
+    except ProjectError as error:
+        print(f"passline.new: error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"passline.new: error: '{error.filename}': {error.strerror}", file=sys.stderr)
+        return 1
+    print(DONE.format(root=root))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

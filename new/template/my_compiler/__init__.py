@@ -1,0 +1,1 @@
+"""A compiler on Passline and xDSL."""

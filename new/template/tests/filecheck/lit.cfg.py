@@ -1,0 +1,19 @@
+# pyright: basic
+"""lit runs the RUN lines of the `.mlir` files here: `lit tests/filecheck`."""
+
+import os
+import sys
+from pathlib import Path
+
+import lit.formats
+from lit.TestingConfig import TestingConfig
+
+suite: TestingConfig = globals()["config"]
+suite.name = "my-compiler"
+suite.test_format = lit.formats.ShTest(execute_external=False)
+suite.suffixes = {".mlir"}
+suite.test_source_root = str(Path(__file__).parent)
+suite.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+if "PYTHONPATH" in os.environ:
+    suite.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+suite.substitutions.append(("my-compiler-opt", f"{sys.executable} -m my_compiler.opt"))

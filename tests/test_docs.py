@@ -1,0 +1,128 @@
+"""The pages in `docs/`: their code blocks are run, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support.inprocess import capture, passline_opt, passline_reduce
+from support.models import model_of
+from support.pages import Runner, blocks, matches
+
+from passline.passes import PASSES
+from passline.tools.run import PasslineRunMain
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "reference" not in page.parts)
+
+
+def name(page: Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "```" in p.read_text()], ids=name)
+def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+    example = (ROOT / "examples" / "sequential.mlir").read_text()
+    (tmp_path / "x.mlir").write_text(example)
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    Runner(page, tmp_path).run()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_blocks_that_are_not_run_say_why(page: Path) -> None:
+    text = page.read_text()
+    reasons = [r for block in blocks(text) if (r := block.not_run) and "mlir-opt" not in r]
+    assert len(reasons) == text.count("<!-- not run")
+    assert all(len(reason.split()) > 2 for reason in reasons)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert [link for link in missing if "reference/" not in link] == []  # that is generated
+
+
+def ours(page: Path) -> str:
+    """Return a page; of the tables on the pages for users of others, the last column only."""
+    text = page.read_text()
+    if page.stem.startswith("coming-from"):
+        return re.sub(r"^\|.*\|(.*)\|$", r"\1", text, flags=re.MULTILINE)
+    return text
+
+
+def test_options_that_are_named_exist() -> None:
+    helps = passline_opt("--help").stdout + passline_reduce("--help").stdout
+    helps += capture(lambda: PasslineRunMain(args=["--help"])).stdout
+    known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
+    named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
+    assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60
+
+
+# The mechanism
+
+PAGE = """\
+```mlir title="x.mlir"
+func.func @f() {
+  func.return
+}
+```
+
+```console
+$ cat x.mlir | head -1    # a comment
+func.func @f() {
+$ passline-opt x.mlir
+...
+```
+
+```python
+print(open("x.mlir").read().count("func"))
+```
+
+```text
+3
+```
+
+<!-- not run: it does nothing -->
+```console
+$ rm x.mlir
+```
+"""
+
+
+def run(page: str, directory: Path) -> None:
+    file = directory / "page.md"
+    file.write_text(page)
+    (directory / "run").mkdir()
+    Runner(file, directory / "run").run()
+
+
+def test_a_page_runs(tmp_path: Path) -> None:
+    run(PAGE, tmp_path)
+    assert (tmp_path / "run" / "x.mlir").exists()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"),
+    [
+        ("func.func @f() {\n$", "func.func @g() {\n$", 8),
+        ("opt x.mlir", "opt y.mlir", 8),
+        ("\n3\n", "\n2\n", 19),
+        ("print(", "print(1 / 0 +", 15),
+        ("cat x.mlir |", "echo error: ; cat x.mlir |", 8),
+    ],
+)
+def test_a_wrong_page_fails_with_the_line(
+    right: str, wrong: str, line: int, tmp_path: Path
+) -> None:
+    assert PAGE.count(right) == 1
+    with pytest.raises(AssertionError, match=rf'page\.md(:|", line ){line}\b'):
+        run(PAGE.replace(right, wrong), tmp_path)
+
+
+def test_dots_stand_for_any_text() -> None:
+    assert matches("a...c\n...", "a\nb c\nd") and matches("...", "")
+    assert not matches("a...c", "a b") and not matches("", "a")
