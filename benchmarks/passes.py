@@ -28,6 +28,8 @@ from passline.passmanager import PassContext
 from passline.passmanager.ir.clone import clone
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import installed, make_ir_context
+from passline.passmanager.run import Run
+from passline.passmanager.runner import info_of, run_pass
 
 __all__ = ["GRAPHS", "PASSES", "our_module", "our_seconds", "tvm_module", "tvm_seconds"]
 
@@ -143,14 +145,16 @@ def our_module(graph: Graph) -> ModuleOp:
 
 
 def our_seconds(pass_name: str, module: ModuleOp) -> float:
-    """Time a pass, or several with commas between them, on a copy of `module`."""
+    """Time a pass, or several with commas between them, on a copy of `module`, without their
+    requirements."""
     passes = parse_pipeline(pass_name, installed().passes | REPLACEMENTS).passes
     copy, ir_context = clone(module), make_ir_context()
-    with PassContext(opt_level=3, verify_each=False):
+    with PassContext(opt_level=3, verify_each=False) as ctx:
         gc.collect()
         start = process_time()
         for pass_ in passes:
-            pass_.apply(ir_context, copy)
+            with Run.on(copy, ir_context) as run:
+                run_pass(pass_, info_of(pass_), run, ctx)
         return process_time() - start
 
 

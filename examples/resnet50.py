@@ -1,123 +1,215 @@
 """A real model through all of Passline: ResNet-50, as shipped with the package onnx.
 
-python examples/resnet50.py [MODEL.onnx] [--level 3]
+python examples/resnet50.py [MODEL.onnx] [--level 3] [--report FILE.html]
 """
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# onnxruntime has no types.
 
 from __future__ import annotations
 
 import argparse
+import math
+import shutil
+import textwrap
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import gettempdir
+from typing import NamedTuple
 
+import numpy as np
 import onnx
 from rich.console import Console
-from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
+from xdsl.dialects.memref import AllocOp
+from xdsl.ir import Attribute, Operation
+from xdsl.traits import ConstantLike
 
 from passline.frontends.onnx import import_model
 from passline.interpreters.arguments import random_arguments
 from passline.interpreters.interpret import interpret
-from passline.interpreters.signature import entry_function
+from passline.interpreters.signature import Function, entry_function
 from passline.passes import OPTIMIZE
-from passline.passes.generic.print_op_stats import count_ops
 from passline.passmanager import PassContext, PasslineError
-from passline.passmanager.instruments import PassTimingInstrument
+from passline.passmanager.instruments import ReportInstrument
 from passline.passmanager.ir.printer import PrintStyle, module_text
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 
 RESNET = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
+STAGES = {
+    "optimized": ",".join(OPTIMIZE[:-1]),
+    "fused": OPTIMIZE[-1],
+    "lowered to loops": "lower-to-tir",
+}
+"""The stages of the compilation, and their pipelines."""
+WIDTH = min(79, shutil.get_terminal_size().columns - 1)
+MORE = """\
+  passline-opt {0} -O{1} --print-diff        what each pass changed
+  passline-opt {0} -O{1} --timing            how long each pass took
+  passline-opt {0} -O{1} --explain-pipeline  which passes run, and why
+  passline-run {0} -O{1} --engine=native     the result as numbers"""
 
 
-def main_function(module: ModuleOp) -> FuncOp:
-    """Return the function of the model."""
-    return next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main")
+class Stage(NamedTuple):
+    """What a stage left, and how long it took."""
+
+    title: str
+    nodes: int
+    calls: int
+    kernels: int
+    megabytes: float
+    seconds: float
+
+    def __str__(self) -> str:
+        calls = f"{self.calls:6}{self.kernels:8}" if self.calls else f"{'':14}"
+        return (
+            f"  {self.title:17}{self.nodes:6}{calls}{self.megabytes:8.1f}{1000 * self.seconds:9.0f}"
+        )
+
+
+HEADER = f"  {'':17}{'nodes':>6}{'calls':>6}{'kernels':>8}{'MB':>8}{'took ms':>9}"
+
+
+def is_node(op: Operation) -> bool:
+    """Return whether an op of the model computes something."""
+    return is_call(op) or (op.name.startswith("relax.") and not op.has_trait(ConstantLike))
+
+
+def is_call(op: Operation) -> bool:
+    """Return whether an op calls a kernel."""
+    return op.name in ("func.call", "tir.call")
+
+
+def size_of(type: Attribute) -> float:
+    """Return the size of a tensor or buffer of known shape in megabytes."""
+    if not isinstance(type, TensorType | MemRefType) or -1 in type.get_shape():
+        return 0
+    bits: int = getattr(type.get_element_type(), "bitwidth", 0)
+    return math.prod(type.get_shape()) * bits / 8e6
+
+
+def stage_of(title: str, module: ModuleOp, seconds: float) -> Stage:
+    """Return what a stage left of the model.
+
+    Its memory is that of all intermediate values, or, once it is planned, the buffer that has them.
+    """
+    ops = list(entry_function(module, "main").walk())
+    nodes = [op for op in ops if is_node(op)]
+    calls = [op for op in ops if is_call(op)]
+    kernels = {str(op.properties.get("callee", op.attributes.get("callee"))) for op in calls}
+    planned = [op for op in ops if isinstance(op, AllocOp)]
+    held = [result.type for op in planned or nodes for result in op.results]
+    return Stage(title, len(nodes), len(calls), len(kernels), sum(map(size_of, held)), seconds)
 
 
 def head(module: ModuleOp, lines: int) -> str:
     """Return the first lines of the model as text, without constants, cut off on the right."""
     text = module_text(module, make_ir_context(), PrintStyle(elide_elements=8))
-    shown = text[text.index("  func.func @main") :].splitlines()
+    shown = text[text.index("  func.func @main") :].splitlines()[1:]
     shown = [x for x in shown if "= relax.full " not in x and "= relax.constant " not in x]
-    return "\n".join(x if len(x) < 120 else f"{x[:117]}..." for x in shown[:lines]) + "\n    ..."
+    return "\n".join(x if len(x) <= WIDTH else f"{x[: WIDTH - 3]}..." for x in shown[:lines])
 
 
-def count_calls(module: ModuleOp) -> tuple[int, int]:
-    """Return the number of calls in the model, and the number of kernels that they call."""
-    calls = [op for op in main_function(module).body.block.ops if isinstance(op, CallOp)]
-    return len(calls), len({op.callee for op in calls})
-
-
-def counts_table(before: Counter[str], after: Counter[str]) -> Table:
-    """Return a table of the numbers of ops by name, before and after."""
-    table = Table("op", title="Operations", title_justify="left")
-    table.add_column("imported", justify="right")
-    table.add_column("optimized", justify="right")
-    for name in sorted(before | after, key=lambda n: (-max(before[n], after[n]), n)):
-        table.add_row(name, *(str(counts[name] or "") for counts in (before, after)))
-    table.add_section()
-    table.add_row("all", str(before.total()), str(after.total()))
-    return table
-
-
-def seconds_of(function: Callable[[], object]) -> float:
-    """Return the best time of three runs."""
-    times: list[float] = []
+def compare(functions: dict[str, Callable[[], object]]) -> list[str]:
+    """Return a line for each function with the best time of three runs, which alternate."""
+    times = dict.fromkeys(functions, math.inf)
     for _ in range(3):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+        for name, function in functions.items():
+            start = time.perf_counter()
+            function()
+            times[name] = min(times[name], time.perf_counter() - start)
+    return [f"  {name:36}{1000 * seconds:9.1f} ms" for name, seconds in times.items()]
 
 
-def run(module: ModuleOp) -> str:
-    """Run the optimized model as machine code and on numpy; return the times as text."""
-    function = entry_function(module, "main")
-    arguments = random_arguments(function, seed=0)
+def onnxruntime_of(file: Path, arguments: Sequence[object]) -> dict[str, Callable[[], object]]:
+    """Return the model as a function of onnxruntime on one thread; nothing if it is not
+    installed."""
     try:
-        native = compile_module(module)
+        import onnxruntime as ort  # pyright: ignore[reportMissingTypeStubs]
+    except ModuleNotFoundError:
+        return {}
+    options = ort.SessionOptions()
+    options.log_severity_level = 3  # no warnings
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    values = dict(zip(names, map(np.asarray, arguments)))
+    return {f"onnxruntime {ort.__version__}": lambda: session.run(None, values)}
+
+
+def run(file: Path, fused: ModuleOp) -> list[str]:
+    """Run the model as machine code, with onnxruntime and on numpy; return the times, and a
+    sentence on what could not be run."""
+    function: Function = entry_function(fused, "main")
+    arguments = random_arguments(function, seed=0)
+    functions: dict[str, Callable[[], object]] = {}
+    missing: list[str] = []
+    try:
+        native = compile_module(fused)
+        title = f"machine code, compiled in {native.compile_seconds:.0f} s"
+        functions[title] = lambda: native(*arguments)
     except PasslineError as error:
-        return f"Not run as machine code: {error}"
-    on_numpy = interpret(module, function)
-    compiling, machine = native.compile_seconds, seconds_of(lambda: native(*arguments))
-    return (
-        f"As machine code, compiled in {compiling:.1f} s, it runs in {1000 * machine:.0f} ms, "
-        f"on numpy in {1000 * seconds_of(lambda: on_numpy(*arguments)):.0f} ms."
-    )
+        missing.append(f"Not run as machine code: {error}")
+    functions |= (beside := onnxruntime_of(file, arguments))
+    if not beside:
+        missing.append("Not compared with onnxruntime: pip install onnxruntime")
+    on_numpy = interpret(fused, function)
+    functions["numpy, on all threads"] = lambda: on_numpy(*arguments)
+    notes = [
+        textwrap.fill(note, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        for note in missing
+    ]
+    return [*compare(functions), *notes]
 
 
-def show(file: Path, level: int) -> None:
-    """Import the model, optimize it, and print the IR before and after and the time taken."""
+def write_report(file: Path, level: int, report: Path) -> None:
+    """Write the report of all stages; recording takes time, so they are run once more."""
+    with PassContext(opt_level=level, instruments=[ReportInstrument(report, title=file.name)]):
+        parse_pipeline(",".join(STAGES.values()))(import_model(file))
+
+
+def show(file: Path, level: int, report: Path) -> None:
+    """Take the model through all stages, and print what each did, on one screen; the last line is
+    the path of the report."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{file.name}[/], {file.stat().st_size / 1000:.0f} kB")
+
+    def title(text: str, more: str) -> None:
+        console.print(f"\n[bold]{text}[/] {more}".rstrip())
+
     start = time.perf_counter()
     module = import_model(file)
-    seconds = time.perf_counter() - start
-    before, function = count_ops(module), main_function(module)
-    console.print(f"@main : {function.function_type}\n", markup=False)
-    console.print(f"[bold]What went in[/], imported in {seconds * 1000:.0f} ms\n")
-    console.print(head(module, 12), markup=False)
-
-    timing = PassTimingInstrument()
-    with PassContext(opt_level=level, instruments=[timing]):
-        module = parse_pipeline(",".join(OPTIMIZE))(module)
-
-    console.print(f"\n[bold]What came out[/] of -O{level}\n")
-    console.print(head(module, 12), markup=False)
-    calls, functions = count_calls(module)
-    console.print(f"\n@main now calls {functions} kernels {calls} times.\n")
-    console.print(counts_table(before, count_ops(module)))
-    console.print(timing.report(), markup=False)
-    console.print(run(module), markup=False)
+    stages = [stage_of("imported", module, time.perf_counter() - start)]
+    console.print(f"[bold]{file.name}[/], {file.stat().st_size / 1000:.0f} kB")
+    title("What went in", "(without constants)")
+    console.print(head(module, 5), markup=False)
+    fused = module
+    for name, pipeline in STAGES.items():
+        start = time.perf_counter()
+        with PassContext(opt_level=level):
+            module = parse_pipeline(pipeline)(module)
+        stages.append(stage_of(name, module, time.perf_counter() - start))
+        if name == "fused":
+            fused = module
+    title("What came out", f"of -O{level}")
+    console.print(head(fused, 5), markup=False)
+    title("What each stage left", "(MB: of values, then of one buffer)")
+    console.print("\n".join([HEADER, *map(str, stages)]), markup=False)
+    title("One inference", "on one thread, the best of three")
+    console.print("\n".join(run(file, fused)), markup=False)
+    title("To see more", "")
+    console.print(MORE.format("MODEL.onnx", level), markup=False)
+    write_report(file, level, report)
+    title("The report of these stages", "is a page for a browser:")
+    console.print(str(report), markup=False)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("model", nargs="?", type=Path, default=RESNET)
     parser.add_argument("--level", type=int, default=3, choices=range(4))
+    parser.add_argument("--report", type=Path, metavar="FILE.html")
     args = parser.parse_args()
-    show(args.model, args.level)
+    show(args.model, args.level, args.report or Path(gettempdir()) / f"{args.model.stem}.html")

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     TensorType,
+    i64,
 )
 from xdsl.ir import Attribute
 
@@ -56,24 +57,28 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
     """Return random arguments for `func`.
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
-    dimension becomes 1. PasslineError if a parameter is not a tensor or buffer of known rank.
+    dimension becomes 1. PasslineError if a parameter is not a number, or a tensor or buffer of
+    numbers of known rank.
     """
     import numpy as np
 
-    from .arrays import element_of, fit
+    from .arrays import fit
 
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
     for name, type in zip(argument_names(func), input_types(func), strict=True):
-        if not _is_shaped(type) or not is_number(type.element_type):
+        element = type.element_type if _is_shaped(type) else type
+        element = i64 if isinstance(type, IndexType) else element
+        if not is_number(element):
             raise PasslineError(
                 f"cannot generate random values for parameter '{name}' of type {type}: pass its "
                 "value, at the shell with --inputs"
             )
-        shape = [1 if d == DYNAMIC_INDEX else d for d in type.get_shape()]
-        integers = isinstance(type.element_type, IntegerType)
+        sizes = type.get_shape() if _is_shaped(type) else ()
+        shape = [1 if d == DYNAMIC_INDEX else d for d in sizes]
+        integers = isinstance(element, IntegerType)
         array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
-        arrays.append(fit(np.asarray(array), element_of(type)))
+        arrays.append(fit(np.asarray(array), element))
     return arrays
 
 

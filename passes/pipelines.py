@@ -26,4 +26,5 @@ def named_pipeline(name: str, passes: Sequence[str]) -> type[NamedPipeline]:
     """Make the class of the pipeline `name` that runs `passes`, each given as text."""
     text = ",".join(passes)
     doc = f"Run {', '.join(passes)}."
-    return type(name, (NamedPipeline,), {"name": name, "passes_text": text, "__doc__": doc})
+    body = {"name": name, "passes_text": text, "__doc__": doc, "__module__": __name__}
+    return type(name, (NamedPipeline,), body)

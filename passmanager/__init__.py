@@ -25,7 +25,7 @@ from .registry import find_pass, register_pass
 from .remarks import Remark, RemarkKind
 from .rewriting import NonConvergenceError, PatternPass, apply_patterns
 from .runner import info_of
-from .sequential import Fixpoint, Plan, Sequential
+from .sequential import Fixpoint, Plan, Repeat, Sequential
 
 __all__ = [
     "SILENT",
@@ -54,6 +54,7 @@ __all__ = [
     "Recorder",
     "Remark",
     "RemarkKind",
+    "Repeat",
     "Sequential",
     "Severity",
     "apply_patterns",

@@ -23,6 +23,7 @@ from .ir.marks import is_skipped
 from .ir.symbols import brief, symbol_of
 from .options import check_values, pass_text
 from .pass_html import html_of_pass
+from .requirements import run_required
 from .run import Run
 from .runner import AbstractPass, current_instrumentor, replace_contents, run_pass
 
@@ -128,9 +129,14 @@ class Pass(AbstractPass):
 
     @final
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Transform `op` in place, as xDSL calls its passes."""
+        """Transform `op` in place, as xDSL calls its passes: after the requirements, which xDSL's
+        pipelines do not know. The requirements do not run if a pass on `op` is running already.
+        """
         with Run.on(op, ctx, current_instrumentor) as run:
-            run_pass(self, self.info, run, PassContext.current())
+            context = PassContext.current()
+            if self.info.required and not run.frames and not self.info.composite:
+                run_required(self, run, context)
+            run_pass(self, self.info, run, context)
 
 
 class ModulePass(Pass):

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import FileLineColLoc, LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from .errors import PasslineError
+from .excerpt import excerpt_of
 from .ir.location import file_location, location_of, place_text
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "op_at",
     "place_in_file",
     "print_diagnostics",
+    "print_message",
     "render",
 ]
 
@@ -167,11 +169,14 @@ _COLOURS = {
 }
 
 
+def _label(severity: Severity, colour: bool) -> str:
+    """Return `error:`, `warning:` and so on."""
+    return f"{_COLOURS[severity]}{severity.value}:\x1b[0m" if colour else f"{severity.value}:"
+
+
 def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
     """Return the first line of a diagnostic: `file:line:col: error: message`."""
-    severity = f"{diagnostic.severity.value}:"
-    if colour:
-        severity = f"{_COLOURS[diagnostic.severity]}{severity}\x1b[0m"
+    severity = _label(diagnostic.severity, colour)
     loc = diagnostic.location
     place = f"{place_text(loc)}: " if loc else ""
     return f"{place}{severity} {diagnostic.message}"
@@ -196,9 +201,8 @@ def excerpt(location: FileLineColLoc) -> list[str]:
     line = linecache.getline(location.filename.data, location.line.data).rstrip("\r\n")
     if not line.strip():
         return []
-    before = line[: max(0, location.column.data - 1)]
-    # Tabs stay tabs, so that the caret is aligned whatever their width.
-    return [line, "".join("\t" if c == "\t" else " " for c in before) + "^"]
+    at = min(max(0, location.column.data - 1), len(line))
+    return excerpt_of(line, at, at)
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -206,6 +210,12 @@ def wants_colour(stream: TextIO) -> bool:
     import os
 
     return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def print_message(severity: Severity, message: str, program: str = "") -> None:
+    """Print a message that is about no place in the IR on stderr, in colour on a terminal."""
+    before = f"{program}: " if program else ""
+    print(f"{before}{_label(severity, wants_colour(sys.stderr))} {message}", file=sys.stderr)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:

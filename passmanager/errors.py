@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import VerifyException
 
+from .excerpt import excerpt_of
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
@@ -50,10 +52,9 @@ class PipelineSyntaxError(PasslineError):
         line_start = text.rfind("\n", 0, start) + 1
         line_end = text.find("\n", start)
         line = text[line_start:] if line_end < 0 else text[line_start:line_end]
-        width = max(1, min(self.end, line_start + len(line)) - start)
-        before = "".join("\t" if c == "\t" else " " for c in text[line_start:start])
-        marker = before + "^" * width
-        super().__init__(f"{message}\n  {line}\n  {marker}")
+        end = min(self.end - line_start, len(line))
+        shown = "\n  ".join(excerpt_of(line, start - line_start, end))
+        super().__init__(f"{message}\n  {shown}")
 
 
 class ConfigError(PasslineError, ValueError):

@@ -15,18 +15,21 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
     that.
 
     A symbolic link stays one, and an existing file keeps its mode. A device or a pipe, which cannot
-    be replaced, is written to. Text is written as UTF-8.
+    be replaced, is written to. Text is written as UTF-8. An OSError names `path`.
     """
-    data = (part.encode() if isinstance(part, str) else part for part in parts)
+    try:
+        _replace_file(path, (part.encode() if isinstance(part, str) else part for part in parts))
+    except OSError as error:  # it names no file, or the temporary one, which the user does not know
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace_file(path: Path, data: Iterable[bytes]) -> None:
     if path.exists() and not path.is_file():
         with open(path, "wb") as file:
             file.writelines(data)
         return
     target = path.resolve()
-    try:
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:  # names the temporary file, which the user does not know
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(data)

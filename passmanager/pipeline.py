@@ -1,5 +1,5 @@
 """The text of pipelines, parsed and printed: `a,b{x=1}`, `func.func(a,b)`,
-`sequential{name="x"}(a,b)`, `fixpoint(a)`.
+`sequential{name="x"}(a,b)`, `fixpoint(a)`, `repeat{n=2}(a)`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from .option_text import OptionText, from_text
 from .options import find_option, pass_options
 from .registry import installed
 from .runner import info_of, nested_passes
-from .sequential import Fixpoint, FixpointOptions, Sequential, SequentialOptions
+from .sequential import (
+    Fixpoint,
+    FixpointOptions,
+    Repeat,
+    RepeatOptions,
+    Sequential,
+    SequentialOptions,
+)
 
 __all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]
 
@@ -37,9 +44,10 @@ def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -
     """Return the pipeline in `text`, of the passes in `passes`, by default all registered ones.
 
     Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups
-    passes; another anchor, such as `func.func(...)`, may hold only function passes that visit such
-    ops. Options are separated by blanks or commas. A comma starts a new option only if `name=`
-    follows; otherwise it continues a list. Errors: PipelineSyntaxError, with the text and a caret.
+    passes, and `any(...)` does, too; another anchor, such as `func.func(...)`, may hold only
+    function passes that visit such ops. Options are separated by blanks or commas. A comma starts a
+    new option only if `name=` follows; otherwise it continues a list. Errors: PipelineSyntaxError,
+    with the text and a caret.
     """
     return _Parser(text, installed().passes if passes is None else passes).parse()
 
@@ -47,6 +55,16 @@ def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -
 def anchor_of(cls: type[ModulePass]) -> str:
     """Return the name of the ops that the passes of a class visit."""
     return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
+
+
+_REPEATING: Mapping[str, tuple[Callable[..., ModulePass], type]] = {
+    Fixpoint.name: (Fixpoint, FixpointOptions),
+    Repeat.name: (Repeat, RepeatOptions),
+}
+"""The passes that run one pass, or else a Sequential, several times, and their options."""
+
+_ANY = "any"
+"""MLIR's name for an anchor that may be any op: each pass visits the ops of its own anchor."""
 
 
 class _ParsedOption(NamedTuple):
@@ -58,7 +76,8 @@ class _ParsedOption(NamedTuple):
     end: int
 
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*")
+# Letters of all languages: a name may be unknown, but is not cut off in the message.
+_NAME = re.compile(r"\w[\w.\-]*")
 _VALUE = re.compile(r'"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<bare>[^\s,{}"]+)', re.DOTALL)
 _NEXT_OPTION = re.compile(r",\s*[A-Za-z_][A-Za-z0-9_\-]*\s*=")
 _BLANKS = re.compile(r"\s*")
@@ -145,23 +164,24 @@ class _Parser:
     def composite(
         self, name: str, start: int, given: list[_ParsedOption], children: list[ModulePass]
     ) -> Sequence[ModulePass]:
-        """Return the passes of `name{...}(...)`: a Sequential, a Fixpoint, or the children of an
-        anchor.
+        """Return the passes of `name{...}(...)`: a Sequential, a pass that repeats others, or the
+        children of an anchor.
         """
         if name_key(name) == Sequential.name:
             make = partial(Sequential, children)
             return [self.build(make, SequentialOptions, name, start, given)]
-        if name_key(name) == Fixpoint.name:
-            make = partial(Fixpoint, children)
-            return [self.build(make, FixpointOptions, name, start, given)]
+        if (repeating := _REPEATING.get(name_key(name))) is not None:
+            cls, options = repeating
+            make = partial(cls, children)
+            return [self.build(make, options, name, start, given)]
         # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
-        if "." not in name or name_key(name) in self.names:
+        if name != _ANY and ("." not in name or name_key(name) in self.names):
             self.find(name, start)
             end = start + len(name)
             raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         if given:
             raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
-        if name != "builtin.module":
+        if name not in (_ANY, "builtin.module"):
             self.check_anchor(name, start, children)
         return children
 
@@ -208,7 +228,7 @@ class _Parser:
         """Return the class of the pass called `name`, which begins at `start`."""
         if (found := self.names.get(name_key(name))) is not None:
             return self.available[found]()
-        composites = (Sequential.name, Fixpoint.name)
+        composites = (Sequential.name, *_REPEATING, _ANY)
         if name_key(name) in composites:
             message = f"'{name}' is made of passes: write {name}(...)"
         else:

@@ -14,9 +14,9 @@ from .errors import PassDependencyError, PassNotFoundError
 from .info import PassInfo, did_you_mean, name_key
 from .registry import find_pass, installed
 from .run import Run
-from .runner import info_of, nested_passes
+from .runner import info_of, nested_passes, run_pass
 
-__all__ = ["Scope", "Step"]
+__all__ = ["Scope", "Step", "run_required"]
 
 
 class Step(NamedTuple):
@@ -125,6 +125,21 @@ class Scope:
             yield from self._ensure(requirement, info, is_valid)
         by = f"required by {dependent.name}"
         yield Step(pass_, info, "ensure", by, f" ({by})")
+
+
+def run_required(pass_: ModulePass, run: Run, ctx: PassContext) -> None:
+    """Run what a pass requires, for a pass that no pipeline of ours runs.
+
+    Errors: as `Scope.enter`, and PassDependencyError if two requirements invalidate each other.
+    """
+    scope = Scope(run.passes)
+    run.track(scope.enter(pass_, ctx))
+    waived: set[str] = set()
+    for step in scope.ensure(
+        info_of(pass_), lambda name: name_key(name) in waived or run.is_valid(name)
+    ):
+        if not run_pass(step.pass_, step.info, run, ctx, step.place):
+            waived.add(step.info.key)  # an instrument blocked it
 
 
 def _arrows(chain: list[PassInfo], name: str) -> str:

@@ -20,7 +20,7 @@ from .requirements import Scope, Step
 from .run import Run
 from .runner import info_of, nested_passes, run_pass
 
-__all__ = ["Fixpoint", "Plan", "Sequential"]
+__all__ = ["Fixpoint", "Plan", "Repeat", "Sequential"]
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,13 @@ class Sequential(Pass):
     def _inside(
         pass_: ModulePass, ctx: PassContext, scope: Scope, depth: int, seen: set[str]
     ) -> Iterator[Step]:
-        """Yield the steps inside of a composite; of a Fixpoint, those of one iteration."""
+        """Yield the steps inside of a composite; of one that repeats, those of one iteration."""
         if isinstance(pass_, Sequential):
             yield from pass_._planned(ctx, scope, depth, seen)
-        elif isinstance(pass_, Fixpoint):
-            inner, reason = pass_.pass_, "until nothing changes"
+        elif isinstance(pass_, Fixpoint | Repeat):
+            is_fixpoint = isinstance(pass_, Fixpoint)
+            reason = "until nothing changes" if is_fixpoint else f"{pass_.options.n} times"
+            inner = pass_.pass_
             yield Step(inner, info_of(inner), "run", reason, depth=depth)
             yield from Sequential._inside(inner, ctx, scope, depth + 1, seen)
 
@@ -211,9 +213,7 @@ class Fixpoint(Pass):
     name = "fixpoint"
 
     def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
-        single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
-        passes = check_passes([pass_] if single else pass_)
-        self.pass_ = passes[0] if len(passes) == 1 else Sequential(passes)
+        self.pass_ = _single(pass_)
         if max_iterations < 1:
             raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
         self.options = FixpointOptions(max_iterations)
@@ -241,6 +241,52 @@ class Fixpoint(Pass):
             None,
             f"pass '{self.info.text}' still changed the module in the last of {limit} iterations",
         )
+
+
+@dataclass(frozen=True)
+class RepeatOptions:
+    """The options of a Repeat."""
+
+    n: int
+
+
+class Repeat(Pass):
+    """A pass that runs another pass, or several in order, `n` times, whether they change anything
+    or not.
+
+    Source: `repeat<n>(...)` of LLVM's `opt`.
+    """
+
+    name = "repeat"
+
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], n: int) -> None:
+        self.pass_ = _single(pass_)
+        if n < 1:
+            raise ValueError(f"n is 1 or more, not {n}")
+        self.options = RepeatOptions(n)
+
+    @cached_property
+    def info(self) -> PassInfo:
+        child = info_of(self.pass_)
+        text = f"{self.name}{options_text(self.options)}({child.text})"
+        return PassInfo(self.name, child.opt_level, child.required, text, composite=True)
+
+    @property
+    def children(self) -> tuple[ModulePass, ...]:
+        return (self.pass_,)
+
+    def transform(self, module: ModuleOp, ctx: PassContext) -> None:
+        n = self.options.n
+        for time in range(1, n + 1):
+            place = f" (time {time} of {n})"
+            run_pass(self.pass_, info_of(self.pass_), Run.current(), ctx, place)
+
+
+def _single(pass_: ModulePass | Iterable[ModulePass]) -> ModulePass:
+    """Return the pass, or a Sequential of several."""
+    single = isinstance(pass_, ModulePass | str | type)  # the latter two are errors
+    passes = check_passes([pass_] if single else pass_)
+    return passes[0] if len(passes) == 1 else Sequential(passes)
 
 
 def check_passes(passes: object) -> tuple[ModulePass, ...]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import check_name, closest_name, name_key
 from .failures import USAGE
+from .habits import ADVICE, advice
 
 __all__ = [
     "ArgumentParser",
@@ -31,8 +34,9 @@ __all__ = [
 class ArgumentParser(argparse.ArgumentParser):
     """A parser of options with mlir-opt's rules.
 
-    Options cannot be abbreviated; an optional value follows `=`; `--pass-name` adds a pass. Options
-    of xDSL can be replaced. The error for an unknown option names the nearest known one.
+    Options cannot be abbreviated; an optional value follows `=`; `--pass-name` adds a pass. A long
+    option may have one dash, and a switch the value 0 or 1. Options of xDSL can be replaced. The
+    error for an unknown option names the nearest known one.
     """
 
     def __init__(self, description: str, passes: Iterable[str] = ()) -> None:
@@ -47,19 +51,30 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def prepare(self, args: Sequence[str]) -> list[str]:
         """Return the arguments in argparse's form: `--timing` as `--timing=tree`, `--cse` as `-p
-        cse`."""
-        prepared: list[str] = []
-        for arg in args:
-            name, equals, value = arg.partition("=")
-            action = self._option_string_actions.get(name)
-            if isinstance(action, OptionalValue) and not equals:
-                prepared.append(f"{name}={action.const}")
-            elif action is None and name[:2] == "--" and name_key(name) in self._passes:
-                pass_name = self._passes[name_key(name)]
-                prepared += ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
-            else:
-                prepared.append(arg)
-        return prepared
+        cse`, `-passes=cse` as `--passes=cse`, `--verify-each=0` as `--no-verify-each`."""
+        return [prepared for arg in args for prepared in self._prepare(arg)]
+
+    def _prepare(self, arg: str) -> list[str]:
+        name, equals, value = arg.partition("=")
+        name = self._with_two_dashes(name)
+        action = self._option_string_actions.get(name)
+        if action is None and name[:2] == "--" and name_key(name) in self._passes:
+            pass_name = self._passes[name_key(name)]
+            return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
+        if isinstance(action, OptionalValue) and not equals:
+            return [f"{name}={action.const}"]
+        if equals and (switched := _switched(action, value)) is not None:
+            return switched
+        return [f"{name}{equals}{value}"]
+
+    def _with_two_dashes(self, name: str) -> str:
+        """Return the name of a long option or of a pass that is spelled with one dash, as LLVM
+        allows, with two: argparse would read `-passes` as `-p asses`."""
+        long = f"-{name}"
+        if name[:1] != "-" or name[1:2] == "-" or len(name) < 3:
+            return name
+        is_ours = long in self._option_string_actions or long[2:] in self._passes.values()
+        return long if is_ours or long in ADVICE else name
 
     def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
@@ -67,9 +82,24 @@ class ArgumentParser(argparse.ArgumentParser):
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
         if message.startswith("unrecognized") and not unknown.startswith("-"):
             message = f"there is one input file, and '{unknown}' is another"
+        elif message.startswith("unrecognized") and (found := advice(unknown, known)):
+            message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
             message += f" (did you mean '{closest}'?)"
-        self.exit(USAGE, f"{self.prog}: error: {message}\nsee '{self.prog} --help'\n")
+        print_message(Severity.ERROR, f"{message}\nsee '{self.prog} --help'", self.prog)
+        sys.exit(USAGE)
+
+
+def _switched(action: argparse.Action | None, value: str) -> list[str] | None:
+    """Return the arguments for a switch with the value 0 or 1; None for another value or option."""
+    on = {"0": False, "false": False, "1": True, "true": True}.get(value.lower())
+    if action is None or on is None:
+        return None
+    if isinstance(action, argparse.BooleanOptionalAction):
+        return [action.option_strings[0 if on else 1]]
+    if action.nargs == 0 and action.const is True:
+        return [action.option_strings[0]] if on else []
+    return None
 
 
 class HelpFormatter(argparse.HelpFormatter):

@@ -86,6 +86,9 @@ def check_arguments(args: argparse.Namespace) -> None:
         except re.error as error:
             raise PasslineError(f"argument {_flag(option)}: {error}") from None
     check_pipeline_source(args)
+    for end in ("stop", "start"):
+        if getattr(args, f"{end}_after") and getattr(args, f"{end}_before"):
+            raise PasslineError(f"--{end}-after and --{end}-before exclude each other")
     written: dict[str, str] = {}
     for option in WRITTEN:
         file: str | None = getattr(args, option)
@@ -146,7 +149,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     group = parser.add_argument_group("pipeline")
     add = group.add_argument
     help = "the passes to run: a,b{option=1}; may be repeated; --a is short for -p a"
-    add("-p", "--passes", action="append", default=[], metavar="PIPELINE", help=help)
+    flags = ("-p", "--passes", "--pass-pipeline")
+    add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
     help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
     add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
@@ -169,10 +173,13 @@ def _add_steering(group: Group) -> None:
     bisect("--opt-bisect", type=Numbers, metavar="N-M,...", help=help)
     help = "allow only the actions of this kind with these numbers: rewrite=1-3:7; may be repeated"
     add("--debug-counter", action=Chosen, default={}, metavar="TAG=N-M:...", help=help)
-    help = "stop after the first pass of this name"
-    add("--stop-after", type=pass_name, metavar="NAME", help=help)
-    help = "start after the first pass of this name"
-    add("--start-after", type=pass_name, metavar="NAME", help=help)
+    for end, what in {
+        "--stop-after": "stop after",
+        "--stop-before": "stop before",
+        "--start-after": "start after",
+        "--start-before": "start with",
+    }.items():
+        add(end, type=pass_name, metavar="NAME", help=f"{what} the first pass of this name")
 
 
 def _add_checks(parser: argparse.ArgumentParser) -> None:
@@ -274,7 +281,8 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
 def _add_questions(parser: argparse.ArgumentParser, version: Callable[[], str]) -> None:
     group = parser.add_argument_group("information, instead of a run")
     add = group.add_argument
-    add("--list-passes", action="store_true", help="list all passes with their options")
+    help = "list all passes by dialect; with all: with their levels, requirements and options"
+    add_optional(group, "--list-passes", "short", ("short", "all"), help)
     add("--help-pass", metavar="NAME", help="describe one pass, with an example")
     add("--list-dialects", action="store_true", help="list all dialects")
     add("--list-instruments", action="store_true", help="list the instruments")

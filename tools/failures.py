@@ -8,7 +8,13 @@ import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..passmanager.diagnostics import Diagnostic, DiagnosticError, Severity, print_diagnostics
+from ..passmanager.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Severity,
+    print_diagnostics,
+    print_message,
+)
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.ir.location import location_of, span_location
 
@@ -38,7 +44,7 @@ def report(error: BaseException, *, debug: bool = False) -> int:
     else:
         print_diagnostics(diagnostics_of(error))
         for note in notes_of(error):
-            print(f"note: {note}", file=sys.stderr)
+            print_message(Severity.NOTE, note)
     return status_of(error)
 
 

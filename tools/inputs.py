@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
 from xdsl.dialects.builtin import ModuleOp
 
 from ..passmanager.errors import PasslineError
@@ -13,9 +15,10 @@ STDIN = "<stdin>"
 
 
 def decode_mlir(name: str, content: bytes) -> str:
-    """Return the text of the file `name`; PasslineError with the offset if it is not UTF-8."""
+    """Return the text of the file `name`, without a byte order mark; PasslineError with the offset
+    if it is not UTF-8."""
     try:
-        return content.decode()
+        return content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         byte = content[error.start]
         hint = "; an ONNX model on stdin needs --frontend=onnx" if name == STDIN else ""
@@ -30,7 +33,6 @@ def parse_onnx(model: bytes | str) -> ModuleOp:
         from ..frontends.onnx import import_model
     except ModuleNotFoundError as error:
         raise PasslineError(
-            f"reading ONNX needs '{error.name}', which is not installed: "
-            "pip install 'passline[onnx]'"
+            f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
         ) from None
     return import_model(model)

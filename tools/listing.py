@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
 
@@ -33,6 +33,8 @@ def answer(
     dialects: Iterable[str],
 ) -> str | None:
     """Return the information that the options ask for instead of a run, or None."""
+    if args.list_passes == "short":
+        return "\n".join(list_passes_shortly(passes, dialects))
     if args.list_passes:
         return "\n".join(list_passes(passes))
     if args.help_pass is not None:
@@ -46,6 +48,58 @@ def answer(
     if args.print_completion is not None:
         return completion(parser, args.print_completion, passes)
     return None
+
+
+def list_passes_shortly(passes: Passes, dialects: Iterable[str]) -> Iterator[str]:
+    """Yield a line for each pass with its summary, grouped by project and dialect: ours, those of
+    plugins, and the names of xDSL's."""
+    known = set(dialects)
+    groups: dict[tuple[int, str], list[str]] = {}
+    for name in sorted(passes):
+        groups.setdefault(_group(name, passes[name](), known), []).append(name)
+    listed = [name for key, names in groups.items() if key[0] < _XDSL for name in names]
+    width = max(map(len, listed), default=0)
+    headed = False
+    for (rank, group), names in sorted(groups.items()):
+        if rank < _XDSL:
+            yield f"{group}:"
+            for name in names:
+                text = summary(passes[name]()).partition("; source:")[0]
+                text = textwrap.shorten(text, 96 - width, placeholder=" ...")
+                yield f"  {name:{width}}  {text}".rstrip()
+            yield ""
+            continue
+        if not headed:
+            headed = True
+            yield "xDSL's, by the dialect in their names (--help-pass=NAME describes one):"
+        lines = textwrap.wrap(", ".join(names), 96 - 18, break_on_hyphens=False)
+        yield from (f"  {group if i == 0 else '':18}{line}" for i, line in enumerate(lines))
+
+
+_OURS, _PLUGIN, _XDSL = range(3)
+"""The order of the groups."""
+
+
+def _group(name: str, cls: type[ModulePass], dialects: Container[str]) -> tuple[int, str]:
+    """Return the group of a pass: its rank, and its title."""
+    package, _, place = cls.__module__.partition(".")
+    if package == "xdsl":
+        return _XDSL, _dialect_in(name, dialects)
+    if package != __name__.partition(".")[0]:
+        return _PLUGIN, package
+    folder = place.removeprefix("passes.").partition(".")[0]
+    return _OURS, {"generic": "any dialect", "pipelines": "pipelines"}.get(folder, folder)
+
+
+def _dialect_in(name: str, dialects: Container[str]) -> str:
+    """Return the first dialect that the name of a pass has, as in `convert-arith-to-riscv`, or
+    `other`."""
+    words = name.split("-")
+    for start in range(len(words)):
+        for end in range(len(words), start, -1):
+            if (part := "_".join(words[start:end])) in dialects:
+                return part
+    return "other"
 
 
 def list_passes(passes: Passes) -> Iterator[str]:

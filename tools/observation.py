@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..passmanager.info import did_you_mean, name_key
+from ..passmanager.diagnostics import Severity, print_message
+from ..passmanager.errors import PasslineError
+from ..passmanager.info import PassInfo, did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.printer import PrintStyle
 from ..passmanager.ir.symbols import symbol_of
+from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
 from .argument_parser import Numbers
@@ -140,13 +143,17 @@ class Observation:
             if args.print_debug_counter:
                 self._reports.append(counter.report)
             yield counter
-        if args.start_after or args.stop_after:
-            from ..passmanager.instruments.window import StartAfter, StopAfter
+        if args.start_after or args.start_before or args.stop_after or args.stop_before:
+            from ..passmanager.instruments import window
 
             if args.start_after:
-                yield StartAfter(args.start_after)
+                yield window.StartAfter(args.start_after)
+            if args.start_before:
+                yield window.StartBefore(args.start_before)
             if args.stop_after:
-                yield StopAfter(args.stop_after)
+                yield window.StopAfter(args.stop_after)
+            if args.stop_before:
+                yield window.StopBefore(args.stop_before)
         if args.crash_reproducer or args.local_reproducer or args.generate_reproducer:
             from ..passmanager.instruments.reproducer import CrashReproducer
 
@@ -218,27 +225,50 @@ class Observation:
             names = ", ".join(f"@{name}" for name in sorted(self._unseen))
             yield f"--filter-function: there is no function {names}"
 
+    def check_names(self, passes: Collection[str]) -> None:
+        """Raise PasslineError if an option names what is neither one of `passes`, the known ones,
+        nor in the pipeline."""
+        known = [*passes, *self._names_in_pipeline()]
+        keys = set(map(name_key, known))
+        for option, name in self._named_passes():
+            if name_key(name) not in keys:
+                raise PasslineError(
+                    f"{option}: there is no pass '{name}'{did_you_mean(name, known)}"
+                )
+
+    def _named_passes(self) -> Iterator[tuple[str, str]]:
+        """Yield the options that name passes, with the names."""
+        options = ("print_ir_before", "print_ir_after")
+        ends = ("profile", "stop_after", "stop_before", "start_after", "start_before")
+        for option in (*options, *ends):
+            given: Sequence[str] | str | None = getattr(self._args, option)
+            names = [given] if isinstance(given, str) else given or ()
+            yield from ((f"--{option.replace('_', '-')}", name) for name in names)
+
+    def _names_in_pipeline(self) -> Iterator[str]:
+        """Yield the names of the passes of the pipeline, and of those that they require."""
+        infos = [info_of(pass_) for pass_ in nested_passes(self._pipeline)]
+        seen = {info.key for info in infos}
+        for info in infos:
+            yield info.name
+            for name in info.required:
+                if name_key(name) not in seen and name_key(name) in installed().names:
+                    seen.add(name_key(name))
+                    required = find_pass(name)
+                    infos.append(PassInfo(required.name, 0, getattr(required, "required", ())))
+
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each option without effect, such as the name of a pass that does not
         run."""
-        args = self._args
-        named: dict[str, Iterable[str]] = {
-            "--print-ir-before": args.print_ir_before,
-            "--print-ir-after": args.print_ir_after,
-            "--profile": filter(None, [args.profile]),
-            "--stop-after": filter(None, [args.stop_after]),
-            "--start-after": filter(None, [args.start_after]),
-        }
-        names = {info_of(pass_).name for pass_ in nested_passes(self._pipeline)}
+        names = set(self._names_in_pipeline())
         known = set(map(name_key, names))
-        for option, given in named.items():
-            for name in given:
-                if name_key(name) not in known:
-                    hint = did_you_mean(name, names)
-                    yield f"{option} names '{name}', which is not in the pipeline{hint}"
+        for option, name in self._named_passes():
+            if name_key(name) not in known:
+                hint = did_you_mean(name, names)
+                yield f"{option} names '{name}', which is not in the pipeline{hint}"
         if not self._prints_ir():
             for option in ("print_ir_module_scope", "filter_function"):
-                if getattr(args, option):
+                if getattr(self._args, option):
                     flag = option.replace("_", "-")
                     yield f"--{flag} has no effect without an option that prints the IR"
 
@@ -262,7 +292,7 @@ class Observation:
         """Print the measurements on stderr, and the names in options that matched nothing."""
         if not self._args.quiet:
             for warning in (w for warnings in self._late_warnings for w in warnings()):
-                print(f"warning: {warning}", file=sys.stderr)
+                print_message(Severity.WARNING, warning)
         for report in self._reports:
             if text := report():
                 print(text.rstrip("\n"), file=sys.stderr)

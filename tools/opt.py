@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import sys
@@ -25,7 +26,7 @@ from .. import __version__
 from ..dialects.target import Target
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
-from ..passmanager.diagnostics import Diagnostic
+from ..passmanager.diagnostics import Diagnostic, Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.ir.location import remember_source
@@ -100,7 +101,7 @@ class PasslineOptMain(xDSLOptMain):
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            sys.stdin = open(os.devnull)  # noqa: SIM115
+            os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
         try:
             cls(args=args).run()
         except (Exception, KeyboardInterrupt) as error:
@@ -162,13 +163,15 @@ class PasslineOptMain(xDSLOptMain):
         """Create the pipeline and the context in which it runs."""
         self.use_pipeline(self.given_passes())
         self.observation = Observation(self.args, self.sequential)
+        if not self.args.run_reproducer:  # its pipeline is not known yet
+            self.observation.check_names(self.available_passes)
         self.pass_context = self.make_pass_context()
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if self.args.passes and self.args.opt_level is not None:
             warnings += self.left_out()
         if not self.args.quiet:
             for warning in warnings:
-                print(f"{self.arg_parser.prog}: warning: {warning}", file=sys.stderr)
+                print_message(Severity.WARNING, warning, self.arg_parser.prog)
 
     def given_passes(self) -> list[ModulePass]:
         """Return the passes of -p, or else of -O, after that of --target."""
@@ -335,6 +338,11 @@ class PasslineOptMain(xDSLOptMain):
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         if self.args.input_file in (None, "-"):
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise OSError(errno.EBADF, "stdin is closed")
+            if self.args.input_file is None and sys.stdin.isatty() and not self.args.quiet:
+                said = "reading stdin, to the end (Ctrl-D); --help lists the options"
+                print_message(Severity.NOTE, said, self.arg_parser.prog)
             return sys.stdin.buffer, "mlir"
         return super().get_input_stream()
 

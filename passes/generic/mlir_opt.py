@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import ParseError, PassFailedException
 
 from ...passmanager.ir.parser import parse_module
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
+from .mlir_tool import VARIABLE, find_mlir_opt
 
 __all__ = ["MLIROpt"]
 
@@ -22,24 +23,27 @@ __all__ = ["MLIROpt"]
 class MLIROpt(MLIROptPass):
     """Run `mlir-opt` with the given arguments on the module, as text.
 
-    The default executable is the environment variable `XDSL_MLIR_OPT`, or `mlir-opt`.
+    The default executable is the environment variable `XDSL_MLIR_OPT`, or else the one with which
+    machine code is made: the environment variable `PASSLINE_MLIR_OPT`, or the newest on the PATH.
     """
 
     name = "mlir-opt"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if shutil.which(self.executable) is None:
+        unnamed = self.executable == "mlir-opt"
+        executable = find_mlir_opt() if unnamed else shutil.which(self.executable)
+        if executable is None:
             raise PassFailedException(
                 f"'{self.executable}' is not installed; choose another with the option executable "
-                "or the environment variable XDSL_MLIR_OPT"
+                f"or the environment variable XDSL_MLIR_OPT{f' or {VARIABLE}' if unnamed else ''}"
             )
         printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=self.generic))
         printer.print_op(op)
         printer.print_metadata(ctx.loaded_dialects)
-        command = [self.executable, *self.arguments]
+        command = [executable, *self.arguments]
         done = subprocess.run(command, input=stream.getvalue(), capture_output=True, text=True)
         if done.returncode != 0:
-            raise PassFailedException(f"{self.executable} failed:\n{done.stderr.strip()}")
+            raise PassFailedException(f"{executable} failed:\n{done.stderr.strip()}")
         try:
             new = parse_module(ctx, done.stdout, f"<output of {self.executable}>")
         except ParseError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -10,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.traits import ConstantLike, is_side_effect_free
 from xdsl.utils.exceptions import PassFailedException
 
-from ...analysis.dataflow_pattern import Match, Pattern
+from ...analysis.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ...analysis.dataflow_pattern_parser import parse_pattern
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
@@ -127,7 +128,8 @@ class FuseOpsByPattern(ModulePass):
 
     patterns: tuple[str, ...] = ()
     """The patterns, earlier ones first: `name=pattern`, such as
-    `conv_relu=relax.nn.relu(relax.nn.conv2d(*, const))`; `str` of a `Pattern` is its text."""
+    `conv_relu=relax.nn.relu(relax.nn.conv2d(*, const))`; `str` of a `Pattern` is its text. One
+    without a name is called after its operations, the last one last: `conv2d_relu`."""
     bind_constants: bool = True
     """Copy constants into the functions; otherwise they become parameters."""
 
@@ -145,16 +147,35 @@ def _never(_: Operation) -> bool:
 
 
 def named_patterns(texts: Sequence[str]) -> list[tuple[str, Pattern]]:
-    """Parse entries `name=pattern`; PassFailedException for an entry that is malformed or does not
-    end with an operation."""
+    """Parse entries `name=pattern` or `pattern`; PassFailedException for an entry that is malformed
+    or does not end with an operation."""
     found: list[tuple[str, Pattern]] = []
     for text in texts:
-        name, _, rest = text.partition("=")
+        named = _NAMED.match(text)
+        name, rest = (named[1].strip(), text[named.end() :]) if named else ("", text)
         try:
             pattern = parse_pattern(rest)
         except ValueError as error:
-            raise PassFailedException(f"'{name.strip()}': {error}") from None
+            raise PassFailedException(f"'{name}': {error}" if name else str(error)) from None
         if not pattern.last_ops():
-            raise PassFailedException(f"'{name.strip()}': a pattern ends with an operation")
-        found.append((name.strip(), pattern))
+            raise PassFailedException(f"'{name or text}': a pattern ends with an operation")
+        found.append((name or "_".join(_operations(pattern)), pattern))
     return found
+
+
+_NAMED = re.compile(r"([^=(){}|]*)=")
+"""The name of a pattern: a property, as in `relax.sum{axis=[1]}`, has a brace before its `=`."""
+
+
+def _operations(pattern: Pattern) -> Iterator[str]:
+    """Yield the names of the operations of a pattern, without dialects, in the order in which they
+    are computed; of alternatives those of the first."""
+    match pattern:
+        case OpPattern(name=name, operands=operands):
+            for operand in operands or ():
+                yield from _operations(operand)
+            yield name.rpartition(".")[2]
+        case Either(first=first):
+            yield from _operations(first)
+        case _:
+            pass

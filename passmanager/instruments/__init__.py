@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .statistics import StatisticsInstrument
     from .timing import PassTimingInstrument
     from .trace import TraceInstrument
-    from .window import StartAfter, StopAfter
+    from .window import StartAfter, StartBefore, StopAfter, StopBefore
 
 __all__ = [
     "CrashReproducer",
@@ -42,8 +42,10 @@ __all__ = [
     "ReportInstrument",
     "Reproducer",
     "StartAfter",
+    "StartBefore",
     "StatisticsInstrument",
     "StopAfter",
+    "StopBefore",
     "TraceInstrument",
     "read_reproducer",
 ]
@@ -68,8 +70,10 @@ _MODULES = {
     "ReportInstrument": "report",
     "Reproducer": "reproducer",
     "StartAfter": "window",
+    "StartBefore": "window",
     "StatisticsInstrument": "statistics",
     "StopAfter": "window",
+    "StopBefore": "window",
     "TraceInstrument": "trace",
     "read_reproducer": "reproducer",
 }

@@ -1,4 +1,4 @@
-"""Instruments that run only a part of a pipeline: up to a pass, or after it."""
+"""Instruments that run only a part of a pipeline: up to a pass, or from it on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..info import PassInfo, check_name, name_key
 from ..instrument import PassInstrument
 from ..run import Run
 
-__all__ = ["StartAfter", "StopAfter"]
+__all__ = ["StartAfter", "StartBefore", "StopAfter", "StopBefore"]
 
 
 class _Window(PassInstrument):
@@ -63,6 +63,34 @@ class StartAfter(_Window):
         run = Run.current()
         encloses_start = info.composite and info.key != self._key
         return run in self._passed or encloses_start or _in_leaf(run)
+
+
+class StopBefore(_Window):
+    """An instrument that blocks the first pass `name` and all passes after it, in each run.
+
+    `name`, in any spelling, may name a composite. The requirements of that pass run. Passes in the
+    context's `required_pass` are not blocked.
+    """
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        run = Run.current()
+        return (run not in self._passed and info.key != self._key) or _in_leaf(run)
+
+
+class StartBefore(_Window):
+    """An instrument that blocks all passes before the first pass `name`, in each run.
+
+    `name`, in any spelling, may name a composite. The requirements of that pass are blocked, too;
+    those of later passes run, and passes in the context's `required_pass` are not blocked.
+    """
+
+    def should_run(self, module: ModuleOp, info: PassInfo) -> bool:
+        run = Run.current()
+        encloses_start = info.composite or info.key == self._key
+        return run in self._passed or encloses_start or _in_leaf(run)
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        self.run_after_pass(module, info)
 
 
 def _in_leaf(run: Run) -> bool:

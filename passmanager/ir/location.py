@@ -34,7 +34,7 @@ def span_location(span: Span[str] | Span[bytes]) -> FileLineColLoc:
 
 def remember_source(name: str, content: bytes) -> None:
     """Keep the text of an input without a file, so that messages can show its lines."""
-    lines = content.decode(errors="replace").splitlines(keepends=True)
+    lines = content.decode("utf-8-sig", errors="replace").splitlines(keepends=True)
     linecache.cache[name] = (len(content), None, lines, name)
 
 

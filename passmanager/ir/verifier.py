@@ -28,10 +28,11 @@ from .access import Fields, read_fields, read_type
 from .changes import Changes
 from .definition_checks import check_of_definition
 from .dominance_verifier import invalid, verify_dominance, verify_scope
+from .location import place_of
 from .op_checks import Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
 from .signatures import Signature, Signatures
-from .symbols import name_of
+from .symbols import name_of, symbol_of
 from .walk import walk
 
 __all__ = ["OpVerifier", "verify", "verify_changes"]
@@ -178,6 +179,11 @@ class OpVerifier:
             else:
                 self._verify_by_signature(op, fields, checks)
         except VerifyException as error:
+            if (both := _redefinition(op)) is not None:
+                first, second = both
+                place = f", first defined{place}" if (place := place_of(first)) else ""
+                name = symbol_of(second)
+                raise invalid(second, f"redefinition of symbol '{name}'{place}") from error
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
 
@@ -262,6 +268,16 @@ class OpVerifier:
             }
         found = self._functions_above[op.parent] = self._functions[table]
         return found
+
+
+def _redefinition(table: Operation) -> tuple[Operation, Operation] | None:
+    """Return the first two ops in a symbol table that have one symbol, or None."""
+    if table.has_trait(SymbolTable, value_if_unregistered=False):
+        seen: dict[str, Operation] = {}
+        for op in (op for block in _blocks(table) for op in block.ops):
+            if (name := symbol_of(op)) and seen.setdefault(name, op) is not op:
+                return seen[name], op
+    return None
 
 
 def _has_right_arguments(function: FuncOp) -> bool:

@@ -90,7 +90,7 @@ def load_llvm():  # -> the module llvmlite.binding
         import llvmlite.binding as binding
     except ImportError:
         raise PasslineError(
-            "llvmlite is not installed: `pip install llvmlite`, or passline[native]"
+            "llvmlite is not installed: pip install '.[native]', or llvmlite alone"
         ) from None
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()

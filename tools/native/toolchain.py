@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...passes.generic.mlir_tool import VARIABLE, find_mlir_opt
 from ...passmanager.errors import PasslineError
 
 __all__ = ["Tools", "find_tools", "to_llvm"]
 
 OLDEST = 19
-NAMES = ("mlir-opt-22", "mlir-opt-21", "mlir-opt-20", "mlir-opt-19", "mlir-opt")
 INSTALL = (
     "install MLIR's tools (Debian: mlir-22-tools), or name mlir-opt in PASSLINE_MLIR_OPT and, "
     "where it is not beside it, mlir-translate in PASSLINE_MLIR_TRANSLATE"
@@ -72,19 +72,18 @@ def find_tools() -> Tools:
     """Find the tools that the environment names (`PASSLINE_MLIR_OPT`,
     `PASSLINE_MLIR_TRANSLATE`), or else the newest on the PATH. If there are none, raise a
     PasslineError that explains what to install."""
-    named = os.environ.get("PASSLINE_MLIR_OPT")
-    found = [path for name in ([named] if named else NAMES) if (path := shutil.which(name))]
-    if not found:
-        raise PasslineError(f"there is no executable '{named or 'mlir-opt'}': {INSTALL}")
-    opt = Path(found[0])
+    if (found := find_mlir_opt()) is None:
+        named = os.environ.get(VARIABLE) or "mlir-opt"
+        raise PasslineError(f"there is no executable '{named}': {INSTALL}")
+    opt = Path(found)
     beside = opt.with_name(opt.name.replace("mlir-opt", "mlir-translate"))
     other = os.environ.get("PASSLINE_MLIR_TRANSLATE")
     translate = shutil.which(other or str(beside))
     if other and translate is None:
         raise PasslineError(f"there is no executable '{other}': {INSTALL}")
-    if translate is None or translate == found[0]:
+    if translate is None or translate == found:
         raise PasslineError(f"there is no mlir-translate beside '{opt}': {INSTALL}")
-    return Tools(found[0], translate)
+    return Tools(found, translate)
 
 
 def to_llvm(by_pointer: bool) -> list[str]:

@@ -26,6 +26,7 @@ from passline.passmanager import (
     PassContext,
     PasslineError,
     PipelineSyntaxError,
+    Repeat,
     Sequential,
 )
 from passline.passmanager.pipeline import anchor_of, parse_pipeline, pipeline_text
@@ -296,7 +297,24 @@ def test_tvm_spelling_of_a_composite() -> None:
     assert isinstance(parse_one("Fixpoint(cse)"), Fixpoint)
 
 
-@pytest.mark.parametrize("name", ["sequential", "fixpoint"])
+def test_repeat() -> None:
+    pipeline = parse_one("repeat{n=2}(cse,canonicalize)")
+    assert isinstance(pipeline, Repeat) and pipeline.options.n == 2
+    assert pipeline_text(pipeline) == "repeat{n=2}(sequential(cse,canonicalize))"
+    assert marked("cse,repeat(cse)") == ("'repeat' needs the option 'n'", 4, "repeat")
+    assert refusal("repeat{n=0}(cse)").message == "'repeat': n is 1 or more, not 0"
+
+
+def test_any_groups_as_in_mlir() -> None:
+    assert names("builtin.module(any(cse,toy-tag)),any(toy-tag)") == ["cse", "toy-tag", "toy-tag"]
+    assert refusal("any{n=1}(cse)").message == "'any(...)' has no options"
+
+
+def test_name_in_another_alphabet_is_not_cut() -> None:
+    assert marked("cse,größe") == ("there is no pass 'größe'", 4, "größe")
+
+
+@pytest.mark.parametrize("name", ["sequential", "fixpoint", "repeat", "any"])
 def test_composite_without_passes(name: str) -> None:
     message = f"'{name}' is made of passes: write {name}(...)"
     assert marked(f"cse,{name}") == (message, 4, name)
@@ -645,7 +663,8 @@ def composites(
         name=st.just("sequential") | st.text().map(lambda s: f"x{s}"),
         required=st.lists(st.text(), max_size=3),
     )
-    return sequentials | st.builds(Fixpoint, children, st.integers(min_value=1))
+    repeating = (st.builds(cls, children, st.integers(min_value=1)) for cls in (Fixpoint, Repeat))
+    return st.one_of(sequentials, *repeating)
 
 
 def pipelines() -> st.SearchStrategy[xdsl_passes.ModulePass]:
@@ -659,7 +678,7 @@ def same(one: xdsl_passes.ModulePass, other: xdsl_passes.ModulePass) -> bool:
             return one.options == other.options and all(
                 same(a, b) for a, b in zip(one.passes, other.passes, strict=True)
             )
-        case Fixpoint(), Fixpoint():
+        case (Fixpoint(), Fixpoint()) | (Repeat(), Repeat()):
             return one.options == other.options and same(one.pass_, other.pass_)
         case Nothing(), Nothing() if type(one) is Nothing:
             return type(other) is Nothing

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import Append, Nothing, Recorder, collect, module, named, tags
+from support.inprocess import capture
+from support.toy import Append, Nothing, Recorder, collect, module, named, tags, toy_context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
+from xdsl.passes import PassPipeline
+from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passmanager import (
     Fixpoint,
+    ModulePass,
     Pass,
     PassContext,
     PassContractError,
@@ -356,3 +360,54 @@ def test_analysis_that_is_said_to_be_preserved_is_computed_again(
                 pipeline(module())
         else:
             pipeline(module())
+
+
+# In a pipeline of xDSL's
+
+
+def applied(*passes: ModulePass, ctx: PassContext | None = None) -> list[str]:
+    """Return what the passes append to a module in a pipeline of xDSL's, under a context."""
+    with ctx or PassContext():
+        PassPipeline(passes).apply(toy_context(), m := module())
+    return tags(m)
+
+
+def test_pass_in_a_pipeline_of_xdsl_runs_after_its_requirements() -> None:
+    registered(named("base"))
+    registered(named("b", requires=["base"], keeps=["base"]))
+    assert applied(named("a", requires=["b"]), Append("c")) == ["base", "b", "a", "c"]
+
+
+def test_pass_that_is_called_with_a_module_runs_alone() -> None:
+    registered(named("base"))
+    assert tags(named("a", requires=["base"])(module())) == ["a"]
+
+
+def test_pass_that_another_pass_applies_runs_alone() -> None:
+    registered(named("base"))
+    inner = named("inner", requires=["base"])
+    outer = named("outer", body=lambda m, ctx: inner.apply(ctx.ir_context, m))
+    assert applied(outer) == ["inner"]
+
+
+def test_requirement_runs_at_any_level_and_not_if_an_instrument_blocks_it() -> None:
+    registered(named("base", level=3))
+    a = named("a", requires=["base"])
+    assert applied(a, ctx=PassContext(opt_level=0)) == ["base", "a"]
+    blocking = Recorder(blocks=frozenset(["base"]))
+    assert applied(a, ctx=PassContext(instruments=[blocking])) == ["a"]
+
+
+def test_unknown_requirement_in_a_pipeline_of_xdsl() -> None:
+    with pytest.raises(PassDependencyError, match="pass 'a' requires 'nowhere', which is not a"):
+        applied(named("a", requires=["nowhere"]))
+
+
+def test_xdsl_opt_runs_requirements() -> None:
+    text = """func.func @f() -> tensor<*xf32> {
+      %c = relax.constant dense<2.0> : tensor<1xf32>
+      %k = relax.exp %c : (tensor<1xf32>) -> tensor<*xf32>
+      func.return %k : tensor<*xf32>
+    }"""
+    shown = capture(lambda: xDSLOptMain(args=["-p", "fold-constant"]).run(), text).stdout
+    assert "relax.exp" not in shown and "tensor<*xf32>" not in shown

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import pytest
-from support.toy import Append, Nothing, Recorder, Tag, collect, module, named, tags, toy_context
+from support.toy import (
+    Append,
+    Fail,
+    Nothing,
+    Recorder,
+    Tag,
+    collect,
+    module,
+    named,
+    tags,
+    toy_context,
+)
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass as XDSLModulePass
 from xdsl.passes import PassPipeline
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
-from passline.passmanager import Fixpoint, ModulePass, Pass, PassContext, Sequential, base, runner
+from passline.passmanager import (
+    Fixpoint,
+    ModulePass,
+    Pass,
+    PassContext,
+    Repeat,
+    Sequential,
+    base,
+    runner,
+)
 from passline.passmanager.ir.clone import clone
 
 
@@ -265,6 +285,20 @@ def test_plan_of_nested_pipelines_is_indented() -> None:
     ]
 
 
+def test_plan_shows_what_is_repeated() -> None:
+    inner = Sequential([Append(), named("high", level=3)])
+    pipeline = Sequential([Fixpoint(inner), Repeat(Fixpoint(Nothing()), 2)])
+    assert str(pipeline.plan(PassContext(opt_level=2))).splitlines() == [
+        "run  fixpoint",
+        "run    sequential  # until nothing changes",
+        "run      toy-append",
+        "skip     high  # opt_level 3 > 2",
+        "run  repeat",
+        "run    fixpoint  # 2 times",
+        "run      toy-nothing  # until nothing changes",
+    ]
+
+
 def test_plan_has_requirements_and_says_when_they_may_still_hold() -> None:
     needs = [named(name, requires=["base"]) for name in ("a", "b")]
     plan = Sequential([*needs, named("base")]).plan()
@@ -320,3 +354,31 @@ def test_nested_call_in_a_pass_belongs_to_the_same_run() -> None:
 
     named("outer", body=body).apply(toy_context(), m := module())
     assert tags(m) == ["inner"] and versions == [True]
+
+
+# Repeat
+
+
+def test_repeat_runs_n_times_even_if_nothing_changes() -> None:
+    recorder = Recorder()
+    with PassContext(instruments=[recorder]):
+        assert tags(Repeat(Sequential([Append("a"), Nothing()]), 3)(module())) == ["a"] * 3
+    assert recorder.events.count("%1 before toy-nothing") == 3
+
+
+def test_info_of_a_repeat_is_that_of_the_pass() -> None:
+    pass_ = Repeat(named("high", level=3, requires=["base"]), 2)
+    assert (pass_.info.opt_level, pass_.info.required) == (3, ("base",))
+    assert pass_.info.text == "repeat{n=2}(high)" and pass_.info.composite
+
+
+def test_failure_in_a_repeat_names_the_time() -> None:
+    with pytest.raises(Exception) as caught:
+        Repeat(Fail(), 2)(module())
+    assert caught.value.__notes__[0] == "in pass 'toy-fail' (time 1 of 2)"
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_repeat_of_less_than_once_is_refused(n: int) -> None:
+    with pytest.raises(ValueError, match="n is 1 or more"):
+        Repeat(Nothing(), n)

@@ -280,10 +280,39 @@ def test_stop_after_and_start_after() -> None:
     assert tags(*THREE, "--start-after=toy-nothing") == ["c"]
 
 
-@pytest.mark.parametrize("option", ["--stop-after", "--start-after", "--profile"])
+def test_stop_before() -> None:
+    assert tags(*THREE, "--stop-before=toy-nothing") == ["a", "b"]
+
+
+def test_start_before() -> None:
+    assert tags(*THREE, "--start-before=toy-nothing") == ["c"]
+
+
+@pytest.mark.parametrize("end", ["stop", "start"])
+def test_before_and_after_exclude_each_other(end: str) -> None:
+    shown = run(*THREE, f"--{end}-before=cse", f"--{end}-after=cse", status=2).stderr
+    assert f"--{end}-after and --{end}-before exclude each other" in shown
+
+
+NAMING = ["--print-ir-before", "--print-ir-after", "--profile", "--stop-after", "--start-before"]
+
+
+@pytest.mark.parametrize("option", NAMING)
+def test_unknown_name_is_an_error(option: str) -> None:
+    shown = run(*THREE, f"{option}=toy-apend", status=2).stderr
+    assert f"error: {option}: there is no pass 'toy-apend', did you mean 'toy-append'?" in shown
+
+
+@pytest.mark.parametrize("option", NAMING)
 def test_name_that_is_not_in_the_pipeline_is_warned_about(option: str) -> None:
-    shown = run(*THREE, f"{option}=toy-apend").stderr
-    assert f"warning: {option} names 'toy-apend', which is not in the pipeline" in shown
+    shown = run(*THREE, f"{option}=cse").stderr
+    assert f"warning: {option} names 'cse', which is not in the pipeline" in shown
+
+
+def test_name_of_a_requirement_or_of_a_pipeline_is_in_the_pipeline() -> None:
+    nested = 'sequential{name="mine"}(fold-constant)'
+    options = ("--print-ir-after=infer-type", "--stop-after=mine")
+    assert "which is not" not in run("-p", nested, *options).stderr
 
 
 def test_no_verify_each() -> None:
@@ -296,7 +325,7 @@ def test_verify_roundtrip() -> None:
 
 
 def test_quiet_leaves_out_warnings() -> None:
-    assert run(*THREE, "--disable-pass=zzz", "--stop-after=zzz", "--quiet").stderr == ""
+    assert run(*THREE, "--disable-pass=zzz", "--stop-after=cse", "--quiet").stderr == ""
 
 
 class Remark(ModulePass):

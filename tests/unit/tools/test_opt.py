@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -98,6 +99,13 @@ def test_text_that_does_not_parse_has_place_line_and_caret(tmp_path: Path) -> No
         "  func.retur",
         "  ^",
     ]
+
+
+@pytest.mark.parametrize("blanks", [0, 10**6])
+def test_line_of_a_megabyte_is_shown_in_part(blanks: int) -> None:
+    shown = failing(1, stdin=f"func.func @f() {{{' ' * blanks}?{'!' * 10**6}\n}}\n")
+    _, line, caret = shown.splitlines()
+    assert len(shown) < 500 and line[caret.index("^") :].startswith("?!!!")
 
 
 def test_error_in_stdin_shows_the_line() -> None:
@@ -454,8 +462,29 @@ def test_unregistered_dialects(file: str) -> None:
 # Listing
 
 
+def test_list_passes_groups_by_dialect() -> None:
+    register_pass(Nothing)
+    shown = passline_opt("--list-passes").stdout
+    titles = [line for line in shown.splitlines() if not line.startswith(" ") and line]
+    places = [titles.index(title) for title in ("any dialect:", "relax:", "tir:", "support:")]
+    assert places == sorted(places) and titles[-1].startswith("xDSL's, by the dialect")
+    relax = shown.partition("\nrelax:\n")[2].partition("\n\n")[0]
+    assert re.search(
+        "^  fold-constant +Replace operations on constants by their value.$", relax, re.M
+    )
+    assert re.search("^  scf +convert-scf-to-cf, ", shown, re.M)
+    assert re.search("^  other +.*, dce, ", shown, re.M | re.S)
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_list_passes_names_every_pass() -> None:
+    shown = re.findall(r"[\w-]+", passline_opt("--list-passes").stdout)
+    names = re.findall(r"^([a-z]\S+)", passline_opt("--list-passes=all").stdout, re.M)
+    assert set(names) <= set(shown) and len(names) > 150
+
+
 def test_list_passes_has_level_requirements_help_and_options() -> None:
-    lines = passline_opt("--list-passes").stdout.splitlines()
+    lines = passline_opt("--list-passes=all").stdout.splitlines()
     (at,) = [i for i, line in enumerate(lines) if line.startswith("fold-constant ")]
     assert re.fullmatch(r"fold-constant +level 2  requires infer-type", lines[at])
     assert lines[at + 1].startswith("    ") and lines[at + 1].strip()
@@ -572,9 +601,43 @@ def test_file_that_cannot_be_written_is_named(file: str) -> None:
     assert failing(1, file, "-o", "/nope/x") == "error: '/nope/x': No such file or directory\n"
 
 
-def test_closed_stdin_is_an_empty_module() -> None:
-    done = subprocess.run(["bash", "-c", f"{OPT} <&-"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "builtin.module {\n}\n\n")
+@pytest.mark.parametrize("args", ["", "-", "-p cse -o y.mlir"])
+def test_closed_stdin_is_an_error(args: str, tmp_path: Path) -> None:
+    command = ["bash", "-c", f"{OPT} {args} <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: stdin is closed\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closed_stdin_does_not_matter_if_there_is_a_file(file: str) -> None:
+    done = subprocess.run(["bash", "-c", f"{OPT} {file} <&-"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("relax.add") == 2
+
+
+@pytest.mark.parametrize(("args", "said"), [([], True), (["--quiet"], False), (["-"], False)])
+def test_waiting_for_a_terminal_is_said(args: list[str], said: bool) -> None:
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, b"func.func private @f()\n\x04")
+    done = subprocess.run([OPT, *args], stdin=terminal, capture_output=True, text=True)
+    assert done.returncode == 0 and "@f" in done.stdout
+    assert ("note: reading stdin, to the end (Ctrl-D)" in done.stderr) == said
+
+
+@pytest.mark.parametrize("stdin", [True, False])
+def test_byte_order_mark(stdin: bool, tmp_path: Path) -> None:
+    path = tmp_path / "bom.mlir"
+    path.write_text(MODULE, encoding="utf-8-sig")
+    assert passline_opt(str(path)) == passline_opt(stdin=MODULE)
+    wrong = "\ufefffunc.fun @f()\n"
+    path.write_text(wrong)
+    shown = failing(1, stdin=wrong) if stdin else failing(1, str(path))
+    assert ":1:1: error: " in shown and "\nfunc.fun @f()\n^\n" in shown
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_full_device_is_named(file: str) -> None:
+    shown = failing(1, file, "-o", "/dev/full")
+    assert shown == "error: '/dev/full': No space left on device\n"
 
 
 def test_constants_keep_every_bit_in_generic_form() -> None:

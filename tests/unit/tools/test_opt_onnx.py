@@ -77,7 +77,7 @@ def test_without_onnx_it_is_said_what_to_install(file: str, monkeypatch: pytest.
     result = passline_opt(file)
     assert result.status == 1
     assert result.stderr == (
-        "error: reading ONNX needs 'onnx', which is not installed: pip install 'passline[onnx]'\n"
+        "error: reading ONNX needs 'onnx', which is not installed: pip install '.[onnx]'\n"
     )
 
 

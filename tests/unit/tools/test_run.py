@@ -41,8 +41,8 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(*args: str) -> Result:
-    return capture(lambda: PasslineRunMain(args=args).run())
+def run(*args: str, stdin: str = "") -> Result:
+    return capture(lambda: PasslineRunMain(args=args).run(), stdin)
 
 
 def failing(*args: str) -> str:
@@ -98,6 +98,20 @@ def test_another_function(file: str, tmp_path: Path):
     assert result.stdout == "a: bool scalar\nTrue\nk: int64 scalar\n7\n"
 
 
+@pytest.mark.parametrize("type", ["i1", "i32", "i64", "index"])
+def test_integers_that_are_not_in_tensors_are_random_from_0_to_9(type: str):
+    text = f"func.func @main(%a: {type}) -> {type} {{ func.return %a : {type} }}"
+    shown = [run("--seed", str(seed), stdin=text) for seed in range(8)]
+    values = [result.stdout.splitlines()[1] for result in shown]
+    assert all(result.status == 0 for result in shown) and len(set(values)) > 1
+    assert set(values) <= ({"False", "True"} if type == "i1" else set("0123456789"))
+
+
+def test_number_that_is_not_in_a_tensor_is_random():
+    shown = run(stdin="func.func @main(%a: f32) -> f32 { func.return %a : f32 }").stdout
+    assert shown.startswith("a: float") and float(shown.splitlines()[1]) != 0
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -143,9 +157,11 @@ def test_shapes_that_do_not_fit_are_an_error_at_the_operation(file: str, tmp_pat
     assert "builtin.module" not in message
 
 
-def test_no_random_values_for_a_type(file: str):
-    message = failing(file, "--function", "scalars")
-    assert "parameter 'k' of type i32: pass its value, at the shell with" in message
+@pytest.mark.parametrize("type", ["tensor<2xindex>", "tensor<*xf32>", "i128", "none"])
+def test_no_random_values_for_a_type(type: str):
+    result = run(stdin=f"func.func @main(%k: {type}) {{ func.return }}")
+    assert f"parameter 'k' of type {type}: pass its value, at the shell with" in result.stderr
+    assert result.status == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04broken"])
@@ -268,9 +284,9 @@ def test_the_rest_of_the_lowering_is_part_of_the_pipeline(file: str):
     plan = run(file, "-O1", "--engine=native", "--explain-pipeline").stdout
     assert "run  complete-lowering\n" in plan and "run      plan-memory\n" in plan
     result = run(file, "--engine=native", "--print-ir-after=plan-memry", "--function=nowhere")
-    assert "names 'plan-memry', which is not in the pipeline, did you mean 'plan-memory'?" in (
-        result.stderr
-    )
+    assert "there is no pass 'plan-memry', did you mean 'plan-memory'?" in result.stderr
+    result = run(file, "--engine=native", "--print-ir-after=plan-memory", "--function=nowhere")
+    assert "which is not in the pipeline" not in result.stderr
     assert "complete-lowering" not in run(file, "-O1", "--explain-pipeline").stdout
 
 
@@ -325,7 +341,7 @@ def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, module, None)
     result = run(file, "--engine=native")
     assert result.status == 2
-    assert "error: llvmlite is not installed: `pip install llvmlite`, or " in result.stderr
+    assert "error: llvmlite is not installed: pip install '.[native]', or " in result.stderr
 
 
 def test_engines_have_names(file: str):

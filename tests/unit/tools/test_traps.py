@@ -118,15 +118,19 @@ def test_fact_4_modifier_alone_works_or_says_that_it_has_no_effect() -> None:
     assert "warning: --print-ir-module-scope has no effect" in scope.stderr
 
 
-@pytest.mark.parametrize("flag", ["-time-passes", "-print-pipeline-passes", "--opt-bisec"])
+@pytest.mark.parametrize("flag", ["-time-pass", "-print-pipeline-passes", "--opt-bisec"])
 def test_fact_4_flags_of_others_are_refused(flag: str) -> None:
     assert "error: " in usage(flag)
 
 
-def test_fact_4_names_that_match_no_pass_are_warned_about() -> None:
-    result = passline_opt("-p", "toy-append", "--print-ir-after=toy-apend", stdin=FUNCTION)
-    assert "--print-ir-after names 'toy-apend'" in result.stderr
-    assert "did you mean 'toy-append'?" in result.stderr
+def test_fact_4_names_that_match_no_pass_are_errors() -> None:
+    message = usage("-p", "toy-append", "--print-ir-after=toy-apend")
+    assert "--print-ir-after: there is no pass 'toy-apend', did you mean 'toy-append'?" in message
+
+
+def test_fact_4_names_that_are_not_in_the_pipeline_are_warned_about() -> None:
+    result = passline_opt("-p", "toy-append", "--print-ir-after=cse", stdin=FUNCTION)
+    assert "--print-ir-after names 'cse', which is not in the pipeline" in result.stderr
 
 
 def test_fact_5_statistics_are_there() -> None:

@@ -81,6 +81,20 @@ def test_earlier_patterns_come_first_and_matches_do_not_overlap():
     assert calls(f"b={biased}", f"a={matmul}") == ["fused_matmul_add"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        (str(matmul), "matmul"),
+        (str(biased), "matmul_add"),
+        ("relax.subtract(*, relax.sum{axis=[1]})", "sum_subtract"),
+        (str(matmul.optional(lambda p: is_op("relax.add")(p, wildcard()))), "matmul_add"),
+    ],
+)
+def test_pattern_without_a_name_gets_that_of_its_operations(pattern: str, name: str):
+    module = FuseOpsByPattern(patterns=(pattern,))(program())
+    assert f'relax.composite = "{name}"' in str(module)
+
+
 def test_the_value_of_a_named_wildcard():
     module = program()
     main = module.body.block.first_op

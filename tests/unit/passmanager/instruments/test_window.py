@@ -1,4 +1,4 @@
-"""StopAfter and StartAfter: which part of a pipeline runs."""
+"""StopAfter, StopBefore, StartAfter and StartBefore: which part of a pipeline runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from passline.passmanager import (
     PassInstrument,
     Sequential,
 )
-from passline.passmanager.instruments import StartAfter, StopAfter
+from passline.passmanager.instruments import StartAfter, StartBefore, StopAfter, StopBefore
 
 
 def names(*passes: str) -> list[ModulePass]:
@@ -121,6 +121,49 @@ def test_start_after_a_pass_that_is_required_by_the_context() -> None:
 def test_requirement_of_a_pass_after_the_start_runs() -> None:
     user = named("user", requires=["need"])
     assert run(StartAfter("a"), Sequential([*names("need", "a"), user])) == "need user"
+
+
+# StopBefore and StartBefore
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "rest"),
+    [
+        ("a", "", "a b c d e"),
+        ("b", "a", "b c d e"),
+        ("c", "a b", "c d e"),
+        ("e", "a b c d", "e"),
+        ("inner", "a", "b c d e"),
+        ("IN-NER", "a", "b c d e"),
+        ("sequential", "", "a b c d e"),
+        ("nothing", "a b c d e", ""),
+    ],
+)
+def test_before_and_from_a_pass_on(name: str, before: str, rest: str) -> None:
+    assert (run(StopBefore(name)), run(StartBefore(name))) == (before, rest)
+
+
+def test_first_of_its_name_is_the_border() -> None:
+    pipeline = Sequential(names("b", "a", "c", "a"))
+    assert (run(StopBefore("a"), pipeline), run(StartBefore("a"), pipeline)) == ("b", "a c a")
+
+
+def test_pass_that_is_disabled_is_the_border_all_the_same() -> None:
+    for instrument, ran in ((StopBefore("c"), ["a", "b"]), (StartBefore("c"), ["d", "e"])):
+        with PassContext(disabled_pass=["c"], instruments=[instrument]):
+            assert tags(PIPELINE(module())) == ran
+        assert not instrument.unmatched
+
+
+def test_requirements_of_the_pass_are_before_the_border() -> None:
+    pipeline = Sequential([named("user", requires=["need"]), *names("need", "a")])
+    assert run(StopBefore("user"), pipeline) == "need"
+    assert run(StartBefore("user"), pipeline) == "user need a"
+
+
+def test_stop_before_in_a_fixpoint() -> None:
+    pipeline = Sequential([Fixpoint(inner("a", "b", "c")), *names("d")])
+    assert run(StopBefore("b"), pipeline) == "a"
 
 
 def test_both_make_a_window() -> None:

@@ -13,8 +13,11 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
 from passline.passmanager.errors import InvalidIRError
+from passline.passmanager.ir.location import place_of
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.verifier import verify, verify_changes
+from passline.passmanager.registry import make_ir_context
 
 
 def add(block: Block) -> arith.AddiOp:
@@ -188,7 +191,16 @@ def test_call_of_a_function_of_another_type():
 def test_symbol_defined_twice():
     module = ModuleOp([function("f"), g := function("g")])
     error = broken(module, lambda: g.properties.update(sym_name=StringAttr("f")))
-    assert str(error) == "'builtin.module' op Redefinition of symbol \"f\""
+    assert error.op is g
+    assert str(error) == "'func.func' op redefinition of symbol 'f'"
+
+
+def test_symbol_defined_twice_names_both_places():
+    text = "func.func private @f()\nfunc.func private @g()\nfunc.func private @f()\n"
+    module = parse_module(make_ir_context(), text, "a.mlir")
+    with pytest.raises(InvalidIRError, match="symbol 'f', first defined at a.mlir:1:1") as caught:
+        verify(module)
+    assert place_of(caught.value.op) == " at a.mlir:3:1"
 
 
 def test_use_before_definition():

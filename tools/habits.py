@@ -1,0 +1,58 @@
+"""Options of mlir-opt and LLVM's opt that are spelled differently here, or that are not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+__all__ = ["ADVICE", "advice"]
+
+ADVICE: Mapping[str, str] = {
+    "--convert-to-generic": "write --print-op-generic",
+    "--debug-only": "--debug-pass-manager logs the passes, --remarks what they did",
+    "--emit-bytecode": "there is no bytecode: the result is text",
+    "--load-dialect-plugin": "a plugin is found by its entry point of the group xdsl.universe",
+    "--load-pass-plugin": "a plugin is found by its entry point of the group xdsl.universe",
+    "--log-actions-to": "--debug-counter=TAG=1-N numbers the actions, --debug-pass-manager logs",
+    "--mlir-disable-threading": "not needed: passes run one after the other",
+    "--mlir-generate-reproducer": "write --generate-reproducer=FILE",
+    "--mlir-output-format": "write --timing=json, --pass-statistics=json",
+    "--mlir-pass-pipeline-crash-reproducer": "write --crash-reproducer=FILE",
+    "--mlir-pass-pipeline-local-reproducer": "write --local-reproducer=FILE",
+    "--mlir-pass-statistics-display": "write --pass-statistics",
+    "--mlir-print-ir-tree-dir": "write --dump-ir=DIR",
+    "--mlir-print-local-scope": "not needed: types, attributes and locations are never aliases",
+    "--mlir-print-stacktrace-on-diagnostic": "--debug shows the traceback",
+    "--mlir-timing-display": "write --timing=list, --timing=tree",
+    "--mlir-use-nameloc-as-prefix": "not needed: names of values are kept",
+    "--mlir-very-unsafe-disable-verifier-on-parsing": "write --disable-verify",
+    "--print-after": "write --print-ir-after=NAME",
+    "--print-after-all": "write --print-ir-after-all",
+    "--print-after-pass-number": "write --print-ir-after-pass-number=N",
+    "--print-before": "write --print-ir-before=NAME",
+    "--print-before-all": "write --print-ir-before-all",
+    "--print-before-pass-number": "write --print-ir-before-pass-number=N",
+    "--print-changed": "write --print-ir-after-change, or --print-diff",
+    "--print-module-scope": "write --print-ir-module-scope",
+    "--print-passes": "write --list-passes",
+    "--print-pipeline-passes": "write --dump-pass-pipeline",
+    "--profile-actions-to": "write --trace=FILE",
+    "--remarks-filter": "write --remarks=REGEX",
+    "--show-dialects": "write --list-dialects",
+    "--split-input-file-marker": "write --split-input-file=MARKER",
+    "--stats": "write --pass-statistics",
+    "--view-op-graph": "--report=FILE.html draws the graphs of functions",
+    "-S": "not needed: the result is text",
+}
+"""An option of another tool -> what to write here."""
+
+
+def advice(option: str, known: Container[str]) -> str | None:
+    """Return what to write for an option of mlir-opt or opt, or None; `known` are our options.
+
+    LLVM's tools take every option with one dash, too.
+    """
+    long = f"--{option.lstrip('-')}"
+    if (found := ADVICE.get(option) or ADVICE.get(long)) is not None:
+        return found
+    own = long.replace("--mlir-", "--", 1)
+    return f"write {own}" if long.startswith("--mlir-") and own in known else None
