@@ -1,15 +1,13 @@
-"""The README: its commands are run and its outputs compared. Other pages: `test_docs.py`."""
+"""The README: its blocks are run, its tables compared. Other pages: `test_docs.py`."""
 
 from __future__ import annotations
 
 import re
-import shlex
+import shutil
 from pathlib import Path
 
-import pytest
 from support.inprocess import passline_opt, passline_reduce
-from support.models import model_of
-from support.toy import module
+from support.pages import Runner, blocks
 
 import passline
 
@@ -20,52 +18,51 @@ TEXTS = {
 }
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXTS["README.md"], re.DOTALL)
+def tables(heading: str) -> list[list[str]]:
+    """Return the cells of the rows of the table below a heading."""
+    section = TEXTS["README.md"].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
 
-def commands() -> list[str]:
-    lines = "".join(blocks("console")).splitlines()
-    return [line[2:].split(" # ")[0] for line in lines if line.startswith("$ passline-opt ")]
+def test_blocks_run(tmp_path: Path) -> None:
+    (tmp_path / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "sequential.mlir", tmp_path / "examples")
+    Runner(ROOT / "README.md", tmp_path).run()
+    assert "light_resnet50.onnx" in (tmp_path / "report.html").read_text()
+    (skipped,) = [block for block in blocks(TEXTS["README.md"]) if block.not_run]
+    assert skipped.text.splitlines() == ["make demo", "make test"]
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python_runs(code: str) -> None:
-    names: dict[str, object] = {"module": module("f")}
-    exec(code, names)
-    assert str(names["new_module"]) == str(names["module"])
+def test_each_feature_names_its_tests() -> None:
+    rows = tables("What it has")
+    for feature, ours, *_ in rows:
+        links = re.findall(r"\]\((tests/[^)]+\.py)\)", ours)
+        assert bool(links) != (ours == "no"), feature
+    assert len(rows) > 15
+
+
+def test_figures_are_those_of_the_page_about_speed() -> None:
+    lines = (ROOT / "docs" / "performance.md").read_text().splitlines()
+    measured = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    shown = tables("How fast it is")
+    for row, on, peer, ratio in shown:
+        # The page has the number of ops in a column of its own, rows without one leave it empty.
+        found = [
+            cells[6]
+            for cells in measured
+            if len(cells) > 6
+            and (cells[0], cells[4]) == (row, peer)
+            and on in (cells[1], f"{cells[1]}, {cells[2]}")
+        ]
+        assert found == [ratio], f"{row} {on}: docs/performance.md has {found}"
+    assert len(shown) > 10
 
 
 def test_python_page_names_what_there_is() -> None:
     text = (ROOT / "docs" / "python.md").read_text()
     named = set(re.findall(r"passline\.([a-zA-Z_]+)", text)) - {"load", "dialects"}
     assert named <= {*passline.__all__} and len(named) > 15
-
-
-@pytest.mark.parametrize("command", commands())
-def test_commands_end_as_they_should(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = (ROOT / "examples" / "sequential.mlir").read_text()
-    (tmp_path / "x.mlir").write_text(example)
-    (tmp_path / "examples").mkdir()
-    (tmp_path / "examples" / "sequential.mlir").write_text(example)
-    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
-    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
-    kernel = "tir.prim_func @main(%x: memref<3xf32>) {\n}\n"
-    (tmp_path / "model.mlir").write_text(kernel)  # as the command before writes one
-    monkeypatch.chdir(tmp_path)
-    args = shlex.split(command.split(">")[0])[1:]
-    result = passline_opt(*args)
-    if "constnat" in command:
-        (shown,) = re.findall(
-            r"fold-constnat\n(passline-opt: error.*?)```", TEXTS["README.md"], re.S
-        )
-        message = shown.partition("error: ")[2]
-        said = re.sub("(?<=see ').*(?= --help)", "passline-opt", result.stderr)
-        assert result.status == 2 and said.endswith(f"error: {message}")
-    else:
-        assert result.status == 0, result.stderr
 
 
 def test_options_named_in_the_documentation_exist() -> None:

@@ -4,6 +4,8 @@
 * `python`: runs in one namespace for the page; a `text` block after it is what it prints.
 * `console`: `$ command`, then what it prints; without output shown, anything. `...` stands for any
   text. A command whose output shows `error:` fails, every other one succeeds.
+* `sh`: a script to be pasted, each command of which succeeds; a `text` block after it is what it
+  prints to stdout.
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
 * `<!-- needs mlir-opt -->` before a block: it is run where mlir-opt is installed.
@@ -102,7 +104,7 @@ class Runner:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     _python: subprocess.Popen[str] | None = None
     _printed: str | None = None
-    """The output of the Python block before this one."""
+    """The output of the Python block or script before this one."""
 
     def __post_init__(self) -> None:
         self._root = self.directory
@@ -132,6 +134,8 @@ class Runner:
             file.write_text(block.text)
         elif block.language == "python":
             self._printed = self._run_python(block)
+        elif block.language == "sh":
+            self._printed = self._run_script(block)
         elif block.language == "console":
             for command, shown in commands(block.text):
                 self._run_command(command, shown, block.line)
@@ -159,6 +163,18 @@ class Runner:
         answer = process.stdout.readline()
         assert answer, process.communicate()[1]
         return json.loads(answer)
+
+    def _run_script(self, block: Block) -> str:
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", block.text],
+            cwd=self.directory,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{self.page}:{block.line}: {done.stdout}{done.stderr}"
+        return done.stdout
 
     def _run_command(self, command: str, shown: str, line: int) -> None:
         words = shlex.split(command, comments=True)
