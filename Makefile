@@ -1,42 +1,51 @@
 # `make demo` and `make test` work from a fresh clone with git, make and Python 3.11 or newer.
 
 PYTHON ?= python3
-BIN := .venv/bin
+# `make test XDSL=latest`, or XDSL=0.74.1: with that xDSL in place of the pinned one, in an
+# environment of its own.
+VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
+BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz clean
+.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels
 
-demo: .venv/installed-onnx
+demo: $(VENV)/installed-onnx
 	@$(BIN)/python examples/resnet50.py
 
 # All three run even if one fails; pytest is last, so that the failed tests end the output.
-test: .venv/installed-test
+test: $(VENV)/installed-test $(if $(XDSL),xdsl)
 	@failed=; for check in lint types unit; do \
 		$(MAKE) --no-print-directory $$check || failed="$$failed $$check"; \
 	done; \
 	test -z "$$failed" || { echo "make test: failed:$$failed" >&2; exit 1; }
 
-unit: .venv/installed-test
+# Where the pin forbids this version, pip says so, and installs it.
+xdsl: $(VENV)/installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade \
+		'xdsl$(if $(filter-out latest,$(XDSL)),==$(XDSL))'
+	@$(BIN)/python -c 'import importlib.metadata as m; print("testing with xDSL", m.version("xdsl"))'
+
+unit: $(VENV)/installed-test
 	@$(BIN)/python -m pytest -n auto
 
-test-models: .venv/installed-test
+test-models: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP
 
-lint: .venv/installed-test
+lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/installed-test
+types: $(VENV)/installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-coverage: .venv/installed-test
+coverage: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto -q --cov=passmanager --cov-branch --cov-report=term-missing:skip-covered
 
-lit: .venv/installed-test
+lit: $(VENV)/installed-test
 	$(BIN)/lit tests/filecheck
 
 # The table of ONNX operators, and the site with the reference, which is generated while it is built.
-docs: .venv/installed-test .venv/installed-docs
+docs: $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/python tests/conformance/onnx_backend.py --write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo build/site/index.html
@@ -49,53 +58,53 @@ vendor:
 # selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
 # if the tests have not downloaded it.
 # OPTIONS=--write puts the rows into docs/performance.md.
-bench: .venv/installed-bench
+bench: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
 		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
 
-bench-growth: .venv/installed-bench
+bench-growth: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py growth $(FILTER) \
 		--growth --max-ops $(or $(MAX_OPS),1000000) $(OPTIONS)
 
-bench-models: .venv/installed-bench
+bench-models: $(VENV)/installed-bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
 
-bench-native: .venv/installed-test .venv/installed-bench
+bench-native: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/native.py
 
-bench-kernels: .venv/installed-test .venv/installed-bench
+bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/kernels.py $(FILTER)
 
 SEED ?= 0
 COUNT ?= 1000000
 SECONDS ?= 600
-fuzz: .venv/installed-test
+fuzz: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
 
-.venv/installed-docs: pyproject.toml | .venv/created
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	@touch $@ .venv/installed
+	@touch $@ $(VENV)/installed
 
-.venv/installed-bench: pyproject.toml | .venv/created
+$(VENV)/installed-bench: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	@touch $@ .venv/installed
+	@touch $@ $(VENV)/installed
 
-.venv/created:
-	$(PYTHON) -m venv .venv
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-.venv/installed: pyproject.toml | .venv/created
+$(VENV)/installed: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-.venv/installed-onnx: pyproject.toml | .venv/installed
+$(VENV)/installed-onnx: pyproject.toml | $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check 'onnx'
 	@touch $@
 
-.venv/installed-test: pyproject.toml | .venv/created
+$(VENV)/installed-test: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable examples/plugin
-	@touch $@ .venv/installed
+	@touch $@ $(VENV)/installed
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache

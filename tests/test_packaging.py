@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -47,6 +48,12 @@ def test_the_packages_that_are_named_are_those_that_there_are() -> None:
 
 def test_the_version_is_that_of_the_distribution() -> None:
     assert passline.__version__ == metadata.version("passline")
+
+
+def test_the_version_is_that_of_the_citation_and_of_the_newest_changes() -> None:
+    assert f"\nversion: {passline.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert passline.__version__ in headings[:2]
 
 
 def test_wheel_has_every_module(wheel_files: set[str]) -> None:

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -493,7 +494,8 @@ def test_list_passes_has_level_requirements_help_and_options() -> None:
 
 
 def test_version() -> None:
-    assert passline_opt("--version").stdout == "passline-opt 0.1.0, built on xDSL 0.74.0\n"
+    built_on = version("xdsl")
+    assert passline_opt("--version").stdout == f"passline-opt 0.1.0, built on xDSL {built_on}\n"
 
 
 # As a process
