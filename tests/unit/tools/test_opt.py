@@ -494,8 +494,8 @@ def test_list_passes_has_level_requirements_help_and_options() -> None:
 
 
 def test_version() -> None:
-    built_on = version("xdsl")
-    assert passline_opt("--version").stdout == f"passline-opt 0.1.0, built on xDSL {built_on}\n"
+    ours, xdsl = version("passline"), version("xdsl")
+    assert passline_opt("--version").stdout == f"passline-opt {ours}, built on xDSL {xdsl}\n"
 
 
 # As a process
