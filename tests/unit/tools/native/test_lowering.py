@@ -26,6 +26,8 @@ from passline.tools.native.lowering import complete_lowering
 PASSES = (*OPTIMIZE, *LOWER_TO_TIR, *LOWER_TO_MLIR)
 STAGES = [0, *range(PASSES.index("fuse-ops") + 1, len(PASSES) + 1)]
 
+NO_LLVMLITE = r"llvmlite is not installed: pip install '\.\[native\]'"
+
 
 @cache
 def network() -> Network:
@@ -147,7 +149,7 @@ def without_llvmlite(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.usefixtures("without_llvmlite")
 def test_a_lowering_for_this_machine_needs_llvmlite():
-    with pytest.raises(PasslineError, match="llvmlite is not installed: `pip install llvmlite`"):
+    with pytest.raises(PasslineError, match=NO_LLVMLITE):
         complete_lowering("main")
     complete_lowering("main", NAMED["x86-64-v3"])
 
@@ -157,5 +159,5 @@ def test_a_lowering_for_this_machine_needs_llvmlite():
 def test_compilation_needs_llvmlite(target: Target | None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(function, "find_tools", lambda: None)
     module = parse("tir.prim_func @main(%x: memref<2xf32>) { }")
-    with pytest.raises(PasslineError, match="llvmlite is not installed: `pip install llvmlite`"):
+    with pytest.raises(PasslineError, match=NO_LLVMLITE):
         compile_module(module, target=target)
