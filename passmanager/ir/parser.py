@@ -155,6 +155,8 @@ class MemoizingParser(LocatingParser):
         None, with the IR as before, if the shape does not say all: the op is then parsed.
         """
         assert shape.body is not None
+        if self.forward_ssa_references:
+            return None  # the body may define them, which could not be undone
         values, text, names = self._values, self.lexer.input.content, parts[1::2]
         if (operands := shape.operand_values(names, values)) is None or text[body : body + 1] in (
             "^",
@@ -289,6 +291,7 @@ class MemoizingParser(LocatingParser):
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
         state = self._parser_state
         token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
         state.current_token = state.lexer.lex()
         return token
 

@@ -222,6 +222,14 @@ def test_a_loop_that_ends_otherwise_is_parsed(end: str):
         by_shape(loops(*nest, first, first, *nest, first, second, *nest, second, first))
 
 
+def test_a_body_that_defines_a_forward_reference_is_parsed():
+    # Were it read by shape and then parsed after all, the use would be of a value that is gone.
+    loop = [LOOP.format("i"), "%x = arith.addi %i, %a : index", "}"]
+    use = '"test.op"(%z) : (index) -> ()'
+    define = [LOOP.format("i"), "%z = arith.addi %i, %a : index", "} {x}"]
+    assert by_shape(loops(*loop, *loop, use, *define, *loop)) > 0
+
+
 def test_branches_without_else_are_read_by_shape():
     lines = ["scf.if %d {", "%x = arith.addi %a, %b : index", "}"]
     other = ["scf.if %d {", "} else {", "}"]
