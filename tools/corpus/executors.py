@@ -1,0 +1,41 @@
+"""The executors on which many inputs are run: processes of this machine, and a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager
+from typing import cast
+
+from ...passmanager.errors import PasslineError
+
+__all__ = ["dask_executor", "process_pool"]
+
+
+def process_pool(workers: int, initializer: Callable[[], None] | None = None) -> Executor:
+    """Return an executor of new processes, which inherit nothing of this one but its `sys.path`.
+
+    They are not forked from this process, which may have threads.
+    """
+    has_server = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if has_server else "spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=initializer)
+
+
+def dask_executor(address: str) -> AbstractContextManager[Executor]:
+    """Return the executor of the Dask cluster whose scheduler has this address.
+
+    PasslineError if `distributed` is not installed, or if there is no scheduler.
+    """
+    try:
+        from distributed import Client  # pyright: ignore
+    except ImportError:
+        raise PasslineError(
+            "--executor=dask needs distributed, which is not installed: pip install distributed"
+        ) from None
+    try:
+        client = Client(address)  # pyright: ignore
+    except OSError as error:
+        raise PasslineError(f"--executor=dask:{address}: {error}") from None
+    return cast("AbstractContextManager[Executor]", client.get_executor(pure=False))  # pyright: ignore
