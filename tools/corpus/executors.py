@@ -6,9 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import cast
 
@@ -44,8 +44,9 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def dask_executor(address: str) -> AbstractContextManager[Executor]:
-    """Return the executor of the Dask cluster whose scheduler has this address.
+@contextmanager
+def dask_executor(address: str) -> Generator[Executor]:
+    """Connect to the Dask cluster whose scheduler has this address, and return its executor.
 
     PasslineError if `distributed` is not installed, or if there is no scheduler.
     """
@@ -57,6 +58,7 @@ def dask_executor(address: str) -> AbstractContextManager[Executor]:
         ) from None
     try:
         client = Client(address)  # pyright: ignore
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise PasslineError(f"--executor=dask:{address}: {error}") from None
-    return cast("AbstractContextManager[Executor]", client.get_executor(pure=False))  # pyright: ignore
+    with client:  # pyright: ignore
+        yield cast(Executor, client.get_executor(pure=False))  # pyright: ignore

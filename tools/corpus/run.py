@@ -22,6 +22,9 @@ __all__ = ["CRASHED", "make_jobs", "result_names", "run_jobs"]
 CRASHED = 3
 """The exit status for an input whose process ended."""
 
+WINDOW = 1024
+"""The most jobs that an executor whose size is not known is given at a time."""
+
 
 def result_names(paths: Iterable[str]) -> dict[str, str]:
     """Return the name of the result for each input: its path below the directory that all inputs
@@ -103,7 +106,7 @@ def _run(
         make = partial(process_pool, initializer=initializer)
         yield from run_all(make, run_job, jobs, workers)
         return
-    yield from run_on(executor, run_job, jobs, max(workers, len(jobs)))
+    yield from run_on(executor, run_job, jobs, WINDOW)
     for job in jobs:  # an executor that is given cannot be started again
         yield job, BrokenExecutor("not run: the executor broke before")
 

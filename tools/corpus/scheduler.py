@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from typing import TypeVar
 
 __all__ = ["run_all", "run_on"]
@@ -35,11 +42,19 @@ def run_on(
             else:
                 running[future] = jobs.popleft()
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            error = future.exception()
+            error = _error_of(future)
             broken |= isinstance(error, BrokenExecutor)
             if error is not None and not isinstance(error, Exception):
                 raise error
             yield running.pop(future), future.result() if error is None else error
+
+
+def _error_of(future: Future[ResultT]) -> BaseException | None:
+    """Return the exception of a future that is done; one that was cancelled lost its executor."""
+    try:
+        return future.exception()
+    except CancelledError:
+        return BrokenExecutor("not run: the executor cancelled it")
 
 
 def run_all(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -216,6 +218,33 @@ def test_a_broken_executor_loses_nothing_that_is_done(inputs: list[str], out: Pa
         again = [*corpus.map("cse", inputs, executor, out_dir=out)]
     assert [outcome.resumed for outcome in again] == [True, False, False, False]
     assert {outcome.status for outcome in again} == {"ok"}
+
+
+# Dask
+
+
+def test_dask_loses_nothing_when_a_worker_is_killed(out: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    paths = [out.parent / f"m{i:02}.mlir" for i in range(40)]
+    for path in paths:
+        path.write_text(f"// {path}\n{MODULE}")
+    options = {"n_workers": 4, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        pids = [*client.run(os.getpid).values()]
+        outcomes: list[Outcome] = []
+        with client.get_executor(pure=False) as executor:
+            for outcome in corpus.map("fold-constant", paths, executor, out_dir=out):
+                outcomes.append(outcome)
+                if len(outcomes) == 5:
+                    os.kill(pids[0], signal.SIGKILL)
+        assert len(set(pids)) == 4 and {outcome.status for outcome in outcomes} == {"ok"}
+        assert sorted(outcome.path for outcome in outcomes) == sorted(map(str, paths))
+        assert len((out / "manifest.jsonl").read_text().splitlines()) == len(paths)
+        again = run(
+            out, f"--executor=dask:{cluster.scheduler_address}", "--force", *map(str, paths)
+        )
+        assert again.status == 0 and "40 done" in again.stdout, again
+    assert {path.name for path in out.glob("*.mlir")} == {path.name for path in paths}
 
 
 # The parts
