@@ -48,7 +48,9 @@ def map(
     directory = None if out_dir is None else str(Path(out_dir))
     names = [os.fspath(path) for path in paths]
     options = ("-p", text) if text else ()
-    jobs = list(make_jobs(PasslineOptMain, options, names, directory, __version__)) if names else []
+    elsewhere = executor is not None
+    given = make_jobs(PasslineOptMain, options, names, directory, __version__, elsewhere=elsewhere)
+    jobs = list(given) if names else []
     manifest = None
     if directory is not None:
         os.makedirs(directory, exist_ok=True)

@@ -32,7 +32,8 @@ def run_corpus(
     """Run a tool with its options on many inputs, as `args` ask for; return the exit status, the
     worst of all inputs."""
     extra = [Path(args.config_file).read_text()] if args.config_file else []
-    jobs = list(make_jobs(tool, options, inputs, args.out_dir, version, extra))
+    elsewhere = args.executor != "processes"
+    jobs = list(make_jobs(tool, options, inputs, args.out_dir, version, extra, elsewhere=elsewhere))
     os.makedirs(args.out_dir, exist_ok=True)
     manifest = Manifest(Path(args.out_dir))
     workers = args.jobs or os.cpu_count() or 1

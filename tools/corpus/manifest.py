@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,15 +12,34 @@ from xdsl import __version__ as xdsl_version
 from .outcome import Outcome
 from .worker import digest_of
 
-__all__ = ["Manifest", "job_key"]
+__all__ = ["Manifest", "external_data", "job_key"]
 
 
 def job_key(path: Path, options: Sequence[str], version: str) -> str:
-    """Return the hash of an input, the options and the versions of Passline and xDSL."""
-    key = hashlib.sha256(path.read_bytes())
+    """Return the hash of an input, with the files that an ONNX model keeps its data in, the options
+    and the versions of Passline and xDSL."""
+    content = path.read_bytes()
+    key = hashlib.sha256(content)
+    for name in external_data(content) if path.suffix == ".onnx" else ():
+        key.update(f"\0{name}:{digest_of(path.parent / name)}".encode())
     for part in (path.suffix, version, str(xdsl_version), *options):
         key.update(f"\0{len(part)}:{part}".encode())
     return key.hexdigest()
+
+
+_LOCATION = re.compile(rb"\n\x08location\x12([\x80-\xff]?)([\x01-\x7f])", re.DOTALL)
+"""The key `location` of a tensor in another file, in protobuf's encoding, and the length of the
+value: seven bits in each byte."""
+
+
+def external_data(model: bytes) -> list[str]:
+    """Return the names of the files in which an ONNX model keeps tensors, without parsing it."""
+    names: set[str] = set()
+    for found in _LOCATION.finditer(model):
+        low, high = found.groups()
+        length = (low[0] & 0x7F | high[0] << 7) if low else high[0]
+        names.add(model[found.end() : found.end() + length].decode(errors="replace"))
+    return sorted(name for name in names if "\0" not in name)
 
 
 class Manifest:

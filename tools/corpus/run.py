@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -50,10 +51,13 @@ def make_jobs(
     out_dir: str | None,
     version: str,
     extra: Sequence[str] = (),
+    *,
+    elsewhere: bool = False,
 ) -> Iterator[Job | Outcome]:
     """Yield the job for each input, or the outcome for one that cannot be read.
 
-    `extra` are texts that the result depends on besides the options, as files that these name.
+    `extra` are texts that the result depends on besides the options, as files that these name. With
+    `elsewhere` the workers may have another current directory, and get absolute paths.
     """
     out = None if out_dir is None else os.path.abspath(out_dir)
     for path, name in result_names(paths).items():
@@ -65,7 +69,8 @@ def make_jobs(
         except OSError as error:
             yield Outcome(path, "failed", BAD_INPUT, message=f"{error.strerror}")
             continue
-        yield Job(tool, tuple(options), path, out, name, key)
+        source = str(real) if elsewhere or path.startswith("-") else path
+        yield Job(tool, tuple(options), path, source, out, name, key)
 
 
 def run_jobs(
@@ -86,7 +91,7 @@ def run_jobs(
         if isinstance(job, Outcome):
             yield job
         elif manifest and not force and (done := manifest.find(job.key, job.output)) is not None:
-            yield done
+            yield replace(done, path=job.path)  # it may have been given otherwise then
         else:
             pending.append(job)
     for job, result in _run(pending, executor, workers, initializer):

@@ -65,6 +65,9 @@ class Job:
     tool: ToolClass
     options: tuple[str, ...]
     path: str
+    """The path as the user gave it."""
+    source: str
+    """The path that the worker opens."""
     out_dir: str | None
     output: str
     key: str
@@ -77,7 +80,10 @@ def log_of(result: Path) -> Path:
 
 def digest_of(path: Path) -> str:
     """Return the hash of a file; an empty text if there is none."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -124,8 +130,7 @@ def _run_tool(job: Job, result: Path | None, sizes: Sizes) -> int:
         if result is not None:
             result.parent.mkdir(parents=True, exist_ok=True)
         where = ["--no-print"] if result is None else ["-o", str(result)]
-        path = f"./{job.path}" if job.path.startswith("-") else job.path
-        tool = job.tool(args=[*job.options, *where, path])
+        tool = job.tool(args=[*job.options, *where, job.source])
         tool.sizes = sizes
         tool.run()
     except SystemExit as end:

@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+import onnx
 import pytest
 from support.inprocess import Result, passline_opt
 
@@ -19,7 +20,7 @@ from passline import corpus
 from passline.passes import FoldConstant
 from passline.passmanager import PasslineError, Sequential
 from passline.passmanager.registry import installed
-from passline.tools.corpus.manifest import Manifest
+from passline.tools.corpus.manifest import Manifest, external_data, job_key
 from passline.tools.corpus.outcome import COLUMNS, Outcome
 from passline.tools.corpus.run import result_names
 from passline.tools.corpus.scheduler import run_all
@@ -289,6 +290,35 @@ def test_the_manifest_ignores_a_line_that_was_cut_off(tmp_path: Path) -> None:
     found = read.find("k", "x.mlir")
     assert found is not None and found.path == "x" and found.resumed
     assert read.find("l", "z.mlir") is not None and read.find("m", "x.mlir") is None
+
+
+@pytest.mark.parametrize("name", ["w.bin", "d" * 127, "d" * 128, "d" * 200])
+def test_the_key_depends_on_the_data_beside_a_model(tmp_path: Path, name: str) -> None:
+    tensor = onnx.TensorProto(name="w", data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=name)
+    tensor.external_data.add(key="offset", value="0")
+    graph = onnx.GraphProto(name="g", initializer=[tensor])
+    model = tmp_path / "m.onnx"
+    model.write_bytes(onnx.ModelProto(graph=graph).SerializeToString())
+    assert external_data(model.read_bytes()) == [name]
+    (tmp_path / name).write_bytes(b"1")
+    before = job_key(model, [], "1")
+    assert before == job_key(model, [], "1") != job_key(model, ["-O2"], "1")
+    (tmp_path / name).write_bytes(b"2")
+    assert job_key(model, [], "1") != before
+
+
+def test_relative_paths_are_those_of_this_directory(
+    inputs: list[str], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(inputs[0]).parent)
+    Path("-a.mlir").write_text(MODULE)
+    result = run(Path("../out"), "b.mlir", "sub/a.mlir", "--", "-a.mlir")
+    assert result.status == 0 and "3 done" in result.stdout, result
+    monkeypatch.chdir(out.parent)
+    again = run(out, "in/b.mlir", "in/sub/a.mlir", "in/-a.mlir")
+    assert "0 done, 3 done before" in again.stdout and "in/b.mlir" in again.stdout, again
+    assert (out / "sub" / "a.mlir").exists() and (out / "-a.mlir").exists()
 
 
 def test_names_of_results() -> None:
