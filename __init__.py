@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import (
         analysis,
+        corpus,
         dialects,
         frontends,
         instrument,
@@ -69,6 +70,7 @@ __all__ = [
     "__version__",
     "analysis",
     "compile",
+    "corpus",
     "dialects",
     "diff",
     "frontends",
@@ -110,6 +112,7 @@ _HOMES = {
 """The modules of the names of `api`; others are modules of this package, or in `passmanager`."""
 _MODULES = (
     "analysis",
+    "corpus",
     "dialects",
     "frontends",
     "instrument",

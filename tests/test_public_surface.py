@@ -25,7 +25,8 @@ PACKAGES = (
 
 def modules() -> list[str]:
     """The names of all modules of Passline."""
-    found = ["passline", "passline.instrument", "passline.instruments", "passline.transform"]
+    roots = ("corpus", "instrument", "instruments", "transform")
+    found = ["passline", *(f"passline.{name}" for name in roots)]
     for package in PACKAGES:
         root = importlib.import_module(f"passline.{package}")
         found.append(root.__name__)

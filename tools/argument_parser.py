@@ -81,7 +81,7 @@ class ArgumentParser(argparse.ArgumentParser):
         known += [f"--{name}" for name in self._passes.values()]
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
         if message.startswith("unrecognized") and not unknown.startswith("-"):
-            message = f"there is one input file, and '{unknown}' is another"
+            message = f"there is one input file, and '{unknown}' is another (--out-dir takes many)"
         elif message.startswith("unrecognized") and (found := advice(unknown, known)):
             message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import BytesIO
-from typing import IO, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from xdsl import __version__ as xdsl_version
 from xdsl.context import Context
@@ -40,6 +40,7 @@ from .argument_parser import ArgumentParser
 from .arguments import add_arguments, check_arguments
 from .chunks import split_chunks
 from .configuration import read_config
+from .corpus.arguments import add_corpus_options, check_corpus, parse_inputs, tool_options
 from .diagnostic_output import DiagnosticOutput, remark_filter
 from .failures import INTERRUPTED, report
 from .inputs import STDIN, decode_mlir, parse_onnx
@@ -47,6 +48,9 @@ from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
 from .targets import check_target, parse_processor
+
+if TYPE_CHECKING:
+    from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
 
@@ -78,7 +82,8 @@ class PasslineOptMain(xDSLOptMain):
         self.arg_parser = ArgumentParser(description, self.available_passes)
         self.register_all_arguments(self.arg_parser)
         given = self.arg_parser.prepare(sys.argv[1:] if args is None else args)
-        self.args = self.arg_parser.parse_args(given)
+        self.sizes: Sizes | None = None
+        self.args, self.inputs, self.options = parse_inputs(self.arg_parser, given)
         self.diagnostics = DiagnosticOutput(self.args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         try:
@@ -93,11 +98,7 @@ class PasslineOptMain(xDSLOptMain):
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:
         """Run the tool as a process of its own: the entry point of the console script."""
-        # IR is cyclic and long-lived: by default the collector takes a third of parsing.
-        gc.set_threshold(100_000, 20, 100)
-        gc.freeze()  # no collection visits what has been imported, not even the last one
-        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
-        sys.setrecursionlimit(200_000)
+        cls.prepare_process()
         if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
@@ -108,6 +109,15 @@ class PasslineOptMain(xDSLOptMain):
             sys.exit(report(error, debug="--debug" in sys.argv))
         finally:
             gc.freeze()  # the process ends: nothing is left to collect
+
+    @staticmethod
+    def prepare_process() -> None:
+        """Set the collector and the limit of recursion of a process that does nothing else."""
+        # IR is cyclic and long-lived: by default the collector takes a third of parsing.
+        gc.set_threshold(100_000, 20, 100)
+        gc.freeze()  # no collection visits what has been imported, not even the last one
+        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
+        sys.setrecursionlimit(200_000)
 
     # What there is
 
@@ -129,6 +139,7 @@ class PasslineOptMain(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
         add_arguments(arg_parser, self.available_targets, self.versions)
+        add_corpus_options(arg_parser)
 
     def versions(self) -> str:
         """Return the text of --version."""
@@ -153,6 +164,7 @@ class PasslineOptMain(xDSLOptMain):
             self.print_and_exit(text)
         check_target(self.args.target, self.available_targets)
         check_arguments(self.args)
+        check_corpus(self.args, self.inputs)
 
     @property
     def processor(self) -> Target | None:
@@ -236,13 +248,20 @@ class PasslineOptMain(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline; output of passes goes to stderr, apart from the result."""
         with redirect_stdout(sys.stderr):
+            if self.sizes is not None:
+                self.sizes.add_input(prog)
             super().apply_passes(prog)
+            if self.sizes is not None:
+                self.sizes.add_result(prog)
 
     # Doing it
 
     def run(self) -> None:
         """Read the input, run the pipeline and write the result, chunk by chunk; a failed chunk
-        does not stop the next ones."""
+        does not stop the next ones. With --out-dir, do so for each of many inputs."""
+        if self.args.out_dir is not None:
+            self.run_corpus()
+            return
         result = ResultFile(self.args.output_file)
         status = 0
         try:
@@ -263,6 +282,20 @@ class PasslineOptMain(xDSLOptMain):
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
+        if status:
+            sys.exit(status)
+
+    def run_corpus(self) -> None:
+        """Run the pipeline on each of many inputs, in other processes."""
+        from .corpus.command import run_corpus
+
+        options = tool_options(self.options)
+        try:
+            status = run_corpus(
+                type(self), self.args, options, self.inputs, __version__, self.prepare_process
+            )
+        except (Exception, KeyboardInterrupt) as error:
+            status = report(error, debug=self.args.debug)
         if status:
             sys.exit(status)
 

@@ -1,0 +1,107 @@
+"""The options on many inputs, and which arguments of a command line are inputs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+from ...passmanager.errors import PasslineError
+from ..argument_parser import nonempty_text, size
+
+__all__ = ["add_corpus_options", "check_corpus", "parse_inputs", "tool_options"]
+
+
+def add_corpus_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options on many inputs, in a group of their own."""
+    add = parser.add_argument_group("many inputs").add_argument
+    help = "run the pipeline on each of many input files, and write the results into DIR"
+    add("--out-dir", type=nonempty_text, metavar="DIR", help=help)
+    help = "with --out-dir: the number of processes, by default one for each core"
+    add("-j", "--jobs", type=size, metavar="N", help=help)
+    help = "with --out-dir: write a table of all inputs to FILE, *.csv or *.parquet"
+    add("--table", type=nonempty_text, metavar="FILE", help=help)
+    help = "with --out-dir: redo the inputs that an earlier run has finished"
+    add("--force", action="store_true", help=help)
+    help = "with --out-dir: where to run: processes, or dask:ADDRESS of a scheduler"
+    add("--executor", type=nonempty_text, default="processes", metavar="WHERE", help=help)
+
+
+class _Word(str):
+    """An argument that is told from equal ones by its identity, which `str` keeps."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self
+
+
+def parse_inputs(
+    parser: argparse.ArgumentParser, args: Sequence[str]
+) -> tuple[argparse.Namespace, list[str], list[str]]:
+    """Return the parsed arguments, the inputs among them, and all other arguments.
+
+    Without --out-dir there is at most one input, which is parsed like all others.
+    """
+    if not any(arg == "--out-dir" or arg.startswith("--out-dir=") for arg in args):
+        return parser.parse_args(args), [], []
+    words = [_Word(arg) for arg in args]
+    namespace, extras = parser.parse_known_args(words)
+    inputs = [arg for arg in (namespace.input_file, *extras) if arg not in (None, "--")]
+    unknown = [arg for arg in inputs if arg.startswith("-") and arg != "-" and "--" not in words]
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    taken = {id(arg) for arg in inputs}
+    rest = [word[:] for word in words if id(word) not in taken and word != "--"]
+    return parser.parse_args(rest), [arg[:] for arg in inputs], rest
+
+
+def tool_options(args: Sequence[str]) -> tuple[str, ...]:
+    """Return the arguments without the options on many inputs."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_corpus_options(parser)
+    return tuple(parser.parse_known_args(list(args))[1])
+
+
+_ONE_FILE = (
+    "output_file",
+    "dump_ir",
+    "trace",
+    "record",
+    "report",
+    "remarks_output",
+    "crash_reproducer",
+    "local_reproducer",
+    "generate_reproducer",
+)
+"""The options that name a file or directory, which all inputs would write."""
+
+
+def check_corpus(args: argparse.Namespace, inputs: Sequence[str]) -> None:
+    """Raise PasslineError for options that need --out-dir, or that exclude it."""
+    if args.out_dir is None:
+        given = {"--jobs": args.jobs is not None, "--table": args.table, "--force": args.force}
+        given["--executor"] = args.executor != "processes"
+        if (option := next((name for name, is_given in given.items() if is_given), None)) is None:
+            return
+        raise PasslineError(
+            f"{option} needs --out-dir, the directory for the results of many files"
+        )
+    for option in _ONE_FILE:
+        if getattr(args, option):
+            flag = "--" + option.replace("_", "-")
+            raise PasslineError(f"{flag} names one file, which all inputs of --out-dir would write")
+    if not inputs:
+        raise PasslineError("--out-dir needs input files")
+    if "-" in inputs:
+        raise PasslineError("--out-dir takes files, not stdin")
+    if args.jobs == 0:
+        raise PasslineError("--jobs: expected at least one process")
+    if args.table:
+        from .table import check_table
+
+        check_table(args.table)
+    if args.executor != "processes" and not args.executor.startswith("dask:"):
+        raise PasslineError(f"--executor={args.executor}: expected processes or dask:ADDRESS")
+    if os.path.exists(args.out_dir) and not os.path.isdir(args.out_dir):
+        raise PasslineError(f"--out-dir '{args.out_dir}' is a file, not a directory")

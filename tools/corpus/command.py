@@ -1,0 +1,80 @@
+"""`passline-opt --out-dir`: the progress, the failures and the table of many inputs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from ...passmanager.diagnostics import Severity, print_message
+from .executors import dask_executor
+from .manifest import Manifest
+from .outcome import Outcome
+from .run import make_jobs, run_jobs
+from .table import summary, table_of, write_table
+from .worker import ToolClass
+
+__all__ = ["run_corpus"]
+
+
+def run_corpus(
+    tool: ToolClass,
+    args: argparse.Namespace,
+    options: Sequence[str],
+    inputs: Sequence[str],
+    version: str,
+    initializer: Callable[[], None] | None = None,
+) -> int:
+    """Run a tool with its options on many inputs, as `args` ask for; return the exit status, the
+    worst of all inputs."""
+    extra = [Path(args.config_file).read_text()] if args.config_file else []
+    elsewhere = args.executor != "processes"
+    jobs = list(make_jobs(tool, options, inputs, args.out_dir, version, extra, elsewhere=elsewhere))
+    os.makedirs(args.out_dir, exist_ok=True)
+    manifest = Manifest(Path(args.out_dir))
+    workers = args.jobs or os.cpu_count() or 1
+    with _executor(args.executor) as executor:
+        running = run_jobs(jobs, executor, workers, manifest, args.force, initializer)
+        shown = _with_progress(running, len(jobs), not args.quiet and sys.stderr.isatty())
+        outcomes = sorted(shown, key=lambda outcome: outcome.path)
+    if args.table:
+        write_table(args.table, outcomes)
+    _print_table(outcomes)
+    return max((outcome.exit_status for outcome in outcomes), default=0)
+
+
+def _executor(name: str) -> AbstractContextManager[Executor | None]:
+    """Return the executor that --executor names, None for processes."""
+    return nullcontext() if name == "processes" else dask_executor(name.removeprefix("dask:"))
+
+
+def _with_progress(outcomes: Iterable[Outcome], total: int, visible: bool) -> Iterator[Outcome]:
+    """Yield the outcomes; print a line for each failure, and show a bar if `visible`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not visible) as progress:
+        task = progress.add_task("", total=total)
+        for outcome in outcomes:
+            if outcome.status != "ok":
+                message = f"'{outcome.path}' {outcome.status}: {outcome.message}"
+                print_message(Severity.ERROR, message)
+            progress.advance(task)
+            yield outcome
+
+
+def _print_table(outcomes: Sequence[Outcome]) -> None:
+    """Print the table and the summary on stdout."""
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    table = table_of(outcomes)
+    if table.row_count:
+        console.print(table)
+    console.print(summary(outcomes))
