@@ -30,7 +30,7 @@ __all__ = ["SOURCES", "main", "matches", "measured", "select"]
 WIDTH = 140
 """The least width of the table, also where the output is no terminal."""
 
-SOURCES = ("text", "corpus", "tool", "noop_pass", "pass_cases", "models", "growth")
+SOURCES = ("text", "xdsl_corpus", "tool", "noop_pass", "pass_cases", "models", "growth")
 """The modules with rows: each has a function `cases(scope)`, which yields them."""
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import bench
 import pytest
 from bench import matches, measured, select
-from corpus import cases as corpus_cases
-from corpus import chunks_of, sources
 from growth import INPUTS, OURS, TASKS, exponent, growths, perform
 from report import (
     BEGIN,
@@ -26,6 +24,8 @@ from report import (
 from rich.console import Console
 from rows import Case, Pair, Row, Sample, Scope, Unavailable, measure
 from tool import find_tool, process
+from xdsl_corpus import cases as corpus_cases
+from xdsl_corpus import chunks_of, sources
 
 
 def row(what: str, on: str = "x", ops: int = 1000, seconds: float = 1.0, peer: str = "xDSL") -> Row:
@@ -52,7 +52,7 @@ def test_a_filter(words: list[str], expected: bool) -> None:
 
 
 def test_a_module_whose_package_is_not_installed_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "SOURCES", ("package_that_is_not_there", "corpus"))
+    monkeypatch.setattr(bench, "SOURCES", ("package_that_is_not_there", "xdsl_corpus"))
     missing, case = select(Scope(), [])
     assert isinstance(missing, Row)
     assert missing.note == "package_that_is_not_there is not installed" and not missing.failed
