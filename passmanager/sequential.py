@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -204,19 +204,22 @@ class FixpointOptions:
     max_iterations: int = 10
 
 
-class Fixpoint(Pass):
-    """A pass that repeats another pass, or several in order, until they change nothing.
+@dataclass(frozen=True)
+class RepeatOptions:
+    """The options of a Repeat."""
 
-    It reports a warning if the pass still changes the module in the last of `max_iterations`.
-    """
+    n: int
 
-    name = "fixpoint"
 
-    def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
+_Options = TypeVar("_Options", FixpointOptions, RepeatOptions)
+
+
+class _Repetition(Pass, Generic[_Options]):
+    """A composite that runs one pass several times; the base of Fixpoint and Repeat."""
+
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], options: _Options) -> None:
         self.pass_ = _single(pass_)
-        if max_iterations < 1:
-            raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
-        self.options = FixpointOptions(max_iterations)
+        self.options = options
 
     @cached_property
     def info(self) -> PassInfo:
@@ -227,6 +230,20 @@ class Fixpoint(Pass):
     @property
     def children(self) -> tuple[ModulePass, ...]:
         return (self.pass_,)
+
+
+class Fixpoint(_Repetition[FixpointOptions]):
+    """A pass that repeats another pass, or several in order, until they change nothing.
+
+    It reports a warning if the pass still changes the module in the last of `max_iterations`.
+    """
+
+    name = "fixpoint"
+
+    def __init__(self, pass_: ModulePass | Iterable[ModulePass], max_iterations: int = 10) -> None:
+        super().__init__(pass_, FixpointOptions(max_iterations))
+        if max_iterations < 1:
+            raise ValueError(f"max_iterations is 1 or more, not {max_iterations}")
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
@@ -243,14 +260,7 @@ class Fixpoint(Pass):
         )
 
 
-@dataclass(frozen=True)
-class RepeatOptions:
-    """The options of a Repeat."""
-
-    n: int
-
-
-class Repeat(Pass):
+class Repeat(_Repetition[RepeatOptions]):
     """A pass that runs another pass, or several in order, `n` times, whether they change anything
     or not.
 
@@ -260,20 +270,9 @@ class Repeat(Pass):
     name = "repeat"
 
     def __init__(self, pass_: ModulePass | Iterable[ModulePass], n: int) -> None:
-        self.pass_ = _single(pass_)
+        super().__init__(pass_, RepeatOptions(n))
         if n < 1:
             raise ValueError(f"n is 1 or more, not {n}")
-        self.options = RepeatOptions(n)
-
-    @cached_property
-    def info(self) -> PassInfo:
-        child = info_of(self.pass_)
-        text = f"{self.name}{options_text(self.options)}({child.text})"
-        return PassInfo(self.name, child.opt_level, child.required, text, composite=True)
-
-    @property
-    def children(self) -> tuple[ModulePass, ...]:
-        return (self.pass_,)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         n = self.options.n

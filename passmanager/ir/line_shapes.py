@@ -47,8 +47,9 @@ def name_columns(parts: Sequence[str]) -> Iterator[int]:
 
 @dataclass(slots=True)
 class BodyShape:
-    """What a line that opens a region, `scf.for %i = %a to %b step %c {`, says about the region: it
-    has one block, and nothing of the op follows the brace that closes it.
+    """The region of an op whose line opens it: `scf.for %i = %a to %b step %c {`.
+
+    It has one block, and nothing of the op follows the brace that closes it.
     """
 
     arguments: tuple[tuple[int, Attribute], ...]
@@ -133,7 +134,7 @@ def learn_body(
 
     `locations` are those of the names in the line, by which the block's arguments are found.
     """
-    if op.results or op._successors or not is_plain[type(op)]:
+    if op.results or not _may_repeat(op):
         return None
     if any(region.first_block is not None for region in op.regions[1:]):
         return None
@@ -186,10 +187,8 @@ def learn(
     `parts` is the line as `split_names` gives it, `column` the start of the op's name in it, and
     `location` that in the text.
     """
-    if op.regions or op._successors or not is_plain[type(op)]:
+    if op.regions or not _may_repeat(op):
         return None
-    if any(isinstance(value, DenseResourceAttr) for value in op.properties.values()):
-        return None  # its elements come at the end of the file
     names = parts[1::2]
     results = op.results
     bound = len(names) - len(op._operands)
@@ -217,3 +216,11 @@ def learn(
         location,
         column - sum(1 + len(name) for name in names[:bound]),
     )
+
+
+def _may_repeat(op: Operation) -> bool:
+    """Return whether an op can stand for others: it has no successors and no state of its class,
+    and no resource, whose elements come at the end of the file.
+    """
+    resources = any(isinstance(value, DenseResourceAttr) for value in op.properties.values())
+    return is_plain[type(op)] and not op._successors and not resources

@@ -389,7 +389,7 @@ class _Number(AttrParser._TensorLiteralElement):
 
 
 class _RegionText(NamedTuple):
-    """Where a region is in the text."""
+    """A region and its place in the text."""
 
     region: Region | None
     start: Position
