@@ -10,7 +10,6 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from ...passmanager.diagnostics import Severity, print_message
 from .executors import dask_executor
 from .manifest import Manifest
 from .outcome import Outcome
@@ -63,10 +62,17 @@ def _with_progress(outcomes: Iterable[Outcome], total: int, visible: bool) -> It
         task = progress.add_task("", total=total)
         for outcome in outcomes:
             if outcome.status != "ok":
-                message = f"'{outcome.path}' {outcome.status}: {outcome.message}"
-                print_message(Severity.ERROR, message)
+                # soft_wrap, so that a path stays in one piece.
+                console.print(_failure(outcome), soft_wrap=True, markup=False, highlight=False)
             progress.advance(task)
             yield outcome
+
+
+def _failure(outcome: Outcome) -> str:
+    """Return the line for an input that failed; most messages begin with its place in the input."""
+    if outcome.message.startswith(f"{outcome.path}:"):
+        return outcome.message
+    return f"error: '{outcome.path}' {outcome.status}: {outcome.message}"
 
 
 def _print_table(outcomes: Sequence[Outcome]) -> None:
