@@ -41,6 +41,9 @@ _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
 _KINDS = (None, *(kind for kind, _ in _GROUPS))
 _TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
 
+_MAX_LENGTH = 1 << 16
+"""The longest name. `x1x1x1f32` is a name to the lexer at each of the dimensions of a type."""
+
 _NUMBERS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
 
 _skip_space = re.compile(_SPACE).match
@@ -99,6 +102,11 @@ class Lexer(MLIRLexer):
         assert group is not None
         text = match[group]
         self.pos = end = match.end()
+        if len(text) > _MAX_LENGTH and text[0] != '"':
+            raise ParseError(
+                Span(end - len(text), end, self.input),
+                f"a name of {len(text)} characters exceeds the limit of {_MAX_LENGTH}",
+            )
         kind = _KINDS[group] or KIND_BY_PUNCTUATION_SPELLING[text]
         return LocatedToken(kind, text, end - len(text), end, self.input)
 

@@ -18,7 +18,7 @@ import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe, Process
@@ -144,7 +144,7 @@ def place_of(error: BaseException) -> str:
 
 
 @contextmanager
-def limited(seconds: int) -> Iterator[None]:
+def limited(seconds: int) -> Generator[None]:
     """Raise TooLong in the body after some seconds."""
 
     def stop(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Broken inputs of each kind: IR, pipelines, configuration, command lines, reproducers, ONNX models,
+"""Broken inputs of each kind: IR, pipelines, configuration, command lines, reproducers, models,
 arrays and records of runs.
 """
 
@@ -127,7 +127,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 PIPELINES = (
     "infer-type,fold-constant{max-elements=64}",
     "builtin.module(func.func(canonicalize,cse),dead-code-elimination{entry-functions=main,f})",
-    'sequential{name="x" opt-level=1 required=infer-type}(fold-constant,fuse-ops{fuse-opt-level=2})',
+    'sequential{name="x" opt-level=1 required=infer-type}(fold-constant,fuse-ops{max-depth=2})',
     "fixpoint{max-iterations=3}(simplify-expr,fixpoint(cse),any(cse))",
     "repeat{n=2}(tir.prim_func(tir-unroll-loop{auto-max-step=16 explicit-unroll=true}))",
     "mlir-opt[cse,func.func(canonicalize{max-iterations=2})]",
@@ -260,8 +260,9 @@ def models() -> Sequence[bytes]:
 
 
 def onnx_bytes(random: Random) -> BrokenInput:
+    arguments = (FILE, *onnx_options(random))
     content = mutate_bytes(random.choice(models()), random)
-    return BrokenInput("onnx bytes", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx")
+    return BrokenInput("onnx bytes", "passline-opt", arguments, content, ".onnx")
 
 
 def onnx_fields(random: Random) -> BrokenInput:
@@ -272,8 +273,9 @@ def onnx_fields(random: Random) -> BrokenInput:
     model = ModelProto.FromString(random.choice(models()))
     other = ModelProto.FromString(random.choice(models()))
     mutate_message(model, random, other)
+    arguments = (FILE, *onnx_options(random))
     content = model.SerializeToString()
-    return BrokenInput("onnx fields", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx")
+    return BrokenInput("onnx fields", "passline-opt", arguments, content, ".onnx")
 
 
 def onnx_options(random: Random) -> tuple[str, ...]:
@@ -315,6 +317,9 @@ def record_text() -> str:
         return path.read_text()
 
 
+_VALUES = ("null", "-1", "1e999", '"x"', "[]", "[[]]", "{}", "1" + "0" * 30, "true")
+
+
 def record(random: Random) -> BrokenInput:
     lines = record_text().splitlines()
     if random.random() < 0.5:
@@ -329,7 +334,7 @@ def record(random: Random) -> BrokenInput:
                 if not event:
                     break
             else:
-                event[key] = random.choice((None, -1, 1e999, "x", [], [[]], {}, 10**30, True))
+                event[key] = json.loads(random.choice(_VALUES))
             events = [event for event in events if event]
         text = "\n".join(map(json.dumps, events))
     shown = random.choice(("--timing", "--print-diff", "--blame", "--pass-statistics", "-o-"))
