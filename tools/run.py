@@ -123,9 +123,9 @@ def load_arrays(file: str) -> dict[str, Array]:
         if isinstance(arrays, np.lib.npyio.NpzFile):
             with arrays:
                 return {name: arrays[name] for name in arrays.files}
-    except (PasslineError, OSError, MemoryError):
+    except (PasslineError, OSError):
         raise
-    except Exception:  # zipfile, numpy and the tokenizer of the header raise any
+    except Exception:  # zipfile, numpy and the tokenizer of the header raise any; or no memory
         pass
     raise PasslineError(f"'{file}' is no file of arrays (.npz)")
 

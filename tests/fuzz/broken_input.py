@@ -170,7 +170,7 @@ def work(connection: Connection, seeds: Sequence[int], kinds: Sequence[str]) -> 
     """Run the inputs of seeds; send each seed before, and what came of it after."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     PasslineOptMain.prepare_process()
-    gc.set_threshold(20_000, 10, 10)  # many inputs, one process
+    gc.set_threshold(100_000, 10, 10)  # many inputs, one process
     warnings.simplefilter("ignore")
     # What C code prints is no part of the output that is looked at.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
