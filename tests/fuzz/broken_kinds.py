@@ -19,7 +19,7 @@ from support.inprocess import passline_opt, run_lines
 
 from .mutation import mutate_bytes, mutate_text
 
-__all__ = ["KINDS", "BrokenInput", "broken_input"]
+__all__ = ["KINDS", "BrokenInput", "broken_input", "load_sources"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,20 +46,33 @@ def broken_input(seed: int, kinds: Sequence[str] = ()) -> BrokenInput:
     return KINDS[kind][1](random)
 
 
+def load_sources(kinds: Sequence[str] = ()) -> None:
+    """Load what inputs of these kinds, by default of all, are made of: it takes seconds."""
+    xdsl_texts()
+    if not kinds or any(kind.startswith("onnx") for kind in kinds):
+        models()
+
+
 # IR
 
 
 @cache
 def ir_texts() -> Sequence[str]:
-    """Return the IR of the documentation, of our tests, and of those of xDSL that are at hand."""
-    ours = sorted((ROOT / "tests" / "filecheck").rglob("*.mlir"))
-    theirs = sorted((ROOT / ".cache").glob("xdsl-*/tests/filecheck/**/*.mlir"))
-    examples = sorted((ROOT / "examples").rglob("*.mlir"))
-    # Ours several times: xDSL's are many more.
-    texts = [path.read_text() for path in [*(ours + examples) * 4, *theirs]]
+    """Return the IR of the documentation, the examples and our tests."""
+    paths = [*(ROOT / "tests" / "filecheck").rglob("*.mlir"), *(ROOT / "examples").rglob("*.mlir")]
+    texts = [path.read_text() for path in sorted(paths)]
     pages = [path.read_text() for path in sorted((ROOT / "docs").rglob("*.md"))]
     texts += [text for page in pages for text in re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)]
     return [part for text in texts for part in re.split(r"^// -----$", text, flags=re.MULTILINE)]
+
+
+@cache
+def xdsl_texts() -> Sequence[str]:
+    """Return the IR of xDSL's tests, if other tests have downloaded them, else ours."""
+    paths = sorted((ROOT / ".cache").glob("xdsl-*/tests/filecheck/**/*.mlir"))
+    texts = [path.read_text() for path in paths]
+    parts = (part for text in texts for part in re.split(r"^// -----$", text, flags=re.MULTILINE))
+    return [*parts] or ir_texts()
 
 
 @cache
@@ -79,11 +92,19 @@ def our_passes() -> Sequence[str]:
 
 
 def ir(random: Random) -> BrokenInput:
-    text = mutate_text(random.choice(ir_texts()), random, ir_texts())
+    return broken_ir("ir", ir_texts(), random)
+
+
+def xdsl_ir(random: Random) -> BrokenInput:
+    return broken_ir("xdsl ir", xdsl_texts(), random)
+
+
+def broken_ir(kind: str, texts: Sequence[str], random: Random) -> BrokenInput:
+    text = mutate_text(random.choice(texts), random, texts)
     content = text.encode(errors="surrogatepass")
     if random.random() < 0.1:
         content = mutate_bytes(content, random)
-    return BrokenInput("ir", "passline-opt", (FILE, *ir_options(random)), content)
+    return BrokenInput(kind, "passline-opt", (FILE, *ir_options(random)), content)
 
 
 def ir_options(random: Random) -> tuple[str, ...]:
@@ -345,7 +366,8 @@ def record(random: Random) -> BrokenInput:
 
 
 KINDS: Mapping[str, tuple[int, Callable[[Random], BrokenInput]]] = {
-    "ir": (40, ir),
+    "ir": (25, ir),
+    "xdsl ir": (15, xdsl_ir),
     "run": (8, computed_ir),
     "bytes": (2, random_bytes),
     "pipeline": (6, pipeline),
