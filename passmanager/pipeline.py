@@ -84,12 +84,17 @@ _BLANKS = re.compile(r"\s*")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
+_MAX_DEPTH = 100
+"""The limit on nested parentheses, so that recursion ends with an error in the text."""
+
+
 class _Parser:
     """A recursive-descent parser of pipelines; `at` is the offset of the next character."""
 
     def __init__(self, text: str, available: Mapping[str, PassFactory]) -> None:
         self.text, self.at = text, 0
         self.available = available
+        self.depth = 0
         self.names = {name_key(name): name for name in available}
 
     # Characters
@@ -139,9 +144,13 @@ class _Parser:
         passes: list[ModulePass] = []
         if self.peek() in ("", ")"):
             return passes
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise self.fail(f"passes in more than {_MAX_DEPTH} nested parentheses")
         passes += self.element()
         while self.take(","):
             passes += self.element()
+        self.depth -= 1
         return passes
 
     def element(self) -> Sequence[ModulePass]:

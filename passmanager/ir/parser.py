@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -27,8 +28,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
-from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Position, Span
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRToken,
@@ -36,6 +37,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from ..limits import too_many_elements
 from .collector import paused_collector
 from .creation import append_op
 from .lexer import Lexer, LocatedToken, end_of_space
@@ -59,7 +61,9 @@ def parse_module(
     """
     try:
         with paused_collector():
-            return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+            parser = MemoizingParser(ctx, text, name, line_offset)
+            with _located_errors(parser):
+                return parser.parse_module(implicit_module)
     except ParseError as error:
         error.span = replace(error.span, line_offset=line_offset)
         if isinstance(error, MultipleSpansParseError):
@@ -67,17 +71,34 @@ def parse_module(
         raise
 
 
+@contextmanager
+def _located_errors(parser: Parser) -> Generator[None]:
+    """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
+    invalid text: they are about the place that is being parsed.
+    """
+    try:
+        yield
+    except (ParseError, DiagnosticException, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        says = isinstance(error, ValueError | NotImplementedError) and str(error)
+        message = str(error) if says else f"{type(error).__name__}: {error}"
+        raise ParseError(parser._current_token.span, message) from error
+
+
 class MemoizingParser(LocatingParser):
     """A parser with the results and the errors of LocatingParser, that remembers what it parsed."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
         self._values = _ScopedValues()
+        Lexer(Input(text, name)).lex()  # raises for a string that xDSL would not come to the end of
         super().__init__(ctx, text, name, line_offset)
         self._parser_state = ParserState(Lexer(self.lexer.input))
         self.lines_by_shape = 0
         """The number of lines that were read by their shape."""
         self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
         self._refused: set[str] = set()  # shapes that did not say all
+        self._in_literal = False
         self._last_region = _RegionText(None, 0, 0)
         self._types: dict[str, TypeAttribute | None] = {}
         self._function_types: dict[str, FunctionType | None] = {}
@@ -263,12 +284,21 @@ class MemoizingParser(LocatingParser):
         return self._remember(_DICTIONARY, self._dictionaries, parse).copy()
 
     def _parse_dense_literal_type(self) -> _DenseType:
-        return self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        span = self._current_token.span
+        type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        if (reason := too_many_elements(type.get_shape())) is not None:  # a splat is expanded
+            self.raise_error(reason, span)
+        return type
 
     def _parse_tensor_literal(self) -> tuple[list[AttrParser._TensorLiteralElement], list[int]]:
         text, start = self.lexer.input.content, self.pos
-        if (numbers := read_number_list(text, start)) is None:
+        if self._in_literal:
             return super()._parse_tensor_literal()
+        if (numbers := read_number_list(text, start)) is None:
+            self._in_literal = True  # the lists in it are not tried again: each reads to the end
+            elements = super()._parse_tensor_literal()
+            self._in_literal = False
+            return elements
         self._resume_from(numbers.end)
         elements = [_Number(value, self, start, i) for i, value in enumerate(numbers.values)]
         return [*elements], numbers.shape
