@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -71,13 +71,13 @@ def parse_module(
 
 
 @contextmanager
-def _located_errors(parser: Parser) -> Iterator[None]:
+def _located_errors(parser: Parser) -> Generator[None]:
     """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
     invalid text: they are about the place that is being parsed.
     """
     try:
         yield
-    except (DiagnosticException, RecursionError, MemoryError):
+    except (ParseError, DiagnosticException, RecursionError, MemoryError):
         raise
     except Exception as error:
         says = isinstance(error, ValueError | NotImplementedError) and str(error)
