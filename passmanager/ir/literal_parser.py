@@ -135,6 +135,8 @@ class LiteralParser(Parser):
         element = super()._parse_tensor_literal_element()
         if element.span.text.startswith("0x"):
             return Bits(element.is_negative, element.value, element.span)
+        if isinstance(element.value, tuple):
+            return Pair(element.is_negative, element.value, element.span)
         return element
 
     def parse_dense_int_or_fp_elements_attr(
@@ -148,14 +150,10 @@ class LiteralParser(Parser):
         except (ArithmeticError, AssertionError, NotImplementedError, ValueError, struct.error):
             self._raise_unfit(start, type)
             raise
-        # xDSL rounds a number that is too large for some types, as bf16, to infinity.
-        is_list = not self.lexer.input.content.startswith('<"', start)
-        if is_list and isinstance(dense.get_element_type(), AnyFloat):
-            values = cast(Sequence[float], dense.get_values())
-            if not all(map(math.isfinite, values)):
-                end = self.pos
-                self._raise_unfit(start, type)
-                self._resume_from(end)
+        if not self.lexer.input.content.startswith('<"', start) and _may_have_changed(dense):
+            end = self.pos
+            self._raise_unfit(start, type)
+            self._resume_from(end)
         return dense
 
     def _raise_unfit(self, start: Position, type: RankedStructure[AnyDenseElement] | None) -> None:
@@ -245,6 +243,15 @@ def _is_packed(type: AnyDenseElement) -> bool:
         return False
 
 
+def _may_have_changed(dense: DenseIntOrFPElementsAttr) -> bool:
+    """Return whether elements may not be what was written: xDSL rounds a number that is too large
+    for some types, as bf16, to infinity, and the parts of complex integers towards zero.
+    """
+    if isinstance(dense.get_element_type(), AnyFloat):
+        return not all(map(math.isfinite, cast(Sequence[float], dense.get_values())))
+    return isinstance(dense.get_element_type(), ComplexType)
+
+
 class Bits(AttrParser._TensorLiteralElement):
     """A literal of hexadecimal digits, which are the bits of a float, as in MLIR."""
 
@@ -256,3 +263,17 @@ class Bits(AttrParser._TensorLiteralElement):
         if (value := value_of(self.value, type)) is None:
             raise ValueError  # the parser finds the place
         return value
+
+
+class Pair(AttrParser._TensorLiteralElement):
+    """A complex literal; as elsewhere, 255 is read as -1 of i8."""
+
+    def to_type(
+        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
+    ) -> int | float | tuple[float, float] | tuple[int, int]:
+        pair = super().to_type(parser, type)
+        if not isinstance(type, ComplexType) or not isinstance(type.element_type, IntegerType):
+            return pair
+        real, imaginary = cast(tuple[int, int], pair)
+        normalized = type.element_type.get_normalized_value
+        return normalized(real), normalized(imaginary)

@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ..errors import InvalidIRError
+from ..errors import InvalidIRError, PasslineError
 from .custom_forms import has_custom_form, reads_result_list
 from .float_bits import bits_of
 from .float_text import Float, float_words
@@ -112,7 +112,10 @@ class ExactPrinter(TemplatePrinter):
             return self.print_dense(attribute)
         if isinstance(attribute, FloatData):
             return self._print_float_data(attribute)
-        return super()._print_attribute_itself(attribute)
+        try:
+            return super()._print_attribute_itself(attribute)
+        except ValueError as error:  # of Python, for a number of too many digits
+            raise PasslineError(f"'{attribute.name}' cannot be printed: {error}") from error
 
     def _print_float_data(self, data: FloatData) -> None:
         """Print a number without a type, which xDSL does as Python: `1e-05`, `nan`."""
