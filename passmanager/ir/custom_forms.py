@@ -49,7 +49,7 @@ def has_custom_form(op: Operation) -> bool:
 
 
 def _holds_function(op: Operation) -> bool:
-    visibility = op.properties.get("sym_visibility")
+    visibility = op.properties.get("sym_visibility", op.properties.get("visibility"))
     if visibility is not None and (
         not isinstance(visibility, StringAttr) or visibility.data not in _VISIBILITIES
     ):

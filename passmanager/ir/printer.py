@@ -255,6 +255,14 @@ class ExactPrinter(TemplatePrinter):
                 message = f"has a property and an attribute '{name}': they cannot both be printed"
                 raise InvalidIRError(f"'{op.name}' op {message} as attributes", op)
         super().print_op_with_default_format(op)
+        if self.print_debuginfo:
+            self._print_location(op)
+
+    def print_operation_type(self, op: Operation) -> None:
+        """Print the type of an op, but not its location, as xDSL does, where an op prints its type
+        within its custom form.
+        """
+        self.print_function_type(op.operand_types, op.result_types)
 
     def _print_unregistered_op(self, op: UnregisteredOp) -> None:
         """Print an unregistered op and restore its attributes: xDSL removes the one with the

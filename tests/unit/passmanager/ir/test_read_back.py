@@ -151,3 +151,25 @@ def test_literals(text: str, printed: str | None) -> None:
     assert read_attribute(value) == value
     if printed is not None:
         assert f"{{value = {printed}}}" in module_text(ModuleOp([op.clone()]), context)
+
+
+def read_with_locations(body: str) -> tuple[ModuleOp, ModuleOp]:
+    """Return the module of a text, and what is read from its text with locations."""
+    module = read(f'%x = "nobody.x"() : () -> i1\n{body}')
+    again = read(module_text(module, context, PrintStyle(debuginfo=True)))
+    assert again.is_structurally_equivalent(module)
+    return module, again
+
+
+def test_arguments_of_a_lambda_have_locations() -> None:
+    text = "%0 = relax.lambda(%y: i1) -> i1 {\n    relax.yield %y : i1\n  }"
+    module, again = read_with_locations(text)
+    assert locations_of(again) == locations_of(module)
+
+
+def test_a_type_within_a_custom_form_has_no_location() -> None:
+    module, again = read_with_locations(
+        "%0 = scf.while (%a = %x) : (i1) -> i1 {\n  scf.condition(%a) %a : i1\n} do {\n"
+        "^bb0(%b: i1):\n  scf.yield %b : i1\n}"
+    )
+    assert [op.location for op in again.walk()] == [op.location for op in module.walk()]
