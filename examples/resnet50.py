@@ -54,7 +54,7 @@ MORE = """\
 
 
 class Stage(NamedTuple):
-    """What a stage left, and how long it took."""
+    """The size of the program after a stage of the compiler, and the time that the stage took."""
 
     title: str
     nodes: int

@@ -146,8 +146,8 @@ class DiagnosticContext:
         return len(self._collected)
 
     def flush(self, renderer: Renderer) -> None:
-        """Render the diagnostics reported so far; raise DiagnosticError if one of them is an
-        error.
+        """Pass the collected diagnostics to `renderer`, and clear them; raise DiagnosticError if
+        one of them is an error.
         """
         if not self._collected:
             return

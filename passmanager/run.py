@@ -43,20 +43,20 @@ class Frame:
 
     @property
     def diagnostics(self) -> DiagnosticContext:
-        """The diagnostics that the pass reports."""
+        """Return the diagnostics of this pass, created on first use."""
         if self.reported is None:
             self.reported = DiagnosticContext()
         return self.reported
 
     def flush(self, renderer: Renderer) -> None:
-        """Render the diagnostics reported so far; raise DiagnosticError if one of them is an
-        error.
+        """Pass the collected diagnostics to `renderer`, and clear them; raise DiagnosticError if
+        one of them is an error.
         """
         if self.reported is not None:
             self.reported.flush(renderer)
 
     def fail(self, error: BaseException, renderer: Renderer) -> None:
-        """Render the diagnostics reported so far, and note on `error` which pass raised it."""
+        """Render the collected diagnostics, and add a note to `error` that names the pass."""
         # `error` came first; the user sees the diagnostics all the same.
         with suppress(DiagnosticError):
             self.flush(renderer)

@@ -224,7 +224,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
-    add_names(group, "--filter-function", "print only these functions")
+    add_names(group, "--filter-function", "print and compare only these functions")
     help = "print what each pass changed as a unified diff"
     add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "log which passes run, are skipped or fail, and which analyses are computed"

@@ -194,7 +194,8 @@ class Observation:
         if args.print_diff:
             from ..passmanager.instruments.diff import PrintDiff
 
-            yield PrintDiff({"color": True, "plain": False}.get(args.print_diff), style)
+            color = {"color": True, "plain": False}.get(args.print_diff)
+            yield PrintDiff(color, style, args.filter_function)
         if args.dump_ir:
             from ..passmanager.instruments.dump import DumpIR
 
@@ -266,11 +267,12 @@ class Observation:
             if name_key(name) not in known:
                 hint = did_you_mean(name, names)
                 yield f"{option} names '{name}', which is not in the pipeline{hint}"
-        if not self._prints_ir():
-            for option in ("print_ir_module_scope", "filter_function"):
-                if getattr(self._args, option):
-                    flag = option.replace("_", "-")
-                    yield f"--{flag} has no effect without an option that prints the IR"
+        options = [] if self._prints_ir() else ["print_ir_module_scope"]
+        options += [] if self._prints_ir() or self._args.print_diff else ["filter_function"]
+        for option in options:
+            if getattr(self._args, option):
+                flag = option.replace("_", "-")
+                yield f"--{flag} has no effect without an option that prints the IR"
 
     def see(self, module: ModuleOp) -> None:
         """Record the functions of a module before the passes run."""

@@ -106,7 +106,9 @@ class LambdaOp(RelaxOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> LambdaOp:
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: _parse_argument(parser)
+        )
         results = parse_results(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls(parse_body(parser, arguments, YieldOp), results)
@@ -118,6 +120,13 @@ class LambdaOp(RelaxOp):
         with printer.in_parens():
             printer.print_list(self.body.block.args, printer.print_block_argument)
         print_body(printer, self, self.body, self.result.type.outputs.data)
+
+
+def _parse_argument(parser: Parser) -> Parser.Argument:
+    """Parse an argument with its type, and its location if it has one."""
+    argument = parser.parse_argument()
+    argument.location = parser.parse_optional_location()
+    return argument
 
 
 @irdl_op_definition

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from io import StringIO
 from itertools import chain, count
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import ModuleOp
@@ -28,21 +30,27 @@ class PrintDiff(PassInstrument):
     """An instrument that prints the changes of each pass on stderr as a unified diff, also those of
     a pass that failed.
 
-    A value keeps its name as long as it exists, and its replacement takes over the name, so that no
-    line differs because values were renumbered. The names may therefore differ from those in a
-    dump. `color` None means in colour on a terminal, unless NO_COLOR is set.
+    Values have the names that the IR after the pass has when it is printed, in the lines before the
+    pass, too, so that no line differs because values were renumbered. With `functions` only these
+    are compared. `color` None means in colour on a terminal, unless NO_COLOR is set.
     """
 
-    def __init__(self, color: bool | None = None, style: PrintStyle = PLAIN) -> None:
+    def __init__(
+        self,
+        color: bool | None = None,
+        style: PrintStyle = PLAIN,
+        functions: Iterable[str] = (),
+    ) -> None:
         self.color = color
         self.style = style
+        self.functions = frozenset(name.removeprefix("@") for name in functions)
         self._runs: WeakKeyDictionary[Run, _LastText] = WeakKeyDictionary()
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
         run.watch()
         if run not in self._runs:
-            self._runs[run] = _LastText(run, self.style)
+            self._runs[run] = _LastText(run, self.style, self.functions)
 
     def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
@@ -82,24 +90,79 @@ def _coloured(line: str) -> str:
 class _LastText:
     """The text of a run's module after the last change."""
 
-    def __init__(self, run: Run, style: PrintStyle) -> None:
+    def __init__(self, run: Run, style: PrintStyle, functions: frozenset[str]) -> None:
         self._style = style
-        self._names: dict[str, dict[SSAValue, str]] = {}
+        self._functions = functions
         self._update(run)
 
     def _update(self, run: Run) -> None:
         self.version = run.version
-        self._names = {
-            scope: renamed(self._names.get(scope, {}), values)
-            for scope, values in scopes(run.module).items()
-        }
-        self.lines = named_text(run.module, self._names.values(), self._style).split("\n")
+        self._text = text_to_name(run.module, self._functions, self._style)
+        self._scopes = scopes(run.module)
 
     def diff(self, run: Run) -> list[str]:
         """Return the diff of the module since the last call."""
-        before = self.lines
+        text, values = self._text, self._scopes
         self._update(run)
-        return [*unified_diff(before, self.lines, lineterm="")][2:]  # without the names of files
+        names: dict[SSAValue, str] = {}
+        for scope, order in values.items():
+            kept = [value for value in self._scopes.get(scope, ()) if value in self._text.names]
+            names |= renamed({value: self._text.names[value] for value in kept}, order)
+        before, after = text.lines(names), self._text.lines(self._text.names)
+        return [*unified_diff(before, after, lineterm="")][2:]  # without the names of files
+
+
+# Text without names
+
+
+class NamelessText(NamedTuple):
+    """The text of IR in which the names of values can be replaced."""
+
+    text: str
+    """Each name is the place of the value in `names`, between two zero bytes."""
+    names: dict[SSAValue, str]
+    """The names as they are printed."""
+
+    def lines(self, names: Mapping[SSAValue, str]) -> list[str]:
+        """Return the lines of the text with these names; other values keep theirs."""
+        words = [names.get(value, name) for value, name in self.names.items()]
+        return _PLACE.sub(lambda match: words[int(match[1])], self.text).split("\n")
+
+
+_PLACE = re.compile("\0([0-9]+)\0")
+
+
+def text_to_name(
+    module: ModuleOp, functions: Collection[str] = (), style: PrintStyle = PLAIN
+) -> NamelessText:
+    """Return the text of a module, or of the functions of these names in it. If it cannot be
+    printed, its names cannot be replaced.
+    """
+    ops: list[Operation] = [module]
+    if functions:
+        ops = [op for op in top_level(module) if symbol_of(op) in functions]
+    try:
+        printer = _NamelessPrinter(stream := StringIO(), style)
+        for number, op in enumerate(ops):
+            printer.print_string("\n" * (number > 0))
+            printer.print_op(op)
+        return NamelessText(stream.getvalue(), printer.names)
+    except Exception:
+        return NamelessText("\n".join(ir_text(op, style) for op in ops), {})
+
+
+class _NamelessPrinter(ExactPrinter):
+    """A printer that prints places in place of names. Comments with users keep their names."""
+
+    def __init__(self, stream: StringIO, style: PrintStyle) -> None:
+        super().__init__(stream, style)
+        self.names: dict[SSAValue, str] = {}
+
+    def _new_name(self, value: SSAValue) -> str:
+        self.names[value] = super()._new_name(value)
+        place = f"\0{len(self.names) - 1}\0"
+        self.name_values([(value, place)])
+        return place
 
 
 # Names that stay

@@ -57,7 +57,7 @@ class _Memo(Generic[T]):
 
 
 class _Memos:
-    """What is known of the attributes of a module."""
+    """Caches of the texts that are computed from the attributes of a module."""
 
     def __init__(self) -> None:
         self.constants = _Memo(_name_of_constant)

@@ -40,12 +40,12 @@ class ReportInstrument(RecordInstrument):
     def exit_pass_ctx(self) -> None:
         try:
             super().exit_pass_ctx()
-        finally:  # also if the record could not be written
+        finally:  # write the report even if the file of the record could not be written
             if self._here.contexts == 0:
                 self.write(self._page)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the report of what was recorded so far."""
+        """Write the report of the passes that have run so far to the file `path`."""
         from ..report.page import render_page
         from ..report.recording import read_recording
 

@@ -2,8 +2,9 @@
 """A lexer of MLIR that matches one regular expression per token, where xDSL's tries several.
 
 It gives the tokens and the errors of xDSL's lexer, to which it leaves what the expression does not
-match: characters outside of ASCII, strings with escapes, the end of the file, and errors. Only the
-length of names is limited.
+match: characters outside of ASCII, strings with escapes, the end of the file, and errors. A string
+with escapes that is UTF-8 is a string here; xDSL takes it for bytes if it is not ASCII. The length
+of names is limited.
 """
 
 from __future__ import annotations
@@ -20,19 +21,21 @@ from xdsl.utils.mlir_lexer import (
     StringLiteral,
 )
 
-__all__ = ["SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space"]
+__all__ = ["MAX_DIGITS", "SUFFIX_ID", "Lexer", "LocatedToken", "end_of_space"]
 
 # Possessive: if no token follows, the end of a comment must not be taken for one.
 _SPACE = r"(?:[ \t\n\r\f\v]++|//[^\n]*+)*+"
 SUFFIX_ID = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"
 """The expression of a name after its first character, such as that of a value after `%`."""
+MAX_DIGITS = 4300
+"""The digits of the longest decimal number that Python reads and writes, by default."""
 
 _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
     (MLIRTokenKind.PERCENT_IDENT, f"%{SUFFIX_ID}"),
     (MLIRTokenKind.BARE_IDENT, r"[a-zA-Z_][a-zA-Z0-9_$.]*"),
     (None, r"->|\{-#|#-\}|\.\.\.|[-:,(){}\[\]<>=+/*?|]"),  # punctuation
     (MLIRTokenKind.FLOAT_LIT, r"[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?"),
-    (MLIRTokenKind.INTEGER_LIT, r"0x[0-9a-fA-F]+|[0-9]+"),
+    (MLIRTokenKind.INTEGER_LIT, rf"0x[0-9a-fA-F]+|[0-9]{{1,{MAX_DIGITS}}}+(?![0-9])"),
     (MLIRTokenKind.STRING_LIT, r'"[^"\\\n\v\f]*"'),
     (MLIRTokenKind.AT_IDENT, r"@[a-zA-Z_][a-zA-Z0-9_$.]*"),
     (MLIRTokenKind.EXCLAMATION_IDENT, f"!{SUFFIX_ID}"),
@@ -41,6 +44,8 @@ _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
 )
 _KINDS = (None, *(kind for kind, _ in _GROUPS))
 _TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
+
+_NUMBERS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
 
 _MAX_LENGTH = 1 << 16
 """The longest name. `x1x1x1f32` is a name to the lexer at each of the dimensions of a type."""
@@ -96,7 +101,7 @@ class Lexer(MLIRLexer):
         content = self.input.content
         if (match := _TOKEN.match(content, self.pos)) is None:
             self._check_string()
-            return self._located(super().lex())
+            return self._located(self._checked(super().lex()))
         group = match.lastindex
         assert group is not None
         text = match[group]
@@ -117,6 +122,27 @@ class Lexer(MLIRLexer):
             message = "End of file reached before closing string literal."
             raise ParseError(Span(start, self.pos, self.input), message)
 
+    def _checked(self, token: MLIRToken) -> MLIRToken:
+        """Return a token of xDSL's lexer; ParseError for a number of digits outside of ASCII, or of
+        too many.
+        """
+        if token.kind in _NUMBERS and not token.text.isascii():
+            raise ParseError(token.span, f"Unexpected character: {token.text[0]}")
+        if token.kind is MLIRTokenKind.INTEGER_LIT:  # too long for the expression
+            message = f"a number of {len(token.text)} digits: at most {MAX_DIGITS} are supported"
+            raise ParseError(token.span, f"{message}, but for hexadecimal ones")
+        return token
+
     def _located(self, token: MLIRToken) -> LocatedToken:
-        span = token.span
-        return LocatedToken(token.kind, span.text, span.start, span.end, self.input, span)
+        span, kind = token.span, token.kind
+        if kind is MLIRTokenKind.BYTES_LIT and _is_text(StringLiteral.from_span(span)):
+            kind = MLIRTokenKind.STRING_LIT
+        return LocatedToken(kind, span.text, span.start, span.end, self.input, span)
+
+
+def _is_text(literal: StringLiteral) -> bool:
+    try:
+        literal.bytes_contents.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

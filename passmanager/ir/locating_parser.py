@@ -15,16 +15,12 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
-    AnyFloat,
     ArrayAttr,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     DictionaryAttr,
     FileLineColLoc,
-    IndexType,
     IntAttr,
-    IntegerType,
     LocationAttr,
     ModuleOp,
     StringAttr,
@@ -39,11 +35,12 @@ from xdsl.ir import (
     SSAValue,
 )
 from xdsl.irdl import IRDLOperation
-from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, UnresolvedOperand
+from xdsl.parser import ForwardDeclaredValue, UnresolvedOperand
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..info import did_you_mean
+from .literal_parser import LiteralParser
 from .resources import ELIDED, dense_of, wants_dense
 
 __all__ = ["LocatingParser"]
@@ -53,7 +50,7 @@ MAX_SIZE = 1 << 20
 """The limit on the types and attributes that an alias stands for."""
 
 
-class LocatingParser(Parser):
+class LocatingParser(LiteralParser):
     """A parser that gives ops and block arguments their source locations, as mlir-opt does.
 
     The location of an op is that of its name. A `loc(...)` in the text takes precedence.
@@ -240,12 +237,6 @@ class LocatingParser(Parser):
             hint += f" ({flag})"
         self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
 
-    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
-        element = super()._parse_tensor_literal_element()
-        if element.span.text.startswith("0x"):
-            return _Bits(element.is_negative, element.value, element.span)
-        return element
-
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
         if values and type(first := values[0]) is BlockArgument and first.location is UNKNOWN_LOC:
@@ -257,18 +248,6 @@ class LocatingParser(Parser):
         value = super().resolve_operand(operand, type)
         if value.__class__ is ForwardDeclaredValue:
             self._first_uses.setdefault(value, operand.span)
-        return value
-
-
-class _Bits(AttrParser._TensorLiteralElement):
-    """A literal of hexadecimal digits, which are the bits of a float, as in MLIR."""
-
-    def to_type(
-        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
-    ) -> int | float | tuple[float, float] | tuple[int, int]:
-        if not isinstance(type, AnyFloat) or not isinstance(self.value, int):
-            return super().to_type(parser, type)
-        (value,) = type.unpack(self.value.to_bytes(type.compile_time_size, "little"), 1)
         return value
 
 

@@ -1,4 +1,4 @@
-"""What is checked for each op of a class, beyond what one op of the same signature has shown."""
+"""The checks of each op class: those that hold for all ops of one signature, and the others."""
 
 from __future__ import annotations
 

@@ -15,18 +15,28 @@ from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
-    DictionaryAttr,
+    Float80Type,
+    Float128Type,
+    FloatData,
     FunctionType,
+    IndexType,
+    IntegerType,
     ModuleOp,
+    StringAttr,
     UnregisteredOp,
+    f64,
     i1,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
+from ..errors import InvalidIRError, PasslineError
+from .custom_forms import has_custom_form, reads_result_list
+from .float_bits import bits_of
 from .float_text import Float, float_words
+from .lexer import MAX_DIGITS
 from .resources import ELIDED, blob_of, is_splat
 from .template_printer import TemplatePrinter
 
@@ -86,13 +96,48 @@ class ExactPrinter(TemplatePrinter):
         self._calls_print_op = style.value_users or type(self).print_op is not ExactPrinter.print_op
         self._blobs: dict[str, str] = {}
         self._ids: dict[Operation, str] | None = None  # of ops without results, in comments
+        self._reads_result_list = False  # of the op that is being printed
 
-    # Constants
+    # Attributes
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if self._reads_result_list and isinstance(attribute, FunctionType):
+            if self._ends_with("-> "):
+                with self.in_parens():
+                    return super().print_attribute(attribute)
+        return super().print_attribute(attribute)
 
     def _print_attribute_itself(self, attribute: Attribute) -> None:
         if is_dense(attribute):
             return self.print_dense(attribute)
-        return super()._print_attribute_itself(attribute)
+        if isinstance(attribute, FloatData):
+            return self._print_float_data(attribute)
+        try:
+            return super()._print_attribute_itself(attribute)
+        except ValueError as error:  # of Python, for a number of too many digits
+            raise PasslineError(f"'{attribute.name}' cannot be printed: {error}") from error
+
+    def _print_float_data(self, data: FloatData) -> None:
+        """Print a number without a type, which xDSL does as Python: `1e-05`, `nan`."""
+        self.print_string(f"#{data.name}<")
+        self.print_float(data.data, f64)
+        self.print_string(">")
+
+    def print_float(self, value: float, type: AnyFloat) -> None:
+        """Print a number; xDSL prints none of f80 and f128."""
+        if not isinstance(type, Float80Type | Float128Type):
+            return super().print_float(value, type)
+        text = repr(value)
+        if not math.isfinite(value) or "." not in text:
+            bits, width = bits_of(value, type)
+            text = f"0x{bits:0{width // 4}X}"
+        return self.print_string(text)
+
+    def print_int(self, value: int, type: IntegerType | IndexType | None = None) -> None:
+        """Print an integer; in hexadecimal digits if Python would print no decimal ones."""
+        if value.bit_length() <= 3 * MAX_DIGITS:
+            return super().print_int(value, type)
+        return self.print_string(hex(value))
 
     def print_dense(self, dense: DenseIntOrFPElementsAttr) -> None:
         """Print a constant with its type; also called by ops that print their constants
@@ -181,33 +226,54 @@ class ExactPrinter(TemplatePrinter):
             self.print_string(f" // {comment}")
 
     def _print_itself(self, op: Operation) -> None:
-        if isinstance(op, UnregisteredOp):
-            self._print_unregistered_op(op)
-        elif isinstance(op, FuncOp) and _returns_one_function(op) and not self.print_generic_format:
-            self._print_function_in_parentheses(op)
-        else:
-            super()._print_itself(op)
+        before = self._reads_result_list
+        self._reads_result_list = not self.print_generic_format and reads_result_list[type(op)]
+        try:
+            if isinstance(op, UnregisteredOp):
+                self._print_unregistered_op(op)
+            elif self.print_generic_format or has_custom_form(op):
+                super()._print_itself(op)
+            else:
+                self._print_generic_form(op)
+        finally:
+            self._reads_result_list = before
+
+    def _print_generic_form(self, op: Operation) -> None:
+        """Print an op, but not those nested in it, in generic form."""
+        is_scope = op.has_trait(IsolatedFromAbove)
+        self._print_results(op)
+        if is_scope:
+            self.enter_scope()
+        self.print_string(f'"{op.name}"')
+        self.print_op_with_default_format(op)
+        if is_scope:
+            self.exit_scope()
+
+    def print_op_with_default_format(self, op: Operation) -> None:
+        if self.print_properties_as_attributes:
+            for name in sorted(op.properties.keys() & op.attributes.keys()):
+                message = f"has a property and an attribute '{name}': they cannot both be printed"
+                raise InvalidIRError(f"'{op.name}' op {message} as attributes", op)
+        super().print_op_with_default_format(op)
+        if self.print_debuginfo:
+            self._print_location(op)
+
+    def print_operation_type(self, op: Operation) -> None:
+        """Print the type of an op, but not its location, as xDSL does, where an op prints its type
+        within its custom form.
+        """
+        self.print_function_type(op.operand_types, op.result_types)
 
     def _print_unregistered_op(self, op: UnregisteredOp) -> None:
         """Print an unregistered op and restore its attributes: xDSL removes the one with the
-        name.
+        name, and prints the name without escapes.
         """
-        attributes, op.attributes = op.attributes, op.attributes.copy()
+        attributes = op.attributes
+        op.attributes = {**attributes, "op_name__": StringAttr(_escaped(op.op_name.data))}
         try:
             super()._print_itself(op)
         finally:
             op.attributes = attributes
-
-    def _print_function_in_parentheses(self, op: FuncOp) -> None:
-        """Print a result type in parentheses: xDSL 0.74 does so only if the result has
-        attributes.
-        """
-        properties = op.properties
-        op.properties = {"res_attrs": ArrayAttr([DictionaryAttr({})]), **properties}
-        try:
-            super()._print_itself(op)
-        finally:
-            op.properties = properties
 
     def _print_with_users(self, op: Operation) -> None:
         numbering = _Numbering(self)
@@ -265,12 +331,12 @@ class _Numbering(ExactPrinter):
             self.ids[op] = name
 
 
-def _returns_one_function(op: FuncOp) -> bool:
-    type = op.properties.get("function_type")  # missing in invalid IR
-    if not isinstance(type, FunctionType):
-        return False
-    outputs = type.outputs.data
-    return len(outputs) == 1 and isinstance(outputs[0], FunctionType)
+def _escaped(text: str) -> str:
+    """Return the content of a string literal for a text."""
+    return "".join(
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
+        for byte in text.encode()
+    )
 
 
 def _exceeds(size: int, limit: int | None) -> bool:
@@ -307,12 +373,14 @@ def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
     is exact.
     """
     element, data, count = dense.get_element_type(), dense.data.data, len(dense)
-    if count == 0 or not isinstance(element, AnyFloat):
+    part = element.element_type if isinstance(element, ComplexType) else element
+    if count == 0 or not isinstance(part, AnyFloat):
         return None
     first, splat = data[: len(data) // count], is_splat(dense)
-    values = cast(Sequence[float], element.unpack(first, 1) if splat else dense.get_values())
     if not splat and count > 100 and not dense.is_splat():
         return None  # xDSL prints digits, too
+    printed = first if splat else data
+    values = part.unpack(printed, len(printed) // part.compile_time_size)
     if all(map(math.isfinite, values)) and (splat or not dense.is_splat()):
         return None
     return (first if splat else data).hex().upper()

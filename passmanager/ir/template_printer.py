@@ -98,6 +98,7 @@ class TemplatePrinter(Printer):
         self._calls_print_op = type(self).print_op is not TemplatePrinter.print_op
         self._pieces: _Pieces | None = None  # None while nothing is printed
         self._sink = stream
+        self._last_string = ""  # if it was not collected
         # Names by identity: a value's own hash is slow. The values stay alive.
         self._names: dict[int, str] = {}
         self._named: list[SSAValue] = []
@@ -146,6 +147,7 @@ class TemplatePrinter(Printer):
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
         if self._pieces is None:
+            self._last_string = text
             return super().print_string(text, indent=indent)
         indent = self._indent if indent is None else indent
         if indent and "\n" in text:
@@ -157,6 +159,11 @@ class TemplatePrinter(Printer):
             return super()._print_new_line(indent, print_message)
         indent = self._indent if indent is None else indent
         self._pieces.append("\n" + " " * (indent * self.indent_num_spaces))
+
+    def _ends_with(self, text: str) -> bool:
+        """Return whether the string that was printed last ends with a text."""
+        last = self._pieces[-1] if self._pieces else self._last_string
+        return last.endswith(text)
 
     # Names
 

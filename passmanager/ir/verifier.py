@@ -33,6 +33,7 @@ from .op_checks import Check, OpChecks, checks_of, checks_of_definition
 from .per_class import PerClass
 from .signatures import Signature, Signatures
 from .symbols import name_of, symbol_of
+from .type_checks import check_types
 from .walk import walk
 
 __all__ = ["OpVerifier", "verify", "verify_changes"]
@@ -200,6 +201,7 @@ class OpVerifier:
             if key not in self._valid:
                 for check in self._all_checks(op, checks):
                     check(op)
+                check_types(op)
                 if len(self._valid) > _LIMIT:
                     self._valid.clear()
                 return self._valid.add(key)

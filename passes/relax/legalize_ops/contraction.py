@@ -37,7 +37,7 @@ class Weights:
     matrices: Callable[[Array], Array]
     """Bring the elements of the constant into the shape groups, rows, terms."""
     group_of: Callable[[Sequence[Index]], Index]
-    """Return the matrix of a batch."""
+    """Return the group (the index of the matrix) for the indices of a batch."""
 
     @staticmethod
     def of(

@@ -76,7 +76,7 @@ def process(*args: str, stdin: str = FUNCTION) -> subprocess.CompletedProcess[st
 
 
 def usage(*args: str) -> str:
-    """What a run that ends with 2 says: one message, no traceback, no result."""
+    """Return the message of a run that must end with status 2, without a traceback or a result."""
     result = passline_opt(*args, stdin=FUNCTION)
     assert result.status == 2 and result.stdout == "" and "Traceback" not in result.stderr
     return result.stderr

@@ -1,4 +1,4 @@
-"""How a graph becomes a function: names, constants, types, functions."""
+"""The import of an ONNX graph as a function: its names, constants, types, local functions."""
 
 from __future__ import annotations
 

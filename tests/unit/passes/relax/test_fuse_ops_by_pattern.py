@@ -37,7 +37,7 @@ def program() -> ModuleOp:
 
 
 def calls(*patterns: str) -> list[str]:
-    """What @main calls after the fusion of patterns."""
+    """Return the names of the functions that @main calls after the fusion of `patterns`."""
     module = FuseOpsByPattern(patterns=patterns)(program())
     main = module.body.block.first_op
     assert isinstance(main, FuncOp)

@@ -1,10 +1,12 @@
-"""PrintDiff: format, stable names of values, and robustness."""
+"""PrintDiff: format, the names of values, and robustness."""
 
 from __future__ import annotations
 
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr
+from io import StringIO
 from threading import Barrier
 
 import pytest
@@ -19,7 +21,13 @@ from xdsl.parser import Parser
 
 from passline.passmanager import Fixpoint, PassContext, Sequential
 from passline.passmanager.instruments import PrintDiff, diff
-from passline.passmanager.instruments.diff import named_text, renamed, scopes
+from passline.passmanager.instruments.diff import (
+    NamelessText,
+    named_text,
+    renamed,
+    scopes,
+    text_to_name,
+)
 from passline.passmanager.instruments.ir_text import ir_text
 from passline.passmanager.ir.printer import PrintStyle
 
@@ -151,11 +159,11 @@ def test_failing_pass_that_did_nothing_or_was_rolled_back_shows_nothing(capsys: 
 def test_module_is_printed_once_a_change(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     printed: list[ModuleOp] = []
 
-    def counting(m: ModuleOp, *_: object) -> str:
+    def counting(m: ModuleOp, *_: object) -> NamelessText:
         printed.append(m)
-        return ir_text(m)
+        return text_to_name(m)
 
-    monkeypatch.setattr(diff, "named_text", counting)
+    monkeypatch.setattr(diff, "text_to_name", counting)
     with PassContext(instruments=[PrintDiff()], verify_each=False):
         Sequential([Nothing(), Append(), Nothing(), Nothing(), Append(), Nothing()])(module())
     assert len(printed) == 3 and len(titles(capsys)) == 2
@@ -170,7 +178,7 @@ def test_broken_ir_is_compared_in_generic_form(capsys: Capture) -> None:
     assert '+  "func.func"() <{sym_name = "f"}> ({' in capsys.readouterr().err
 
 
-# Names that stay
+# The names of the result
 
 CHAIN = """\
 func.func @f(%x : i32) {
@@ -203,7 +211,7 @@ def test_deleting_an_op_is_a_change_of_one_line(capsys: Capture) -> None:
 
     with PassContext(instruments=[PrintDiff()]):
         named("deletes", body=delete)(parsed(CHAIN))
-    assert changed_lines(capsys) == ['- %0 = "test.op"() {a} : () -> i32']
+    assert changed_lines(capsys) == ['- %5 = "test.op"() {a} : () -> i32']
 
 
 def test_replacing_an_op_is_a_change_of_one_line(capsys: Capture) -> None:
@@ -230,13 +238,13 @@ def test_another_operand_is_seen(capsys: Capture) -> None:
     with PassContext(instruments=[PrintDiff()]):
         named("cse", body=use_the_first)(parsed(CHAIN))
     assert changed_lines(capsys) == [
-        '- %1 = "test.op"() {b} : () -> i32',
-        '- %2 = "test.op"(%1) {c} : (i32) -> i32',
-        '+ %2 = "test.op"(%0) {c} : (i32) -> i32',
+        '- %5 = "test.op"() {b} : () -> i32',
+        '- %1 = "test.op"(%5) {c} : (i32) -> i32',
+        '+ %1 = "test.op"(%0) {c} : (i32) -> i32',
     ]
 
 
-def test_inserting_an_op_takes_a_name_that_nothing_has(capsys: Capture) -> None:
+def test_inserting_an_op_is_a_change_of_one_line(capsys: Capture) -> None:
     def insert(m: ModuleOp, ctx: PassContext) -> None:
         first = ops_of(m)[0]
         assert (block := first.parent) is not None
@@ -246,7 +254,41 @@ def test_inserting_an_op_takes_a_name_that_nothing_has(capsys: Capture) -> None:
 
     with PassContext(instruments=[PrintDiff()]):
         Sequential([named("inserts", body=insert)])(parsed(CHAIN))
-    assert changed_lines(capsys) == ['+ %6, %x_1 = "test.op"() : () -> (i32, i32)']
+    assert changed_lines(capsys) == ['+ %0, %x_1 = "test.op"() : () -> (i32, i32)']
+
+
+@given(st.permutations(range(4)), st.sets(st.integers(0, 3)))
+def test_lines_after_a_pass_are_those_of_the_printed_ir(order: list[int], gone: set[int]) -> None:
+    """Check it for a pass that moves and deletes operations."""
+
+    def edit(m: ModuleOp, ctx: PassContext) -> None:
+        ops = ops_of(m)
+        block = m.body.block.ops.first.regions[0].block  # pyright: ignore[reportOptionalMemberAccess]
+        for index in order:
+            ops[index].detach()
+            if index not in gone:
+                block.insert_op_before(ops[index], ops[-1])
+
+    with redirect_stderr(shown := StringIO()):
+        with PassContext(instruments=[PrintDiff(color=False)], verify_each=False):
+            result = named("edits", body=edit)(parsed(CHAIN))
+    lines = ir_text(result).splitlines()
+    for line in shown.getvalue().splitlines():
+        assert line[:1] not in ("+", " ") or line[1:] in lines
+
+
+def test_only_the_functions_of_these_names(capsys: Capture) -> None:
+    def delete(m: ModuleOp, ctx: PassContext) -> None:
+        for func in m.ops:
+            assert isinstance(func, FuncOp)
+            assert (first := func.body.block.first_op) is not None
+            first.detach()
+
+    with PassContext(instruments=[PrintDiff(functions=["@g", "none"])]):
+        Sequential([named("deletes", body=delete), Tag()])(parsed(CHAIN))
+    printed = capsys.readouterr().err
+    assert "@f" not in printed and printed.count("@g") == 3
+    assert '-  %0 = "test.op"(%x) : (i32) -> i32' in printed
 
 
 def test_function_that_is_made_anew_is_no_change(capsys: Capture) -> None:

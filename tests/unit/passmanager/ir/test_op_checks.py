@@ -1,4 +1,4 @@
-"""What is checked of each op, and what one op of a signature shows for all."""
+"""The checks of op classes: which are made once for a signature, and which for each op."""
 
 from __future__ import annotations
 

@@ -6,8 +6,20 @@ from collections.abc import Callable
 
 import pytest
 from xdsl.dialects import arith, cf, func, scf, test
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1, i32, i64
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    TupleType,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
@@ -296,3 +308,28 @@ def test_value_from_outside_in_an_unreachable_block(isolated: bool):
     holder = IsolatedOp(regions=[body]) if isolated else func.FuncOp("f", ([], []), body)
     with pytest.raises(InvalidIRError, match=r"IsolatedFromAbove|outside of the region"):
         verify(ModuleOp([source, holder]))
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        TensorType(i32, [2, -5]),
+        MemRefType(i32, [-1]),
+        TupleType((TensorType(i32, [-5]),)),
+        FunctionType.from_lists([], [VectorType(i32, [-5])]),
+    ],
+)
+def test_a_negative_dimension_is_invalid(type: Attribute) -> None:
+    op = test.TestOp(result_types=[type])
+    with pytest.raises(InvalidIRError, match=r"'test.op' op has a type with a negative dimension"):
+        verify(ModuleOp([op]))
+    with pytest.raises(InvalidIRError, match="negative dimension"):
+        verify(ModuleOp([func.FuncOp.external("f", [type], [])]))
+    with pytest.raises(InvalidIRError, match="negative dimension"):
+        verify(
+            ModuleOp([test.TestOp(regions=[Region(Block([test.TestTermOp()], arg_types=[type]))])])
+        )
+
+
+def test_an_unknown_dimension_is_valid() -> None:
+    verify(ModuleOp([test.TestOp(result_types=[TensorType(i32, [DYNAMIC_INDEX, 0])])]))

@@ -1,0 +1,39 @@
+"""A check of types that xDSL accepts, and prints as text that cannot be read."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ShapedType
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, TypeAttribute
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+__all__ = ["check_types"]
+
+
+def check_types(op: Operation) -> None:
+    """Raise VerifyException if a shape has a negative dimension in a type of `op`: of a result, an
+    argument of an entry block, or a property that is a type.
+    """
+    types = [*op.result_types]
+    types += (value for value in op.properties.values() if isinstance(value, TypeAttribute))
+    for region in op.regions:
+        if (entry := region.first_block) is not None:
+            types += entry.arg_types
+    for type in types:
+        if (invalid := _negative_shape(type)) is not None:
+            shape = ", ".join(map(str, invalid))
+            raise VerifyException(f"has a type with a negative dimension: shape [{shape}]")
+
+
+def _negative_shape(attribute: Attribute) -> tuple[int, ...] | None:
+    """Return the first shape in an attribute that has a negative dimension, or None."""
+    if isinstance(attribute, ShapedType) and any(
+        size < 0 and size != DYNAMIC_INDEX for size in attribute.get_shape()
+    ):
+        return (*attribute.get_shape(),)
+    parts: tuple[Attribute, ...] = ()
+    if isinstance(attribute, ParametrizedAttribute):
+        parts = attribute.parameters
+    elif isa(attribute, ArrayAttr[Attribute]):
+        parts = attribute.data
+    return next((found for part in parts if (found := _negative_shape(part)) is not None), None)
