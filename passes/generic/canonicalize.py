@@ -97,6 +97,7 @@ class Canonicalize(ModulePass):
     """
 
     name = "canonicalize"
+    nestable = True
 
     max_num_rewrites: int = -1
     """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
