@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..passmanager.streams import complete_streams
 from .project import ProjectError, write_project
 
 __all__ = ["main"]
@@ -44,5 +45,17 @@ def main(args: Sequence[str] | None = None) -> int:
     return 0
 
 
+def run() -> int:
+    """Run the command as a process of its own; return the exit status."""
+    try:
+        with complete_streams():
+            return main()
+    except BrokenPipeError:
+        return 141
+    except OSError as error:
+        print(f"passline.new: error: {error.strerror}", file=sys.stderr)
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -35,10 +33,7 @@ CLOSED_PIPE = 141
 def report(error: BaseException, *, debug: bool = False) -> int:
     """Report a failure and the pass it came from on stderr; return the exit status."""
     if isinstance(error, BrokenPipeError):
-        silence_stdout()
         return CLOSED_PIPE
-    if isinstance(error, OSError):
-        silence_stdout()  # if that is what is full, the interpreter would say so once more
     if debug:
         traceback.print_exception(error)
     else:
@@ -90,14 +85,3 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             bug = Diagnostic(Severity.ERROR, f"{type(error).__name__}: {error}")
             where = "in the pass" if notes_of(error) else "in the tool, or in what it was given"
             return [bug.help(f"this is a bug {where}; --debug shows the traceback")]
-
-
-def silence_stdout() -> None:
-    """Redirect stdout to nowhere once it is closed or full, so that the last flush does not
-    fail."""
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        return
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import errno
 import gc
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
@@ -47,6 +46,7 @@ from .inputs import STDIN, decode_mlir, parse_onnx
 from .listing import answer
 from .observation import Observation, print_style
 from .output import ResultFile
+from .process import run_process
 from .targets import check_target, parse_processor
 
 if TYPE_CHECKING:
@@ -99,14 +99,8 @@ class PasslineOptMain(xDSLOptMain):
     def main(cls, args: Sequence[str] | None = None) -> None:
         """Run the tool as a process of its own: the entry point of the console script."""
         cls.prepare_process()
-        if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
-            sys.stderr = open(os.devnull, "w")  # noqa: SIM115  else what is printed on it would go to stdout
-        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
-            os.open(os.devnull, os.O_RDONLY)  # else a file that is opened later would become stdin
         try:
-            cls(args=args).run()
-        except (Exception, KeyboardInterrupt) as error:
-            sys.exit(report(error, debug="--debug" in sys.argv))
+            run_process(lambda: cls(args=args).run())
         finally:
             gc.freeze()  # the process ends: nothing is left to collect
 
@@ -147,10 +141,7 @@ class PasslineOptMain(xDSLOptMain):
 
     def print_and_exit(self, text: str) -> NoReturn:
         """Print the information that was asked for, and exit."""
-        try:
-            print(text, flush=True)
-        except OSError as error:
-            sys.exit(report(error))
+        print(text)
         sys.exit(0)
 
     # What to do

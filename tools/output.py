@@ -12,11 +12,12 @@ __all__ = ["ResultFile"]
 class ResultFile:
     """The output of a run: stdout is written at once, a file only by `commit`.
 
-    `-` and None are stdout. Until `commit` the file keeps its content, even if it is the input.
+    `-`, None and `/dev/stdout` are stdout. Until `commit` the file keeps its content, even if it
+    is the input.
     """
 
     def __init__(self, name: str | None) -> None:
-        self._path = None if name in (None, "-") else Path(name)
+        self._path = None if name in (None, "-", "/dev/stdout") else Path(name)
         self._parts: list[str] = []
 
     def write(self, text: str) -> None:

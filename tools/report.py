@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..passmanager.errors import PasslineError
@@ -14,7 +14,7 @@ from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
 from .argument_parser import ArgumentParser, add_optional, nonempty_text
-from .failures import report
+from .process import run_process
 
 __all__ = ["main"]
 
@@ -85,22 +85,17 @@ def render(args: argparse.Namespace) -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """The command `passline-report`."""
+    run_process(lambda: run(sys.argv[1:] if args is None else args))
+
+
+def run(args: Sequence[str]) -> None:
+    """Read the options and do what they ask for."""
     parser = make_parser()
-    given = parser.parse_args(parser.prepare(sys.argv[1:] if args is None else args))
+    given = parser.parse_args(parser.prepare(args))
     asked = (given.timing, given.pass_statistics, given.print_diff, given.blame, given.why_erased)
     if not (given.output_file or any(asked)):
         parser.error("say what to make: -o FILE.html, --timing, --print-diff, ... (see --help)")
-    if status := _status(lambda: render(given)):
-        sys.exit(status)
-
-
-def _status(work: Callable[[], None]) -> int:
-    """Do the work; report its failure and return the exit status."""
-    try:
-        work()
-    except (PasslineError, OSError, KeyboardInterrupt) as error:
-        return report(error)
-    return 0
+    render(given)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,8 @@ def _print_table(outcomes: Sequence[Outcome]) -> None:
 
     console = Console(file=sys.stdout, highlight=False)
     table = table_of(outcomes)
-    if table.row_count:
-        console.print(table)
-    console.print(summary(outcomes))
+    with console.capture() as capture:  # rich would end the process if the pipe is closed
+        if table.row_count:
+            console.print(table)
+        console.print(summary(outcomes))
+    sys.stdout.write(capture.get())

@@ -1,0 +1,84 @@
+"""The commands as processes: what happens to their output is in their exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.inprocess import passline_opt
+
+BIN = Path(sys.executable).parent
+SMALL = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n"
+
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """Return a function that runs a line of shell in a directory with a few inputs."""
+    folder = tmp_path_factory.mktemp("process")
+    (folder / "small.mlir").write_text(SMALL)
+    (folder / "bad.mlir").write_text("x")
+    big = "\n".join(f"func.func @f{i}() {{ func.return }}" for i in range(5000))
+    (folder / "big.mlir").write_text(big)
+    options = ("-p", "cse", "-o", os.devnull, f"--record={folder / 'run.jsonl'}")
+    assert passline_opt(str(folder / "small.mlir"), *options).status == 0
+
+    def run(line: str, unbuffered: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "PYTHONUNBUFFERED": unbuffered,
+        }
+        command = ["bash", "-c", line]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+
+    return run
+
+
+COMMANDS = [
+    "passline-opt big.mlir",
+    "passline-opt --help",
+    "passline-opt --version",
+    "passline-opt small.mlir --out-dir=out",
+    "passline-run small.mlir",
+    "passline-reduce --quiet small.mlir --test true",
+    "passline-report run.jsonl -o -",
+    "passline-report run.jsonl --timing",
+    f"{sys.executable} -m passline.new --help",
+]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize(("unbuffered", "commands"), [("", COMMANDS[:2]), ("1", COMMANDS)])
+def test_a_full_disk_is_status_1(shell: Shell, unbuffered: str, commands: list[str]) -> None:
+    for command in commands:
+        done = shell(f"{command} > /dev/full", unbuffered)
+        assert done.returncode == 1, command
+        assert done.stderr.splitlines()[-1].endswith("error: No space left on device"), command
+
+
+@pytest.mark.parametrize(("unbuffered", "commands"), [("", COMMANDS[:2]), ("1", COMMANDS)])
+def test_a_closed_pipe_is_status_141(shell: Shell, unbuffered: str, commands: list[str]) -> None:
+    for command in commands:
+        done = shell(f"{command} | (exec <&-; true); exit ${{PIPESTATUS[0]}}", unbuffered)
+        assert (done.returncode, done.stderr) == (141, ""), command
+
+
+def test_a_reader_that_stops_after_a_line(shell: Shell) -> None:
+    done = shell("passline-opt big.mlir | head -1; exit ${PIPESTATUS[0]}", "1")
+    assert (done.returncode, done.stdout) == (141, "builtin.module {\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_messages_that_cannot_be_written_change_no_failure(shell: Shell) -> None:
+    assert shell("passline-opt bad.mlir 2> /dev/full").returncode == 1
+
+
+def test_dev_stdout_is_no_file_to_be_replaced(shell: Shell) -> None:
+    line = "echo before > log; passline-opt small.mlir -o /dev/stdout >> log; head -2 log"
+    assert shell(line).stdout == "before\nbuiltin.module {\n"
