@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from .errors import PasslineError
 from .excerpt import excerpt_of
 from .ir.location import file_location, location_of, place_text
+from .visible import visible
 
 __all__ = [
     "Diagnostic",
@@ -179,7 +180,7 @@ def headline(diagnostic: Diagnostic, colour: bool = False) -> str:
     severity = _label(diagnostic.severity, colour)
     loc = diagnostic.location
     place = f"{place_text(loc)}: " if loc else ""
-    return f"{place}{severity} {diagnostic.message}"
+    return f"{visible(place)}{severity} {visible(diagnostic.message)}"
 
 
 def render(diagnostic: Diagnostic, colour: bool = False) -> str:
@@ -215,7 +216,8 @@ def wants_colour(stream: TextIO) -> bool:
 def print_message(severity: Severity, message: str, program: str = "") -> None:
     """Print a message that is about no place in the IR on stderr, in colour on a terminal."""
     before = f"{program}: " if program else ""
-    print(f"{before}{_label(severity, wants_colour(sys.stderr))} {message}", file=sys.stderr)
+    label = _label(severity, wants_colour(sys.stderr))
+    print(f"{visible(before)}{label} {visible(message)}", file=sys.stderr)
 
 
 def print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:

@@ -89,11 +89,11 @@ class PasslineOptMain(xDSLOptMain):
         try:
             self.check_arguments()
             self.setup_pipeline()
+            self.answer_about_pipeline()
         except PasslineError as error:
             self.arg_parser.error(str(error))
         except OSError as error:
             sys.exit(report(error))
-        self.answer_about_pipeline()
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> None:

@@ -18,6 +18,9 @@ from .process import run_process
 
 __all__ = ["main"]
 
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
+"""The errors for events without the fields, or with other values, than those of a run."""
+
 DESCRIPTION = "Show a run that passline-opt --record=FILE.jsonl recorded."
 
 
@@ -53,6 +56,8 @@ def read(name: str) -> Recording:
             return read_recording(file)
     except UnicodeDecodeError:
         raise PasslineError(f"'{name}' is no record: it is no text") from None
+    except DAMAGE as error:
+        raise damaged(name, error) from error
 
 
 def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
@@ -72,6 +77,19 @@ def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
 def render(args: argparse.Namespace) -> None:
     """Read the record and write what the options ask for."""
     recording = read(args.record)
+    try:
+        show(args, recording)
+    except DAMAGE as error:
+        raise damaged(args.record, error) from error
+
+
+def damaged(name: str, error: Exception) -> PasslineError:
+    """Return the error for lines of JSON that are not the events of a run."""
+    return PasslineError(f"'{name}' is a damaged record: {type(error).__name__}: {error}")
+
+
+def show(args: argparse.Namespace, recording: Recording) -> None:
+    """Write what the options ask for."""
     if recording.cut_off:
         print("warning: the record ends before the run does", file=sys.stderr)
     for text in texts(args, recording):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from onnx import StringStringEntryProto, TensorProto
-from onnx.external_data_helper import load_external_data_for_tensor
 
 from .errors import ModelError
 
@@ -95,30 +94,47 @@ def _place(name: str, offset: int, length: int) -> bytes:
 
 
 class DataFiles:
-    """The files with tensor data outside of the parsed model: those in `directory`, and the file
-    of the model itself."""
+    """The files with tensor data outside of the parsed model: those in `directory` and the folders
+    in it, and the file of the model itself. No other file is opened."""
 
     def __init__(self, directory: Path | None, model: Path | None = None) -> None:
         self._directory = directory
         self._model = model
 
-    def read(self, tensor: TensorProto) -> bytes:
-        """Return the data of a tensor; ModelError if it is missing."""
+    def read(self, tensor: TensorProto, size: int) -> bytes:
+        """Return the data of a tensor that has `size` bytes; one more byte, if the data is longer.
+        ModelError if it is missing, or its place is not allowed."""
         places = {entry.key: entry.value for entry in tensor.external_data}
-        place = places.get("location", "")
-        if self._model is not None and place == self._model.name:
-            with self._model.open("rb") as file:
-                file.seek(int(places.get("offset", 0)))
-                return file.read(int(places.get("length", -1)))
-        if self._directory is None:
-            raise ModelError(
-                f"tensor '{tensor.name}' is stored in the file '{place}', "
-                "but the model was not read from a file"
-            )
-        loaded = TensorProto()
-        loaded.CopyFrom(tensor)
+        location = places.get("location", "")
         try:
-            load_external_data_for_tensor(loaded, str(self._directory))
-        except Exception as error:  # of onnx's checker, of its own reader, or of the system
-            raise ModelError(f"tensor '{tensor.name}', file '{place}': {error}") from None
-        return loaded.raw_data
+            path = self._path_of(location)
+            offset, length = _number(places, "offset", 0), _number(places, "length", size + 1)
+            with path.open("rb") as file:
+                file.seek(offset)
+                return file.read(min(length, size + 1))
+        except (ValueError, OSError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ModelError(f"tensor '{tensor.name}', file '{location}': {reason}") from None
+
+    def _path_of(self, location: str) -> Path:
+        """Return the file at a location; ValueError if the model may not refer to it."""
+        if self._model is not None and location == self._model.name:
+            return self._model
+        if self._directory is None:
+            raise ValueError("the model was not read from a file")
+        if Path(location).is_absolute():
+            raise ValueError("the path must be relative to the model")
+        path = (self._directory / location).resolve()
+        if not path.is_relative_to(self._directory.resolve()):
+            raise ValueError("it is outside of the folder of the model")
+        if path.exists() and not path.is_file():
+            raise ValueError("it is not a regular file")
+        return path
+
+
+def _number(places: Mapping[str, str], key: str, default: int) -> int:
+    """Return a number of bytes; ValueError for another text."""
+    text = places.get(key, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ValueError(f"its {key} is {text!r}, expected a number of bytes")
+    return int(text)

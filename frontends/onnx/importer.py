@@ -23,11 +23,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from ...dialects.argument_names import names_attr
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, refine, static_shape, tensor_type
+from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
@@ -73,6 +74,14 @@ class Importer(Builder):
         self.bound: set[SSAValue] = set()
         """The values that have a name."""
         self.unsupported: dict[UnsupportedNode, None] = {}
+        self.current: NodeProto | None = None
+        """The node that is being converted."""
+
+    @property
+    def place(self) -> str:
+        """The current node, for messages."""
+        node = self.current
+        return "" if node is None else f" at node '{name_of(node)}' ({node.op_type})"
 
     # The graph
 
@@ -222,6 +231,7 @@ class Importer(Builder):
     def convert_nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
         """Convert nodes in order; report those that cannot be converted."""
         for index, node in enumerate(nodes):
+            self.current = node
             last = self.block.last_op
             inputs = None
             try:
@@ -424,4 +434,11 @@ class Importer(Builder):
 
 def import_graph(model: ModelProto, files: DataFiles) -> ModuleOp:
     """Return the module of a model; `files` hold its external data."""
-    return Importer(model, files).run()
+    importer = Importer(model, files)
+    try:
+        return importer.run()
+    except (PasslineError, DiagnosticException, RecursionError, MemoryError):
+        raise
+    except Exception as error:  # what ONNX's checks let through, no converter expects
+        said = f"{type(error).__name__}: {error}"
+        raise ModelError(f"the model is invalid{importer.place}: {said}") from error

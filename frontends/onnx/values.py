@@ -138,8 +138,9 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
     """Return a tensor of a model as a constant that shares its bytes."""
     element = element_type(tensor.data_type)
     type = tensor_of(element, tuple(tensor.dims))
+    size = element.compile_time_size * prod(tensor.dims)
     if tensor.data_location == TensorProto.EXTERNAL:
-        data = files.read(tensor)
+        data = files.read(tensor, max(size, 0))
     elif tensor.HasField("raw_data"):
         data = tensor.raw_data
     else:
@@ -149,7 +150,6 @@ def tensor_constant(tensor: TensorProto, files: DataFiles) -> Operation:
             name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=data
         )
         return constant_of(tensor_array(raw), element)
-    size = element.compile_time_size * prod(tensor.dims)
     if len(data) != size:
         raise ModelError(
             f"tensor '{tensor.name}' of type {type} has {len(data)} bytes, expected {size}"

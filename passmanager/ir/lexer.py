@@ -41,6 +41,8 @@ _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
 _KINDS = (None, *(kind for kind, _ in _GROUPS))
 _TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
 
+_NUMBERS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
+
 _skip_space = re.compile(_SPACE).match
 _STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
@@ -92,7 +94,7 @@ class Lexer(MLIRLexer):
         content = self.input.content
         if (match := _TOKEN.match(content, self.pos)) is None:
             self._check_string()
-            return self._located(super().lex())
+            return self._located(self._checked(super().lex()))
         group = match.lastindex
         assert group is not None
         text = match[group]
@@ -107,6 +109,12 @@ class Lexer(MLIRLexer):
             self.pos = start + 1
             message = "End of file reached before closing string literal."
             raise ParseError(Span(start, self.pos, self.input), message)
+
+    def _checked(self, token: MLIRToken) -> MLIRToken:
+        """Return a token of xDSL's lexer; ParseError for a number of digits outside of ASCII."""
+        if token.kind in _NUMBERS and not token.text.isascii():
+            raise ParseError(token.span, f"Unexpected character: {token.text[0]}")
+        return token
 
     def _located(self, token: MLIRToken) -> LocatedToken:
         span = token.span

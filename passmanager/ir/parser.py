@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -27,8 +28,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState
-from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.lexer import Position, Span
+from xdsl.utils.exceptions import DiagnosticException, MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRToken,
@@ -59,7 +60,9 @@ def parse_module(
     """
     try:
         with paused_collector():
-            return MemoizingParser(ctx, text, name, line_offset).parse_module(implicit_module)
+            parser = MemoizingParser(ctx, text, name, line_offset)
+            with _located_errors(parser):
+                return parser.parse_module(implicit_module)
     except ParseError as error:
         error.span = replace(error.span, line_offset=line_offset)
         if isinstance(error, MultipleSpansParseError):
@@ -67,11 +70,27 @@ def parse_module(
         raise
 
 
+@contextmanager
+def _located_errors(parser: Parser) -> Iterator[None]:
+    """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
+    invalid text: they are about the place that is being parsed.
+    """
+    try:
+        yield
+    except (DiagnosticException, RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        says = isinstance(error, ValueError | NotImplementedError) and str(error)
+        message = str(error) if says else f"{type(error).__name__}: {error}"
+        raise ParseError(parser._current_token.span, message) from error
+
+
 class MemoizingParser(LocatingParser):
     """A parser with the results and the errors of LocatingParser, that remembers what it parsed."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
         self._values = _ScopedValues()
+        Lexer(Input(text, name)).lex()  # raises for a string that xDSL would not come to the end of
         super().__init__(ctx, text, name, line_offset)
         self._parser_state = ParserState(Lexer(self.lexer.input))
         self.lines_by_shape = 0

@@ -137,12 +137,19 @@ class Recording:
                 yield span
 
 
+MAX_OPS = 1 << 26
+"""The most operations that an event may number."""
+
+
 def numbers_in(ranges: str) -> list[int]:
-    """Return the numbers in a text such as `3-5,9`."""
+    """Return the numbers in a text such as `3-5,9`; ValueError for more than a module can have."""
     found: list[int] = []
     for part in filter(None, ranges.split(",")):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
+        numbers = range(int(first), int(last or first) + 1)
+        if len(numbers) > MAX_OPS:
+            raise ValueError(f"'{part}' are more than {MAX_OPS} operations")
+        found += numbers
     return found
 
 
