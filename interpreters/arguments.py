@@ -58,12 +58,14 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
     dimension becomes 1. PasslineError if a parameter is not a number, or a tensor or buffer of
-    numbers of known rank.
+    numbers of known rank, or is too large for the memory; for a negative seed.
     """
     import numpy as np
 
     from .arrays import fit
 
+    if seed < 0:
+        raise PasslineError(f"the seed of random arguments is 0 or more, not {seed}")
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
     for name, type in zip(argument_names(func), input_types(func), strict=True):
@@ -77,7 +79,12 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
         sizes = type.get_shape() if _is_shaped(type) else ()
         shape = [1 if d == DYNAMIC_INDEX else d for d in sizes]
         integers = isinstance(element, IntegerType)
-        array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+        try:
+            array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+        except (MemoryError, ValueError) as error:
+            raise PasslineError(
+                f"cannot generate random values for parameter '{name}' of type {type}: {error}"
+            ) from None
         arrays.append(fit(np.asarray(array), element))
     return arrays
 

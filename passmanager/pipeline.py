@@ -18,7 +18,7 @@ from .errors import PipelineSyntaxError
 from .info import did_you_mean, name_key
 from .mlir_options import MLIR_OPTIONS
 from .option_text import OptionText, from_text
-from .options import find_option, pass_options
+from .options import check_range, find_option, pass_options
 from .registry import installed
 from .runner import info_of
 from .sequential import (
@@ -378,7 +378,8 @@ class _Parser:
                     f"option '{option.name}' of '{name}' is given twice", option.start, option.end
                 )
             try:
-                fields[known.field] = from_text(option.values, known.type)
+                fields[known.field] = value = from_text(option.values, known.type)
+                check_range(known, value)
             except ValueError as error:
                 message = f"option '{option.name}' of '{name}': {error}"
                 raise self.fail(message, option.start, option.end) from None

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import check_name, closest_name, name_key
+from ..passmanager.option_text import shortened
 from .failures import USAGE
 from .habits import ADVICE, advice
 
@@ -23,6 +24,7 @@ __all__ = [
     "add_names",
     "add_optional",
     "add_version",
+    "level",
     "limit",
     "nonempty_text",
     "pass_name",
@@ -211,39 +213,64 @@ def nonempty_text(text: str) -> str:
 
 def limit(text: str) -> int:
     """Parse a limit: a number, or -1 for no limit."""
-    if not re.fullmatch(r"\d+|-1", text):
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number, or -1 for no limit, got '{text}'"
-        )
-    return int(text)
+    return -1 if text == "-1" else _whole_number(text, "a whole number, or -1 for no limit")
 
 
 def size(text: str) -> int:
     """Parse a number that is not negative."""
-    if not re.fullmatch(r"\d+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
+    return _whole_number(text, "a whole number")
+
+
+def _whole_number(text: str, expected: str) -> int:
+    """Parse a number that is not negative; a message calls it `expected`."""
+    if not re.fullmatch(r"[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got '{shortened(text)}'")
+    if len(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of at most {_MAX_DIGITS} digits, got '{shortened(text)}'"
+        )
     return int(text)
+
+
+_MAX_DIGITS = 18
+"""The most digits of a number on the command line: it fits into 64 bits."""
 
 
 class Numbers:
     """A set of integers, written as `1-3,7` or `1-3:7`; bounds are included."""
 
     def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
-            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
-        bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
-        self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
-        self.last = max(part[-1] for part in bounds)
+        if not re.fullmatch(r"[0-9]+(-[0-9]+)?([,:][0-9]+(-[0-9]+)?)*", text):
+            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{shortened(text)}'")
+        self._ranges = [_range(part) for part in re.split("[,:]", text)]
+        self.last = max(numbers[-1] for numbers in self._ranges)
 
     def __contains__(self, number: object) -> bool:
         return any(number in numbers for numbers in self._ranges)
 
 
+def _range(text: str) -> range:
+    """Parse `3` or `1-3`."""
+    first, _, last = text.partition("-")
+    start = size(first)
+    end = size(last or first)
+    if end < start:
+        raise argparse.ArgumentTypeError(f"the range {text} is empty: write {last}-{first}")
+    return range(start, end + 1)
+
+
 def seconds(text: str) -> float:
     """Parse a positive number of seconds."""
-    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{shortened(text)}'")
     return float(text)
+
+
+def level(text: str) -> int:
+    """Parse the level of -O."""
+    if text not in ("0", "1", "2", "3"):
+        raise argparse.ArgumentTypeError(f"expected 0, 1, 2 or 3, got '{shortened(text)}'")
+    return int(text)
 
 
 def add_names(group: Group, flag: str, help: str) -> None:

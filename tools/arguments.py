@@ -17,6 +17,7 @@ from .argument_parser import (
     add_names,
     add_optional,
     add_version,
+    level,
     limit,
     nonempty_text,
     pass_name,
@@ -152,7 +153,7 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     flags = ("-p", "--passes", "--pass-pipeline")
     add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
     help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
-    add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
+    add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
     add_names(group, "--require-pass", "run these passes at any level")
     help = "set an option, such as fold-constant.max_elements=64; may be repeated"

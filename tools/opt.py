@@ -414,7 +414,7 @@ class PasslineOptMain(xDSLOptMain):
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
         """Import an ONNX model."""
         name = self.get_input_name()
-        return parse_onnx(stream.read() if name == STDIN else name)
+        return parse_onnx(stream.read() if name == STDIN else name, self.warn)
 
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-

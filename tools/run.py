@@ -17,6 +17,7 @@ from ..interpreters.interpret import ArrayFunction
 from ..interpreters.signature import Function, entry_function, input_types, result_names
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
+from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
 from .opt import PasslineOptMain
 
@@ -38,13 +39,13 @@ class PasslineRunMain(PasslineOptMain):
         super().register_all_arguments(arg_parser)
         add = arg_parser.add_argument_group("running").add_argument
         help = "the function to run, by default main"
-        add("--function", default="main", metavar="NAME", help=help)
+        add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
         help = "its arguments by name, or by position as arr_0, arr_1, ..."
-        add("--inputs", metavar="FILE.npz", help=help)
+        add("--inputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "the seed of the random arguments that it gets without --inputs; by default 0"
-        add("--seed", type=int, default=0, metavar="N", help=help)
+        add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
-        add("--outputs", metavar="FILE.npz", help=help)
+        add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
 

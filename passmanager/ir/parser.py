@@ -77,7 +77,7 @@ def _located_errors(parser: Parser) -> Iterator[None]:
     """
     try:
         yield
-    except (DiagnosticException, RecursionError, MemoryError):
+    except (ParseError, DiagnosticException, RecursionError, MemoryError):
         raise
     except Exception as error:
         says = isinstance(error, ValueError | NotImplementedError) and str(error)

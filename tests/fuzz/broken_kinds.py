@@ -261,7 +261,9 @@ def models() -> Sequence[bytes]:
 
 def onnx_bytes(random: Random) -> BrokenInput:
     content = mutate_bytes(random.choice(models()), random)
-    return BrokenInput("onnx bytes", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx")
+    return BrokenInput(
+        "onnx bytes", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx"
+    )
 
 
 def onnx_fields(random: Random) -> BrokenInput:
@@ -273,7 +275,9 @@ def onnx_fields(random: Random) -> BrokenInput:
     other = ModelProto.FromString(random.choice(models()))
     mutate_message(model, random, other)
     content = model.SerializeToString()
-    return BrokenInput("onnx fields", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx")
+    return BrokenInput(
+        "onnx fields", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx"
+    )
 
 
 def onnx_options(random: Random) -> tuple[str, ...]:

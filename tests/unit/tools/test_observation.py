@@ -768,3 +768,11 @@ def test_mlir_opt_gets_and_gives_every_bit() -> None:
     args = "-p", "mlir-opt[canonicalize]", "--config", f"mlir-opt.executable={mlir_opt()}"
     shown = run(*args, "--allow-unregistered-dialect", stdin=text).stdout
     assert 'dense<"0x00000000000000800000807F">' in shown
+
+
+def test_dump_that_cannot_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    result = run("-p", "toy-append", f"--dump-ir={file}", status=1)
+    assert result.stderr == f"error: '{file}/00000_initial.mlir': File exists\n"
+    assert "toy-append" not in result.stdout and "test.op" in result.stdout, "the passes ran"

@@ -347,3 +347,39 @@ def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
 def test_engines_have_names(file: str):
     result = run(file, "--engine=nativ")
     assert result.status == 2 and "native" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--seed", "-1"], "argument --seed: expected a whole number, got '-1'"),
+        (["--seed=1.5"], "argument --seed: expected a whole number, got '1.5'"),
+        (["--seed=" + "1" * 6000], "(6000 characters)"),
+        (["--inputs="], "argument --inputs: expected a value that is not empty"),
+    ],
+)
+def test_options_that_make_no_sense(file: str, args: list[str], message: str):
+    result = run(file, *args)
+    assert result.status == 2 and message in result.stderr and len(result.stderr) < 300
+
+
+@pytest.mark.parametrize("type", ["tensor<1099511627776xf32>", "tensor<4611686018427387904x4xi64>"])
+def test_random_arguments_that_are_too_large(type: str):
+    text = f"func.func @main(%x: {type}) -> {type} {{ func.return %x : {type} }}"
+    result = run(stdin=text)
+    assert result.status == 1 and "Traceback" not in result.stderr
+    assert (
+        "too" in result.stderr
+        or "Unable to allocate" in result.stderr
+        or "exceeds" in result.stderr
+    )
+    assert type.partition("<")[2][:10] in result.stderr
+
+
+def test_seed_below_zero_in_python():
+    from passline.interpreters.arguments import random_arguments
+    from passline.passmanager import PasslineError
+
+    func = entry_function(parse_module(make_ir_context(), MODULE, "x.mlir"), "main")
+    with pytest.raises(PasslineError, match="the seed of random arguments is 0 or more, not -1"):
+        random_arguments(func, -1)
