@@ -38,9 +38,12 @@ def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
     """
     names = argument_names(func)
     by_position = {f"arr_{i}": name for i, name in enumerate(names)}
-    given = {
-        name if name in names else by_position.get(name, name): a for name, a in arrays.items()
-    }
+    given: dict[str, Array] = {}
+    for name, array in arrays.items():
+        parameter = name if name in names else by_position.get(name, name)
+        if parameter in given:
+            raise PasslineError(f"parameter '{parameter}' is given twice, by name and by position")
+        given[parameter] = array
     for name in given:
         if name not in names:
             has = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
@@ -138,11 +141,17 @@ def _check_array(name: str, type: Shaped, value: Value) -> Array:
         d in (DYNAMIC_INDEX, n) for d, n in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype != dtype:
-        sizes = "x".join(map(str, array.shape)) or "no dimensions"
+        expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
         raise PasslineError(
-            f"parameter '{name}' is {type}: expected {dtype}, got {array.dtype} of {sizes}"
+            f"parameter '{name}' is {type}: expected {expected}, "
+            f"got {array.dtype} of {_sizes(array.shape)}"
         )
     return array
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    """Return a shape for a message."""
+    return "x".join("?" if n == DYNAMIC_INDEX else str(n) for n in shape) or "no dimensions"
 
 
 def _is_shaped(type: Attribute) -> TypeIs[Shaped]:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
+from typing_extensions import TypeIs
+
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import check_name, closest_name, name_key
 from ..passmanager.option_text import shortened
@@ -65,7 +67,9 @@ class ArgumentParser(argparse.ArgumentParser):
             return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
         if isinstance(action, OptionalValue) and not equals:
             return [f"{name}={action.const}"]
-        if equals and (switched := _switched(action, value)) is not None:
+        if equals and _is_switch(action):
+            if (switched := _switched(action, value)) is None:
+                self.error(f"argument {name}: expected 0, 1, true or false, got '{value}'")
             return switched
         return [f"{name}{equals}{value}"]
 
@@ -83,7 +87,8 @@ class ArgumentParser(argparse.ArgumentParser):
         known += [f"--{name}" for name in self._passes.values()]
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
         if message.startswith("unrecognized") and not unknown.startswith("-"):
-            message = f"there is one input file, and '{unknown}' is another (--out-dir takes many)"
+            many = " (--out-dir takes many)" if "--out-dir" in known else ""
+            message = f"there is one input file, and '{unknown}' is another{many}"
         elif message.startswith("unrecognized") and (found := advice(unknown, known)):
             message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
@@ -92,16 +97,21 @@ class ArgumentParser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-def _switched(action: argparse.Action | None, value: str) -> list[str] | None:
-    """Return the arguments for a switch with the value 0 or 1; None for another value or option."""
+def _is_switch(action: argparse.Action | None) -> TypeIs[argparse.Action]:
+    """Return whether an option is on or off."""
+    return isinstance(action, argparse.BooleanOptionalAction) or (
+        action is not None and action.nargs == 0 and action.const is True
+    )
+
+
+def _switched(action: argparse.Action, value: str) -> list[str] | None:
+    """Return the arguments for a switch with the value 0 or 1; None for another value."""
     on = {"0": False, "false": False, "1": True, "true": True}.get(value.lower())
-    if action is None or on is None:
+    if on is None:
         return None
     if isinstance(action, argparse.BooleanOptionalAction):
         return [action.option_strings[0 if on else 1]]
-    if action.nargs == 0 and action.const is True:
-        return [action.option_strings[0]] if on else []
-    return None
+    return [action.option_strings[0]] if on else []
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -163,8 +173,9 @@ class Names(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         before: list[str] = getattr(namespace, self.dest) or []
+        parse = pass_name if self.metavar == "NAME,..." else nonempty_text
         try:
-            names = [pass_name(name.strip()) for name in str(values).split(",")]
+            names = [parse(name.strip()) for name in str(values).split(",")]
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
         setattr(namespace, self.dest, [*before, *names])
@@ -273,9 +284,9 @@ def level(text: str) -> int:
     return int(text)
 
 
-def add_names(group: Group, flag: str, help: str) -> None:
-    """Add an option that takes names separated by commas."""
-    group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
+def add_names(group: Group, flag: str, help: str, metavar: str = "NAME,...") -> None:
+    """Add an option that takes names separated by commas, of passes unless `metavar` is given."""
+    group.add_argument(flag, action=Names, default=[], metavar=metavar, help=help)
 
 
 def add_optional(

@@ -20,6 +20,7 @@ from ..passmanager.files import replace_file
 from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
 from .opt import PasslineOptMain
+from .output import is_same_file
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -48,6 +49,21 @@ class PasslineRunMain(PasslineOptMain):
         add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+
+    def check_arguments(self) -> None:
+        super().check_arguments()
+        args = self.args
+        if args.outputs is not None and args.out_dir is not None:
+            raise PasslineError(
+                "--outputs names one file, which all inputs of --out-dir would write"
+            )
+        for what, other in {
+            "the input": args.input_file,
+            "the file of --inputs": args.inputs,
+            "the file of -o": args.output_file,
+        }.items():
+            if is_same_file(args.outputs, other):
+                raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Append the rest of the lowering for machine code."""

@@ -731,3 +731,31 @@ def test_bound_that_is_the_variable_of_its_own_loop(bounds: str, column: int) ->
     shown = failing(1, stdin=text)
     message = "value %i is used by the op that defines it"
     assert shown.startswith(f"<stdin>:3:{column}: error: {message}\n"), shown
+
+
+# Overwriting
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["trace", "record", "report", "remarks-output", "crash-reproducer", "generate-reproducer"],
+)
+def test_no_option_but_the_result_overwrites_the_input(file: str, option: str) -> None:
+    for args in ([], ["-o", file]):
+        shown = failing(2, file, "-p", "cse", f"--{option}={file}", *args)
+        assert f"--{option} would overwrite the input '{file}'" in shown
+    assert Path(file).read_text() == MODULE
+    assert passline_opt(file, "-p", "cse", "-o", file).status == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--verify-each=2"], "argument --verify-each: expected 0, 1, true or false, got '2'"),
+        (["--print-op-generic=no"], "--print-op-generic: expected 0, 1, true or false, got 'no'"),
+        (["--filter-function="], "--filter-function: expected a value that is not empty"),
+        (["--disable-pass="], "--disable-pass: the name of a pass needs at least one letter"),
+    ],
+)
+def test_value_that_an_option_does_not_take(file: str, args: list[str], message: str) -> None:
+    assert message in failing(2, file, *args)
