@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz clean xdsl
+.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels
 
 demo: $(VENV)/installed-onnx
@@ -80,6 +80,10 @@ COUNT ?= 1000000
 SECONDS ?= 600
 fuzz: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
+
+# Broken input to the tools: mutated IR, models, pipelines and so on.
+fuzz-broken: $(VENV)/installed-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz.broken_input --minutes $(or $(MINUTES),10) $(OPTIONS)
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'

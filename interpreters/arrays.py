@@ -8,6 +8,7 @@ each operation. Integers wrap around, as in numpy and C; signless integers other
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
@@ -34,11 +35,13 @@ from xdsl.utils.exceptions import InterpretationError
 from ..dialects.relax.constant import Number
 from ..dialects.relax.types import Element, is_number
 from ..dialects.unverified import make_attribute
+from ..passmanager.limits import too_many_elements
 
 __all__ = [
     "Array",
     "array_of",
     "bounds",
+    "check_size",
     "dense_of",
     "dtype_of",
     "element_of",
@@ -107,6 +110,12 @@ def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
     if is_bool(element) or is_unsigned(element):
         return 0, (1 << width) - 1
     return -1 << width - 1, (1 << width - 1) - 1
+
+
+def check_size(shape: Iterable[int]) -> None:
+    """Raise InterpretationError if an array of this shape exceeds the limit on tensors."""
+    if (reason := too_many_elements(shape)) is not None:
+        raise InterpretationError(reason)
 
 
 def fit(array: Array, element: Element) -> Array:

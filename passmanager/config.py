@@ -16,6 +16,8 @@ from .options import check_range, find_option, pass_options
 from .registry import installed
 
 __all__ = [
+    "DEFAULT_MAX_ELEMENTS",
+    "MAX_ELEMENTS",
     "Config",
     "ConfigValue",
     "config_types",
@@ -69,7 +71,13 @@ class _Key:
             raise ConfigError(f"config option '{self.name}': {error}") from error
 
 
-_registered: dict[str, _Key] = {}
+MAX_ELEMENTS = "passline.max_elements"
+"""The option that bounds the tensors whose size is written in the input (`limits.py`)."""
+DEFAULT_MAX_ELEMENTS = 1 << 28
+
+_registered: dict[str, _Key] = {
+    name_key(MAX_ELEMENTS): _Key(MAX_ELEMENTS, int, DEFAULT_MAX_ELEMENTS)
+}
 
 
 def register_config_option(key: str, type_: type, default: ConfigValue = None) -> None:

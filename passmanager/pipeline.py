@@ -97,6 +97,10 @@ _CLOSING = {"(": ")", "{": "}"}
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
+_MAX_DEPTH = 100
+"""The limit on nested parentheses, so that recursion ends with an error in the text."""
+
+
 class _Parser:
     """A recursive-descent parser of pipelines; `at` is the offset of the next character."""
 
@@ -107,6 +111,7 @@ class _Parser:
         self.warn = warn
         self.warned: set[str] = set()
         self.available = available
+        self.depth = 0
         self.names = {name_key(name): name for name in available}
         self.anchors: tuple[str, ...] = ()
         """The anchors around the current place, outermost first."""
@@ -164,9 +169,13 @@ class _Parser:
         passes: list[ModulePass] = []
         if self.peek() in ("", ")"):
             return passes
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise self.fail(f"passes in more than {_MAX_DEPTH} nested parentheses")
         passes += self.element()
         while self.take(","):
             passes += self.element()
+        self.depth -= 1
         return passes
 
     def element(self) -> Sequence[ModulePass]:

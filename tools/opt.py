@@ -48,11 +48,31 @@ from .observation import Observation, print_style
 from .output import ResultFile
 from .process import run_process
 from .targets import check_target, parse_processor
+from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
+
+
+STACK = 120 << 20
+"""The stack in bytes that the recursion needs at most; Linux leaves room for 128 MiB."""
+STACK_PER_CALL = 400
+
+
+def grown_stack() -> int:
+    """Raise the limit on the stack of this process; return the new limit in bytes."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 1 << 20
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    unlimited = resource.RLIM_INFINITY
+    if soft != unlimited and soft < STACK:
+        soft = STACK if hard == unlimited else min(STACK, hard)
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    return STACK if soft == unlimited else soft
 
 
 class PasslineOptMain(xDSLOptMain):
@@ -110,8 +130,9 @@ class PasslineOptMain(xDSLOptMain):
         # IR is cyclic and long-lived: by default the collector takes a third of parsing.
         gc.set_threshold(100_000, 20, 100)
         gc.freeze()  # no collection visits what has been imported, not even the last one
-        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level, none of them in C.
-        sys.setrecursionlimit(200_000)
+        # Deep IR: xDSL parses and prints by recursion, some 20 frames a level; calls through C take
+        # stack.
+        sys.setrecursionlimit(min(200_000, grown_stack() // STACK_PER_CALL))
 
     # What there is
 
@@ -424,6 +445,7 @@ class PasslineOptMain(xDSLOptMain):
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:
             passes = parse_pipeline(reproducer.pipeline, self.available_passes, self.warn).passes
+            check_passes_of_file(passes, self.get_input_name(), reproducer.pipeline)
             self.use_pipeline(passes)
             self.pass_context.verify_each = self.verifies_each and reproducer.verify_each
         return text

@@ -17,6 +17,7 @@ from ..interpreters.interpret import ArrayFunction
 from ..interpreters.signature import Function, entry_function, input_types, result_names
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
+from ..passmanager.limits import too_many_elements
 from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
 from .opt import PasslineOptMain
@@ -131,11 +132,17 @@ def load_arrays(file: str) -> dict[str, Array]:
     import numpy as np
 
     try:
-        arrays: object = np.load(file)
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():  # compressed zeros may be any number
+                if (reason := too_many_elements([member.file_size // 8])) is not None:
+                    raise PasslineError(f"'{file}': {member.filename} of 8 bytes each: {reason}")
+        arrays: object = np.load(file, allow_pickle=False)  # a pickle may run code
         if isinstance(arrays, np.lib.npyio.NpzFile):
             with arrays:
                 return {name: arrays[name] for name in arrays.files}
-    except (ValueError, EOFError, zipfile.BadZipFile):
+    except (PasslineError, OSError):
+        raise
+    except Exception:  # zipfile, numpy and the tokenizer of the header raise any; or no memory
         pass
     raise PasslineError(f"'{file}' is no file of arrays (.npz)")
 

@@ -51,6 +51,7 @@ def tensor_scatter(node: Node) -> Sequence[SSAValue]:
     past, update = node.input(0), node.input(1)
     axis = node.axis(node.int("axis", -2), past)
     sizes = node.static_shape(update)
+    node.check_size(sizes[axis])
     places = node.array(np.arange(sizes[axis]), i64)
     if len(sizes) != node.rank(past):
         raise Unsupported("the update and the cache have different ranks")

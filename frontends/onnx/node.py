@@ -20,6 +20,7 @@ from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
 from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
 from ...interpreters.arrays import Array
+from ...passmanager.limits import too_many_elements
 from .builder import Builder
 from .errors import Unsupported
 from .schemas import default_attribute
@@ -260,6 +261,11 @@ class Node:
     def array(self, array: Array | Sequence[int], element: Element) -> SSAValue:
         """Return a constant with these elements."""
         return self.importer.constant(np.asarray(array), element)
+
+    def check_size(self, *shape: int) -> None:
+        """Raise Unsupported if a constant of this shape exceeds the limit on tensors."""
+        if (reason := too_many_elements(shape)) is not None:
+            raise Unsupported(reason)
 
     def tensor_constant(self, tensor: TensorProto) -> SSAValue:
         """Return a tensor of the model as a constant."""

@@ -83,6 +83,7 @@ def stft(node: Node) -> Sequence[SSAValue]:
         (length,) = node.sizes(2, 1)
     if step is None or length is None or not 1 <= length <= count or step < 1:
         raise Unsupported("the step and the length of the frames are not known")
+    node.check_size(((count - length) // step + 1) * length)
     starts = np.arange(0, count - length + 1, step)
     places = node.array(starts[:, None] + np.arange(length), i64)
     frames = node.op("take", x, places, axis=1, mode="wrap")

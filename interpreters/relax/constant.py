@@ -13,7 +13,7 @@ from xdsl.interpreter import (
 )
 
 from ...dialects.relax import constant as ops
-from ..arrays import array_of, element_of, scalar_of
+from ..arrays import array_of, check_size, element_of, scalar_of
 
 __all__ = ["ConstantFunctions"]
 
@@ -31,6 +31,7 @@ class ConstantFunctions(InterpreterFunctions):
 
     @impl(ops.FullOp)
     def run_full(self, _: Interpreter, op: ops.FullOp, args: PythonValues) -> PythonValues:
+        check_size(op.result.type.get_shape())
         number = scalar_of(op.value, element_of(op.result.type))
         return (np.broadcast_to(number, op.result.type.get_shape()),)
 

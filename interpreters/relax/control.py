@@ -28,7 +28,7 @@ from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldO
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
 from ...dialects.relax.types import is_ranked, static_shape
-from ..arrays import Array, dtype_of, element_of
+from ..arrays import Array, check_size, dtype_of, element_of
 
 __all__ = ["Closure", "ControlFunctions"]
 
@@ -135,4 +135,5 @@ def allocate(result: SSAValue) -> Array:
     type = result.type
     if not is_ranked(type) or (shape := static_shape(type)) is None:
         raise InterpretationError(f"cannot allocate a result of type {type}: its shape is unknown")
+    check_size(shape)
     return np.zeros(shape, dtype_of(element_of(type)))

@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.relax import convolution as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
-from ..arrays import Array
+from ..arrays import Array, check_size
 from .layout import relayout
 from .linear_algebra import as_matrices, matrix_product, sums_of_products
 from .table import Semantics
@@ -109,7 +109,8 @@ def convolve_transposed(
     columns = columns.reshape(batch, outputs, *weight.shape[2:], *sizes)
     # The sizes of the result before the padding is cut off.
     ends = (w.before + n for w, n in zip(windows, out, strict=True))
-    full = (max(w.covered(n), e) for w, n, e in zip(windows, sizes, ends, strict=True))
+    full = [max(w.covered(n), e) for w, n, e in zip(windows, sizes, ends, strict=True)]
+    check_size((batch, outputs, *full))
     result = np.zeros((batch, outputs, *full), columns.dtype)
     for index in np.ndindex(*weight.shape[2:]):
         result[..., *map(tap, windows, index, sizes)] += columns[:, :, *index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...dialects.relax import creation as ops
-from ..arrays import Array
+from ..arrays import Array, check_size
 from .manipulation import numbers_along
 from .table import Semantics, on_arrays
 
@@ -14,6 +14,7 @@ __all__ = ["CREATION"]
 
 def arange(op: ops.ArangeOp, start: Array, stop: Array, step: Array) -> Array:
     count = ops.arange_size(start.item(), stop.item(), step.item())
+    check_size([count])
     dtype = np.float64 if np.issubdtype(start.dtype, np.floating) else start.dtype
     return start.astype(dtype) + np.arange(count).astype(dtype) * step.astype(dtype)
 

@@ -22,8 +22,8 @@ from ...dialects.relax.dynamic.reshape import (
     DynamicSqueezeOp,
 )
 from ...dialects.relax.dynamic.slice import DynamicCompressOp, DynamicSplitOp, DynamicStridedSliceOp
-from ...dialects.relax.types import tensor_type
-from ..arrays import Array
+from ...dialects.relax.types import static_shape, tensor_type
+from ..arrays import Array, check_size
 from .creation import CREATION
 from .image import IMAGE
 from .indexing import INDEXING
@@ -58,6 +58,8 @@ def dynamic(op: DynamicOp, *arrays: Array) -> Array | tuple[Array, ...]:
     values = [array.ravel().tolist() for array in arrays[op.INPUTS :]]
     static = op.static_op(Block(arg_types=types).args, values)
     assert static is not None, "the shapes are known at run time"
+    for result in static.results:
+        check_size(static_shape(result.type) or ())
     return STATIC[type(static)](static, *arrays[: op.INPUTS])
 
 
@@ -67,6 +69,7 @@ def pad(
     types = [TensorType(tensor_type(op.data).element_type, data.shape)]
     static = op.static_op(Block(arg_types=types).args, [widths.tolist(), axes.tolist()])
     assert static is not None, "the rank is known at run time"
+    check_size(static_shape(static.results[0].type) or ())
     static.properties["pad_value"] = FloatAttr(float(value), f64)
     return STATIC[type(static)](static, data)
 

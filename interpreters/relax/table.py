@@ -17,7 +17,8 @@ from xdsl.interpreter import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
-from ..arrays import Array, element_of, fit
+from ...dialects.relax.types import static_shape
+from ..arrays import Array, check_size, element_of, fit
 
 __all__ = [
     "Compute",
@@ -72,6 +73,9 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
     ) -> PythonValues:
         with np.errstate(all="ignore"):
             try:
+                for result in op.results:
+                    if (shape := static_shape(result.type)) is not None:
+                        check_size(shape)
                 values = compute(op, *args)
             except (IndexError, VerifyException) as error:  # invalid values of operands
                 raise InterpretationError(f"{op.name}: {error}") from error

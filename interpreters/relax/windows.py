@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ...dialects.relax.windows import Window
-from ..arrays import Array
+from ..arrays import Array, check_size
 
 __all__ = ["pad_to_windows", "sliding_windows", "tap", "window_counts"]
 
@@ -27,6 +27,7 @@ def pad_to_windows(array: Array, windows: Sequence[Window], value: float) -> Arr
     covers = [w.covered(w.count(n)) for w, n in zip(windows, sizes, strict=True)]
     if all(w.before == 0 and c <= n for w, n, c in zip(windows, sizes, covers, strict=True)):
         return array
+    check_size((*array.shape[:2], *covers))
     result = np.full((*array.shape[:2], *covers), value, array.dtype)
     inside = tuple(slice(w.before, w.before + n) for w, n in zip(windows, sizes, strict=True))
     kept = tuple(slice(max(0, c - w.before)) for w, c in zip(windows, covers, strict=True))

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
-from ..arrays import array_of
+from ..arrays import array_of, check_size
 from .table import Array, Semantics, buffer_dtype
 
 __all__ = ["MEMORY", "allocate", "check_indices", "merge_dynamic"]
@@ -30,6 +30,7 @@ def allocate(type: MemRefType[Attribute], sizes: Sequence[int] = ()) -> Array:
     shape = [next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape()]
     element = type.element_type
     lanes = element.get_shape() if isinstance(element, VectorType) else ()
+    check_size((*shape, *lanes))
     return np.zeros((*shape, *lanes), buffer_dtype(type))
 
 

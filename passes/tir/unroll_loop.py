@@ -133,7 +133,7 @@ class LoopUnroller:
             body.ops * extent, body.steps * extent, body.unrolled_depth + 1, body.kept_depth
         )
         if options.explicit_unroll or is_unit:
-            if size.ops > options.max_copies:
+            if max(size.ops, extent) > options.max_copies:  # copies of nothing take time, too
                 self._report_too_large(loop, extent, size.ops, options)
                 return kept
             if not self.actions.allowed(loop):

@@ -2,7 +2,8 @@
 """A lexer of MLIR that matches one regular expression per token, where xDSL's tries several.
 
 It gives the tokens and the errors of xDSL's lexer, to which it leaves what the expression does not
-match: characters outside of ASCII, strings with escapes, the end of the file, and errors.
+match: characters outside of ASCII, strings with escapes, the end of the file, and errors. Only the
+length of names is limited.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
 _KINDS = (None, *(kind for kind, _ in _GROUPS))
 _TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
 
-_NUMBERS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
+_MAX_LENGTH = 1 << 16
+"""The longest name. `x1x1x1f32` is a name to the lexer at each of the dimensions of a type."""
 
 _skip_space = re.compile(_SPACE).match
 _STRING = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
@@ -94,11 +96,16 @@ class Lexer(MLIRLexer):
         content = self.input.content
         if (match := _TOKEN.match(content, self.pos)) is None:
             self._check_string()
-            return self._located(self._checked(super().lex()))
+            return self._located(super().lex())
         group = match.lastindex
         assert group is not None
         text = match[group]
         self.pos = end = match.end()
+        if len(text) > _MAX_LENGTH and text[0] != '"':
+            raise ParseError(
+                Span(end - len(text), end, self.input),
+                f"a name of {len(text)} characters exceeds the limit of {_MAX_LENGTH}",
+            )
         kind = _KINDS[group] or KIND_BY_PUNCTUATION_SPELLING[text]
         return LocatedToken(kind, text, end - len(text), end, self.input)
 
@@ -109,12 +116,6 @@ class Lexer(MLIRLexer):
             self.pos = start + 1
             message = "End of file reached before closing string literal."
             raise ParseError(Span(start, self.pos, self.input), message)
-
-    def _checked(self, token: MLIRToken) -> MLIRToken:
-        """Return a token of xDSL's lexer; ParseError for a number of digits outside of ASCII."""
-        if token.kind in _NUMBERS and not token.text.isascii():
-            raise ParseError(token.span, f"Unexpected character: {token.text[0]}")
-        return token
 
     def _located(self, token: MLIRToken) -> LocatedToken:
         span = token.span

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
+    ArrayAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
+    DictionaryAttr,
     FileLineColLoc,
     IndexType,
     IntAttr,
@@ -28,6 +30,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import (
+    Attribute,
     AttributeInvT,
     BlockArgument,
     Data,
@@ -46,6 +49,10 @@ from .resources import ELIDED, dense_of, wants_dense
 __all__ = ["LocatingParser"]
 
 
+MAX_SIZE = 1 << 20
+"""The limit on the types and attributes that an alias stands for."""
+
+
 class LocatingParser(Parser):
     """A parser that gives ops and block arguments their source locations, as mlir-opt does.
 
@@ -61,6 +68,7 @@ class LocatingParser(Parser):
         self._handles: dict[tuple[str, str], str] = {}  # of resources: (dialect, name in the file)
         self._references: dict[str, Span] = {}  # the first reference to each handle
         self._waiting: list[tuple[IRDLOperation, str]] = []  # properties that need a resource
+        self._alias_sizes: dict[int, int] = {}
         super().__init__(ctx, text, name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
@@ -100,6 +108,36 @@ class LocatingParser(Parser):
         if undefined:
             span = min(undefined, key=lambda span: span.start)
             self.raise_error(f"use of undeclared SSA value name {span.text}", span)
+
+    # Aliases, each of which may use others twice: as text they double with each
+
+    def _parse_alias_def(self) -> None:
+        token = self._current_token
+        super()._parse_alias_def()
+        size = self._size_of(value := self.attribute_aliases[token.text])
+        if size > MAX_SIZE:
+            message = f"alias '{token.text}' stands for more than {MAX_SIZE} types and attributes"
+            self.raise_error(message, token.span)
+        self._alias_sizes[id(value)] = size
+
+    def _size_of(self, value: Attribute) -> int:
+        """Return the number of types and attributes in `value`, of aliases as often as they are
+        used.
+        """
+        size, pending = 0, [value]
+        while pending:
+            attribute = pending.pop()
+            if (known := self._alias_sizes.get(id(attribute))) is not None:
+                size += known
+                continue
+            size += 1
+            if isinstance(attribute, ParametrizedAttribute):
+                pending += attribute.parameters
+            elif isinstance(attribute, ArrayAttr):
+                pending += cast(ArrayAttr[Attribute], attribute).data
+            elif isinstance(attribute, DictionaryAttr):
+                pending += attribute.data.values()
+        return size
 
     # Resources, whose elements come at the end of the file
 

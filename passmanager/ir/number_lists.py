@@ -21,6 +21,7 @@ class NumberList(NamedTuple):
 
 
 _literal = re.compile(r"\[[-+0-9.eE,\[\] \t\n\r]*+").match
+_too_deep = re.compile(r"(?:\[\s*+){100}").search  # json recurses in C
 _exponent_without_point = re.compile(r"(?<![0-9.])[0-9]+[eE]").search  # a number in JSON only
 
 
@@ -31,7 +32,7 @@ def read_number_list(text: str, position: Position) -> NumberList | None:
     if (match := _literal(text, position)) is None:
         return None
     literal = match[0].rstrip()
-    if _exponent_without_point(literal):
+    if _exponent_without_point(literal) or _too_deep(literal):
         return None
     try:
         values = cast(list[object], json.loads(literal))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -37,6 +37,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from ..limits import too_many_elements
 from .collector import paused_collector
 from .creation import append_op
 from .lexer import Lexer, LocatedToken, end_of_space
@@ -71,7 +72,7 @@ def parse_module(
 
 
 @contextmanager
-def _located_errors(parser: Parser) -> Iterator[None]:
+def _located_errors(parser: Parser) -> Generator[None]:
     """Raise ParseError in place of other errors that parsers and constructors of dialects raise for
     invalid text: they are about the place that is being parsed.
     """
@@ -97,6 +98,7 @@ class MemoizingParser(LocatingParser):
         """The number of lines that were read by their shape."""
         self._shapes: defaultdict[tuple[str, ...], dict[str, LineShape]] = defaultdict(dict)
         self._refused: set[str] = set()  # shapes that did not say all
+        self._in_literal = False
         self._last_region = _RegionText(None, 0, 0)
         self._types: dict[str, TypeAttribute | None] = {}
         self._function_types: dict[str, FunctionType | None] = {}
@@ -282,12 +284,21 @@ class MemoizingParser(LocatingParser):
         return self._remember(_DICTIONARY, self._dictionaries, parse).copy()
 
     def _parse_dense_literal_type(self) -> _DenseType:
-        return self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        span = self._current_token.span
+        type = self._remember(_TYPE, self._dense_types, super()._parse_dense_literal_type)
+        if (reason := too_many_elements(type.get_shape())) is not None:  # a splat is expanded
+            self.raise_error(reason, span)
+        return type
 
     def _parse_tensor_literal(self) -> tuple[list[AttrParser._TensorLiteralElement], list[int]]:
         text, start = self.lexer.input.content, self.pos
-        if (numbers := read_number_list(text, start)) is None:
+        if self._in_literal:
             return super()._parse_tensor_literal()
+        if (numbers := read_number_list(text, start)) is None:
+            self._in_literal = True  # the lists in it are not tried again: each reads to the end
+            elements = super()._parse_tensor_literal()
+            self._in_literal = False
+            return elements
         self._resume_from(numbers.end)
         elements = [_Number(value, self, start, i) for i, value in enumerate(numbers.values)]
         return [*elements], numbers.shape

@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
 import resource
 import signal
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe, Process
@@ -33,7 +34,7 @@ from passline.tools import report
 from passline.tools.opt import PasslineOptMain
 from passline.tools.run import PasslineRunMain
 
-from .broken_kinds import FILE, KINDS, BrokenInput, broken_input
+from .broken_kinds import FILE, KINDS, BrokenInput, broken_input, load_sources
 
 __all__ = ["check_input", "main", "run_input"]
 
@@ -121,8 +122,8 @@ def cause_of(item: BrokenInput, folder: Path, seconds: int) -> str:
     except BaseException as error:
         return type(error).__name__
     places = [line.strip() for line in shown.splitlines() if line.startswith("  File ")]
-    errors = [line for line in shown.splitlines() if line[:1].isalpha() and ":" in line]
-    error = errors[-1].partition(":")[0] if errors else "unknown"
+    errors = re.findall(r"^([A-Za-z_][\w.]*)(?::|$)", shown, re.MULTILINE)
+    error = errors[-1] if errors else "unknown"
     return f"{error} in {short(places[-1]) if places else 'unknown'}"
 
 
@@ -144,7 +145,7 @@ def place_of(error: BaseException) -> str:
 
 
 @contextmanager
-def limited(seconds: int) -> Iterator[None]:
+def limited(seconds: int) -> Generator[None]:
     """Raise TooLong in the body after some seconds."""
 
     def stop(*_: object) -> None:
@@ -170,7 +171,7 @@ def work(connection: Connection, seeds: Sequence[int], kinds: Sequence[str]) -> 
     """Run the inputs of seeds; send each seed before, and what came of it after."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     PasslineOptMain.prepare_process()
-    gc.set_threshold(20_000, 10, 10)  # many inputs, one process
+    gc.set_threshold(100_000, 10, 10)  # many inputs, one process
     warnings.simplefilter("ignore")
     # What C code prints is no part of the output that is looked at.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -198,6 +199,7 @@ class Campaign:
 
     def run(self, seeds: range, until: float) -> None:
         """Run the inputs of `seeds`, until a time at most."""
+        load_sources(self.kinds)  # once, not in each process
         while seeds and perf_counter() < until:
             seeds = self.run_process(seeds, until)
 

@@ -1,4 +1,4 @@
-"""Broken inputs of each kind: IR, pipelines, configuration, command lines, reproducers, ONNX models,
+"""Broken inputs of each kind: IR, pipelines, configuration, command lines, reproducers, models,
 arrays and records of runs.
 """
 
@@ -19,7 +19,7 @@ from support.inprocess import passline_opt, run_lines
 
 from .mutation import mutate_bytes, mutate_text
 
-__all__ = ["KINDS", "BrokenInput", "broken_input"]
+__all__ = ["KINDS", "BrokenInput", "broken_input", "load_sources"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,25 +46,40 @@ def broken_input(seed: int, kinds: Sequence[str] = ()) -> BrokenInput:
     return KINDS[kind][1](random)
 
 
+def load_sources(kinds: Sequence[str] = ()) -> None:
+    """Load what inputs of these kinds, by default of all, are made of: it takes seconds."""
+    xdsl_texts()
+    if not kinds or any(kind.startswith("onnx") for kind in kinds):
+        models()
+
+
 # IR
 
 
 @cache
 def ir_texts() -> Sequence[str]:
-    """Return the IR of the documentation, of our tests, and of those of xDSL that are at hand."""
-    ours = sorted((ROOT / "tests" / "filecheck").rglob("*.mlir"))
-    theirs = sorted((ROOT / ".cache").glob("xdsl-*/tests/filecheck/**/*.mlir"))
-    examples = sorted((ROOT / "examples").rglob("*.mlir"))
-    # Ours several times: xDSL's are many more.
-    texts = [path.read_text() for path in [*(ours + examples) * 4, *theirs]]
+    """Return the IR of the documentation, the examples and our tests."""
+    paths = [*(ROOT / "tests" / "filecheck").rglob("*.mlir"), *(ROOT / "examples").rglob("*.mlir")]
+    texts = [path.read_text() for path in sorted(paths)]
     pages = [path.read_text() for path in sorted((ROOT / "docs").rglob("*.md"))]
     texts += [text for page in pages for text in re.findall(r"```mlir\n(.*?)```", page, re.DOTALL)]
     return [part for text in texts for part in re.split(r"^// -----$", text, flags=re.MULTILINE)]
 
 
 @cache
+def xdsl_texts() -> Sequence[str]:
+    """Return the IR of xDSL's tests, if other tests have downloaded them, else ours."""
+    paths = sorted((ROOT / ".cache").glob("xdsl-*/tests/filecheck/**/*.mlir"))
+    texts = [path.read_text() for path in paths]
+    parts = (part for text in texts for part in re.split(r"^// -----$", text, flags=re.MULTILINE))
+    return [*parts] or ir_texts()
+
+
+@cache
 def relax_texts() -> Sequence[str]:
-    return [text for text in ir_texts() if "relax." in text and "scf.while" not in text]
+    """Return the texts of ours whose functions end: without loops and recursion."""
+    endless = re.compile(r"scf\.(while|for)|func\.call|relax\.(invoke|scan|while|loop)|tir\.for")
+    return [text for text in ir_texts() if "relax." in text and not endless.search(text)]
 
 
 @cache
@@ -77,11 +92,19 @@ def our_passes() -> Sequence[str]:
 
 
 def ir(random: Random) -> BrokenInput:
-    text = mutate_text(random.choice(ir_texts()), random, ir_texts())
+    return broken_ir("ir", ir_texts(), random)
+
+
+def xdsl_ir(random: Random) -> BrokenInput:
+    return broken_ir("xdsl ir", xdsl_texts(), random)
+
+
+def broken_ir(kind: str, texts: Sequence[str], random: Random) -> BrokenInput:
+    text = mutate_text(random.choice(texts), random, texts)
     content = text.encode(errors="surrogatepass")
     if random.random() < 0.1:
         content = mutate_bytes(content, random)
-    return BrokenInput("ir", "passline-opt", (FILE, *ir_options(random)), content)
+    return BrokenInput(kind, "passline-opt", (FILE, *ir_options(random)), content)
 
 
 def ir_options(random: Random) -> tuple[str, ...]:
@@ -127,7 +150,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 PIPELINES = (
     "infer-type,fold-constant{max-elements=64}",
     "builtin.module(func.func(canonicalize,cse),dead-code-elimination{entry-functions=main,f})",
-    'sequential{name="x" opt-level=1 required=infer-type}(fold-constant,fuse-ops{fuse-opt-level=2})',
+    'sequential{name="x" opt-level=1 required=infer-type}(fold-constant,fuse-ops{max-depth=2})',
     "fixpoint{max-iterations=3}(simplify-expr,fixpoint(cse),any(cse))",
     "repeat{n=2}(tir.prim_func(tir-unroll-loop{auto-max-step=16 explicit-unroll=true}))",
     "mlir-opt[cse,func.func(canonicalize{max-iterations=2})]",
@@ -260,10 +283,9 @@ def models() -> Sequence[bytes]:
 
 
 def onnx_bytes(random: Random) -> BrokenInput:
+    arguments = (FILE, *onnx_options(random))
     content = mutate_bytes(random.choice(models()), random)
-    return BrokenInput(
-        "onnx bytes", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx"
-    )
+    return BrokenInput("onnx bytes", "passline-opt", arguments, content, ".onnx")
 
 
 def onnx_fields(random: Random) -> BrokenInput:
@@ -274,10 +296,9 @@ def onnx_fields(random: Random) -> BrokenInput:
     model = ModelProto.FromString(random.choice(models()))
     other = ModelProto.FromString(random.choice(models()))
     mutate_message(model, random, other)
+    arguments = (FILE, *onnx_options(random))
     content = model.SerializeToString()
-    return BrokenInput(
-        "onnx fields", "passline-opt", (FILE, *onnx_options(random)), content, ".onnx"
-    )
+    return BrokenInput("onnx fields", "passline-opt", arguments, content, ".onnx")
 
 
 def onnx_options(random: Random) -> tuple[str, ...]:
@@ -319,6 +340,9 @@ def record_text() -> str:
         return path.read_text()
 
 
+_VALUES = ("null", "-1", "1e999", '"x"', "[]", "[[]]", "{}", "1" + "0" * 30, "true")
+
+
 def record(random: Random) -> BrokenInput:
     lines = record_text().splitlines()
     if random.random() < 0.5:
@@ -333,7 +357,7 @@ def record(random: Random) -> BrokenInput:
                 if not event:
                     break
             else:
-                event[key] = random.choice((None, -1, 1e999, "x", [], [[]], {}, 10**30, True))
+                event[key] = json.loads(random.choice(_VALUES))
             events = [event for event in events if event]
         text = "\n".join(map(json.dumps, events))
     shown = random.choice(("--timing", "--print-diff", "--blame", "--pass-statistics", "-o-"))
@@ -342,7 +366,8 @@ def record(random: Random) -> BrokenInput:
 
 
 KINDS: Mapping[str, tuple[int, Callable[[Random], BrokenInput]]] = {
-    "ir": (40, ir),
+    "ir": (25, ir),
+    "xdsl ir": (15, xdsl_ir),
     "run": (8, computed_ir),
     "bytes": (2, random_bytes),
     "pipeline": (6, pipeline),

@@ -8,7 +8,7 @@ from random import Random
 
 __all__ = ["mutate_bytes", "mutate_text"]
 
-MAX_LENGTH = 20_000
+MAX_LENGTH = 8_000
 """No mutated input is longer, so that the time of a run is that of many inputs."""
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[%@#!^]?[\w$.]+|->|\s+|.', re.DOTALL)

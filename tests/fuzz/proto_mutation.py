@@ -13,20 +13,7 @@ __all__ = ["mutate_message"]
 
 _INTEGERS = (0, 1, -1, 2, 7, 16, 1 << 31, (1 << 40), (1 << 62), (1 << 63) - 1, -(1 << 63))
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 1e30, float("inf"), float("nan"))
-_TEXTS = (
-    "",
-    "x",
-    "/etc/passwd",
-    "../x",
-    "\x1b[31m",
-    "<script>",
-    "é",
-    "Add",
-    "If",
-    "Loop",
-    "?",
-    "0",
-)
+_TEXTS = ("", "x", "/etc/x", "../x", "\x1b[31m", "<script>", "é", "Add", "If", "Loop", "?", "0")
 
 
 def mutate_message(message: Message, random: Random, other: Message) -> None:

@@ -126,9 +126,7 @@ def test_external_data_that_is_missing(tmp_path: Path):
     (tmp_path / "m.onnx").write_bytes(stored_externally().SerializeToString())
     with pytest.raises(ModelError, match=r"^tensor 'w', file 'w.bin': .*"):
         import_model(tmp_path / "m.onnx")
-    with pytest.raises(
-        ModelError, match="'w' is stored in the file 'w.bin', but the model was not read"
-    ):
+    with pytest.raises(ModelError, match="'w', file 'w.bin': the model was not read from a file"):
         import_model(stored_externally())
 
 

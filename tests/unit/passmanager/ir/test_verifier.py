@@ -242,15 +242,16 @@ def test_erased_operand():
     assert str(error) == "'test.op' op operand #0 is an erased value"
 
 
-def test_other_exceptions_come_through():
+def test_other_exceptions_of_a_verifier_are_about_the_op():
     class BrokenOp(test.TestOp):
         name = "test.broken"
 
         def verify_(self) -> None:
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(InvalidIRError, match="cannot be verified: ZeroDivisionError") as caught:
         verify(ModuleOp([BrokenOp()]))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 def test_thousands_of_levels():

@@ -1,0 +1,55 @@
+"""The passes that a file may not ask for: those that reach outside of the module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from xdsl.passes import ModulePass
+
+from ..passmanager.anchors import Anchored
+from ..passmanager.errors import PasslineError
+from ..passmanager.info import name_key
+from ..passmanager.options import pass_options
+from ..passmanager.runner import info_of, nested_passes
+
+__all__ = ["check_passes_of_file"]
+
+_OUTSIDE: Mapping[str, str] = {"mlir-opt": "runs a program"}
+"""What a pass does outside of the module, whatever its options are."""
+
+_OUTSIDE_BY_OPTION: Mapping[str, str] = {
+    "alter-op-layout.hooks": "imports Python modules",
+    "apply-eqsat-pdl.pdl-file": "reads another file",
+    "apply-eqsat-pdl-interp.pdl-interp-file": "reads another file",
+    "apply-pdl.pdl-file": "reads another file",
+    "apply-pdl-interp.pdl-interp-file": "reads another file",
+    "eqsat-add-costs.cost-file": "reads another file",
+}
+"""What a pass does outside of the module if an option is set."""
+
+
+def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str) -> None:
+    """Raise PasslineError if one of `passes`, which the text of `file` names, reaches outside of
+    the module: whoever sends a file must not make this process run programs."""
+    for pass_ in passes:
+        for nested in nested_passes(pass_):
+            inner = nested.pass_ if isinstance(nested, Anchored) else nested
+            if (deed := _deed_outside(inner)) is not None:
+                raise PasslineError(
+                    f"'{file}': pass '{info_of(inner).text}' {deed}, which a pipeline in a file "
+                    f"may not do; if you trust it, give the pipeline yourself: -p '{pipeline}' in "
+                    "place of --run-reproducer"
+                )
+
+
+def _deed_outside(pass_: ModulePass) -> str | None:
+    """Return what a pass does outside of the module, or None."""
+    name = info_of(pass_).name
+    for known, deed in _OUTSIDE.items():
+        if name_key(known) == name_key(name):
+            return deed
+    for option in pass_options(type(pass_)):
+        deed = _OUTSIDE_BY_OPTION.get(f"{name}.{option.name}")
+        if deed is not None and getattr(pass_, option.field):
+            return deed
+    return None
