@@ -38,9 +38,12 @@ def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
     """
     names = argument_names(func)
     by_position = {f"arr_{i}": name for i, name in enumerate(names)}
-    given = {
-        name if name in names else by_position.get(name, name): a for name, a in arrays.items()
-    }
+    given: dict[str, Array] = {}
+    for name, array in arrays.items():
+        parameter = name if name in names else by_position.get(name, name)
+        if parameter in given:
+            raise PasslineError(f"parameter '{parameter}' is given twice, by name and by position")
+        given[parameter] = array
     for name in given:
         if name not in names:
             has = f"its parameters are {', '.join(names)}" if names else "it has no parameters"
@@ -58,12 +61,14 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
     dimension becomes 1. PasslineError if a parameter is not a number, or a tensor or buffer of
-    numbers of known rank.
+    numbers of known rank, or is too large for the memory; for a negative seed.
     """
     import numpy as np
 
     from .arrays import fit
 
+    if seed < 0:
+        raise PasslineError(f"the seed of random arguments is 0 or more, not {seed}")
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
     for name, type in zip(argument_names(func), input_types(func), strict=True):
@@ -77,7 +82,12 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
         sizes = type.get_shape() if _is_shaped(type) else ()
         shape = [1 if d == DYNAMIC_INDEX else d for d in sizes]
         integers = isinstance(element, IntegerType)
-        array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+        try:
+            array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+        except (MemoryError, ValueError) as error:
+            raise PasslineError(
+                f"cannot generate random values for parameter '{name}' of type {type}: {error}"
+            ) from None
         arrays.append(fit(np.asarray(array), element))
     return arrays
 
@@ -131,11 +141,17 @@ def _check_array(name: str, type: Shaped, value: Value) -> Array:
         d in (DYNAMIC_INDEX, n) for d, n in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype != dtype:
-        sizes = "x".join(map(str, array.shape)) or "no dimensions"
+        expected = dtype if fits else f"{dtype} of {_sizes(shape)}"
         raise PasslineError(
-            f"parameter '{name}' is {type}: expected {dtype}, got {array.dtype} of {sizes}"
+            f"parameter '{name}' is {type}: expected {expected}, "
+            f"got {array.dtype} of {_sizes(array.shape)}"
         )
     return array
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    """Return a shape for a message."""
+    return "x".join("?" if n == DYNAMIC_INDEX else str(n) for n in shape) or "no dimensions"
 
 
 def _is_shaped(type: Attribute) -> TypeIs[Shaped]:

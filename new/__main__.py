@@ -7,9 +7,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..passmanager.streams import complete_streams
-from .project import ProjectError, write_project
-
 __all__ = ["main"]
 
 DONE = """\
@@ -33,6 +30,8 @@ def main(args: Sequence[str] | None = None) -> int:
     parent = parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
     parent.help = "the directory to write it into (here)"
     options = parser.parse_args(args)
+    from .project import ProjectError, write_project
+
     try:
         root = write_project(options.name, options.parent)
     except ProjectError as error:
@@ -48,8 +47,13 @@ def main(args: Sequence[str] | None = None) -> int:
 def run() -> int:
     """Run the command as a process of its own; return the exit status."""
     try:
+        from ..passmanager.streams import complete_streams
+
         with complete_streams():
             return main()
+    except KeyboardInterrupt:  # what takes time are the imports
+        print("passline.new: error: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         return 141
     except OSError as error:

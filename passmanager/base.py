@@ -36,7 +36,8 @@ def check_metadata(cls: type[Pass]) -> None:
     """Raise TypeError or ValueError if the name, level or requirements of a pass class are invalid,
     or if one of them is annotated, which would make it an option.
     """
-    for annotated in _fields_of(cls).intersection(("name", "opt_level", "required", "preserves")):
+    metadata = ("name", "opt_level", "required", "preserves", "nestable")
+    for annotated in _fields_of(cls).intersection(metadata):
         raise TypeError(
             f"{cls.__name__}.{annotated} has an annotation and would become an option: "
             f"write `{annotated} = ...`"
@@ -142,6 +143,8 @@ class Pass(AbstractPass):
 class ModulePass(Pass):
     """A pass that transforms the whole module, and may add, delete and rename functions.
 
+    `nestable = True` declares that it handles each op of the module by itself, and does none of
+    that: a pipeline may then run it on one function alone, as `func.func(canonicalize)`.
     Source: `tvm.transform.ModulePass`.
     """
 

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from .errors import ConfigError
 from .info import closest_name, name_key
 from .option_types import from_value
-from .options import find_option, pass_options
+from .options import check_range, find_option, pass_options
 from .registry import installed
 
 __all__ = [
@@ -266,7 +266,11 @@ def _convert_fields(key: str, cls: type, given: Mapping[str, object]) -> dict[st
             option = find_option(cls, name, key)
         except ValueError as error:
             raise ConfigError(f"config option {error}") from None
-        fields[option.field] = _convert(f"{key}.{name}", value, option.type)
+        fields[option.field] = converted = _convert(f"{key}.{name}", value, option.type)
+        try:
+            check_range(option, converted)
+        except ValueError as error:
+            raise ConfigError(f"config option '{key}.{name}': {error}") from None
     return fields
 
 

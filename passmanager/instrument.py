@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import new_class
 from typing import TypeVar, cast, overload
 
@@ -11,7 +12,7 @@ from xdsl.ir import Operation
 
 from .info import PassInfo
 
-__all__ = ["PassInstrument", "pass_instrument"]
+__all__ = ["PassInstrument", "check_hooks", "pass_instrument"]
 
 T = TypeVar("T")
 
@@ -80,6 +81,44 @@ class PassInstrument:
 
     def analysis_invalidated(self, op: Operation, analysis: type) -> None:
         """Handle the removal of an analysis from the cache, as the IR may have changed."""
+
+
+@cache
+def check_hooks(cls: type[PassInstrument]) -> None:
+    """Raise TypeError if an instrument class has a public method whose name is one or two letters
+    off that of a hook: nobody would call it.
+    """
+    hooks = {_letters(name): name for name in vars(PassInstrument) if not name.startswith("_")}
+    for base in cls.__mro__:
+        if issubclass(PassInstrument, base):
+            continue
+        for name, member in vars(base).items():
+            if name.startswith("_") or name in hooks.values() or not callable(member):
+                continue
+            for letters, hook in hooks.items():
+                if _distance(_letters(name), letters) <= 2:
+                    raise TypeError(
+                        f"{base.__name__}.{name} is no hook of an instrument, "
+                        f"did you mean '{hook}'?"
+                    )
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _distance(a: str, b: str) -> int:
+    """Return the least number of letters to insert, delete or replace that makes `b` of `a`; if it
+    is more than 2, any number greater than 2.
+    """
+    if abs(len(a) - len(b)) > 2:
+        return 3
+    row = [*range(len(b) + 1)]
+    for i, letter in enumerate(a, 1):
+        before, row = row, [i]
+        for j, other in enumerate(b, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != other)))
+    return row[-1]
 
 
 @overload

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from .info import PassInfo
-from .instrument import PassInstrument
+from .instrument import PassInstrument, check_hooks
 
 __all__ = ["PassInstrumentor", "check_instruments"]
 
@@ -42,9 +42,20 @@ class PassInstrumentor:
             raise
 
     def exit(self) -> None:
-        """Exit all instruments in order; if one fails, those after it are not exited."""
+        """Exit all instruments in order; the first failure is raised at the end, with notes on the
+        others. In TVM, the instruments after the failing one are not exited.
+        """
+        failure: BaseException | None = None
         for instrument in self.instruments:
-            instrument.exit_pass_ctx()
+            try:
+                instrument.exit_pass_ctx()
+            except BaseException as error:
+                if failure is None:
+                    failure = error
+                else:
+                    failure.add_note(f"and {instrument.name}.exit_pass_ctx raised {error!r}")
+        if failure is not None:
+            raise failure
 
     # Passes
 
@@ -151,7 +162,11 @@ class PassInstrumentor:
 
 
 def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
-    """Return the instruments in `instruments`, none if it is None; TypeError for anything else."""
+    """Return the instruments in `instruments`, none if it is None.
+
+    Errors: TypeError for anything else, and for an instrument with a misspelled hook; ValueError
+    for an instrument that is there twice.
+    """
     if instruments is None:
         return ()
     if isinstance(instruments, PassInstrument) or not isinstance(instruments, Iterable):
@@ -164,6 +179,12 @@ def check_instruments(instruments: object) -> tuple[PassInstrument, ...]:
                 "or decorate it with "
                 "@pass_instrument, and pass an instance"
             )
+        if any(instrument is other for other in checked):
+            raise ValueError(
+                f"the instrument {instrument.name} is in the list twice: leave one out, or make "
+                "two objects"
+            )
+        check_hooks(type(instrument))
         checked.append(instrument)
     return tuple(checked)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, get_origin
 
 from .option_types import alternatives, choices_of, describe_type, item_types
 
-__all__ = ["OptionText", "from_text"]
+__all__ = ["OptionText", "from_text", "shortened"]
 
 
 class OptionText(NamedTuple):
@@ -34,8 +34,16 @@ def from_text(values: Sequence[OptionText], type_: object) -> object:
         except ValueError:
             continue
     given = ",".join(f'"{v.text}"' if v.quoted else v.text for v in values) or "no value"
-    raise ValueError(f"expected {describe_type(type_)}, got {given}")
+    raise ValueError(f"expected {describe_type(type_)}, got {shortened(given)}")
 
+
+def shortened(text: str) -> str:
+    """Return a text for a message; of a long one the beginning, and its length."""
+    return text if len(text) <= 100 else f"{text[:40]}... ({len(text)} characters)"
+
+
+_MAX_DIGITS = 1000
+"""The longest text of a whole number: Python prints no more than 4300 digits."""
 
 _GENERALITY: dict[object, int] = {float: 1, str: 2, types.NoneType: 3}
 
@@ -67,6 +75,8 @@ def _read_one(value: OptionText, type_: object) -> object:
     if type_ is bool:
         return _choose({"true": True, "false": False}, text.lower())
     if type_ is int:
+        if len(text) > _MAX_DIGITS:  # of hexadecimal digits, Python reads any number
+            raise ValueError
         return int(text, 0)
     if type_ is float:
         return float(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple, cast, get_type_hints
 
 from xdsl.passes import ModulePass
 
@@ -13,6 +13,7 @@ from .option_types import from_value, to_text, type_text
 
 __all__ = [
     "PassOption",
+    "check_range",
     "check_values",
     "find_option",
     "options_text",
@@ -22,12 +23,15 @@ __all__ = [
 
 
 class PassOption(NamedTuple):
-    """One option: the field that it sets, its type, default (`MISSING` if required) and help."""
+    """One option: the field that it sets, its type, default (`MISSING` if required) and help, and
+    the least value of a number, or of each in a list.
+    """
 
     field: str
     type: object
     default: object
     help: str
+    minimum: float | None = None
 
     @property
     def name(self) -> str:
@@ -45,13 +49,19 @@ def pass_options(cls: type) -> tuple[PassOption, ...]:
     """Return the options of a pass class, in the order of its fields; empty if it is not a
     dataclass.
 
-    The help of a field is in its metadata under `help`.
+    The help of a field is in its metadata under `help`, the least value under `minimum`.
     """
     if not dataclasses.is_dataclass(cls):
         return ()
     hints = get_type_hints(cls)
     return tuple(
-        PassOption(f.name, hints[f.name], _default(f), str(f.metadata.get("help", "")))
+        PassOption(
+            f.name,
+            hints[f.name],
+            _default(f),
+            str(f.metadata.get("help", "")),
+            f.metadata.get("minimum"),
+        )
         for f in dataclasses.fields(cls)
         if f.init and not (f.name == "name" and issubclass(cls, ModulePass))
     )
@@ -78,9 +88,18 @@ def find_option(cls: type, name: str, owner: str) -> PassOption:
     raise ValueError(f"'{owner}' has no option '{name}'{hint}")
 
 
+def check_range(option: PassOption, value: object) -> None:
+    """Raise ValueError if a number in the value of an option is less than its minimum."""
+    if option.minimum is None:
+        return
+    for number in cast(tuple[object, ...], value) if isinstance(value, tuple) else (value,):
+        if isinstance(number, int | float) and not number >= option.minimum:
+            raise ValueError(f"expected {option.minimum} or more, got {number}")
+
+
 def check_values(options: object) -> None:
     """Raise TypeError if a field of type bool, int, float or str of a dataclass instance holds a
-    value of another type.
+    value of another type, and ValueError if a field holds a number below its minimum.
     """
     for option in pass_options(type(options)):
         value: object = getattr(options, option.field)
@@ -90,6 +109,10 @@ def check_values(options: object) -> None:
             except ValueError as error:
                 owner = type(options).__name__
                 raise TypeError(f"option {option.field} of {owner}: {error}") from None
+        try:
+            check_range(option, value)
+        except ValueError as error:
+            raise ValueError(f"option {option.field}: {error}") from None
 
 
 def options_text(options: object, *, defaults: bool = False) -> str:

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .base import FunctionPass
+from .anchors import ANY, nest
 from .errors import PipelineSyntaxError
 from .info import did_you_mean, name_key
+from .mlir_options import MLIR_OPTIONS
 from .option_text import OptionText, from_text
-from .options import find_option, pass_options
+from .options import check_range, find_option, pass_options
 from .registry import installed
-from .runner import info_of, nested_passes
+from .runner import info_of
 from .sequential import (
     Fixpoint,
     FixpointOptions,
@@ -28,7 +30,7 @@ from .sequential import (
     SequentialOptions,
 )
 
-__all__ = ["anchor_of", "parse_pipeline", "pipeline_text"]
+__all__ = ["parse_pipeline", "pipeline_text"]
 
 PassFactory = Callable[[], type[ModulePass]]
 
@@ -40,21 +42,30 @@ def pipeline_text(pipeline: ModulePass) -> str:
     return info_of(pipeline).text
 
 
-def parse_pipeline(text: str, passes: Mapping[str, PassFactory] | None = None) -> Sequential:
+def parse_pipeline(
+    text: str,
+    passes: Mapping[str, PassFactory] | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Sequential:
     """Return the pipeline in `text`, of the passes in `passes`, by default all registered ones.
 
     Names may be in TVM's spelling; blanks and newlines are allowed. `builtin.module(...)` groups
-    passes, and `any(...)` does, too; another anchor, such as `func.func(...)`, may hold only
-    function passes that visit such ops. Options are separated by blanks or commas. A comma starts a
-    new option only if `name=` follows; otherwise it continues a list. Errors: PipelineSyntaxError,
-    with the text and a caret.
+    passes, and so does `any(...)` around all of them; another anchor, such as `func.func(...)`,
+    runs each pass on the ops of this name alone, and holds no pass that needs the module. Options
+    are separated by blanks or commas. A comma starts a new option only if `name=` follows;
+    otherwise it continues a list, which may be in braces. Options that only MLIR's pass of a name
+    has are ignored; `warn` gets a message, which is logged by default.
+
+    Errors: PipelineSyntaxError, with the text and a caret.
     """
-    return _Parser(text, installed().passes if passes is None else passes).parse()
+    available = installed().passes if passes is None else passes
+    return _Parser(text, available, warn or _log_warning).parse()
 
 
-def anchor_of(cls: type[ModulePass]) -> str:
-    """Return the name of the ops that the passes of a class visit."""
-    return cls.anchor.name if issubclass(cls, FunctionPass) else "builtin.module"
+def _log_warning(message: str) -> None:
+    import logging
+
+    logging.getLogger(__name__).warning(message)
 
 
 _REPEATING: Mapping[str, tuple[Callable[..., ModulePass], type]] = {
@@ -62,9 +73,6 @@ _REPEATING: Mapping[str, tuple[Callable[..., ModulePass], type]] = {
     Repeat.name: (Repeat, RepeatOptions),
 }
 """The passes that run one pass, or else a Sequential, several times, and their options."""
-
-_ANY = "any"
-"""MLIR's name for an anchor that may be any op: each pass visits the ops of its own anchor."""
 
 
 class _ParsedOption(NamedTuple):
@@ -81,6 +89,11 @@ _NAME = re.compile(r"\w[\w.\-]*")
 _VALUE = re.compile(r'"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<bare>[^\s,{}"]+)', re.DOTALL)
 _NEXT_OPTION = re.compile(r",\s*[A-Za-z_][A-Za-z0-9_\-]*\s*=")
 _BLANKS = re.compile(r"\s*")
+_NO_VALUE = re.compile(r"\s+(?=[A-Za-z_][A-Za-z0-9_\-]*\s*=)")
+"""The blank after `name=` without a value, as MLIR writes an empty string before another option."""
+_SKIPPED = re.compile(r'[({]|"(?:\\.|[^"\\])*"|,(?!\s*[A-Za-z_][\w\-]*\s*=)|[^\s,(){}"]+')
+"""A piece of the value of an option that is ignored."""
+_CLOSING = {"(": ")", "{": "}"}
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
 
 
@@ -91,11 +104,17 @@ _MAX_DEPTH = 100
 class _Parser:
     """A recursive-descent parser of pipelines; `at` is the offset of the next character."""
 
-    def __init__(self, text: str, available: Mapping[str, PassFactory]) -> None:
+    def __init__(
+        self, text: str, available: Mapping[str, PassFactory], warn: Callable[[str], None]
+    ) -> None:
         self.text, self.at = text, 0
+        self.warn = warn
+        self.warned: set[str] = set()
         self.available = available
         self.depth = 0
         self.names = {name_key(name): name for name in available}
+        self.anchors: tuple[str, ...] = ()
+        """The anchors around the current place, outermost first."""
 
     # Characters
 
@@ -103,6 +122,12 @@ class _Parser:
         """Return the error for the text from `start` to `end`, by default the next character."""
         start = min(self.at if start is None else start, len(self.text.rstrip()))
         return PipelineSyntaxError(message, self.text, start, end)
+
+    def warn_once(self, message: str) -> None:
+        """Warn about the text, unless the same was said before."""
+        if message not in self.warned:
+            self.warned.add(message)
+            self.warn(message)
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Consume the text that matches the pattern here, if any."""
@@ -162,13 +187,22 @@ class _Parser:
         name = match.group()
         if name == "mlir-opt" and self.peek() == "[":
             return [self.mlir_opt(start)]
-        options = self.options() if self.peek() == "{" else []
+        options = self.options(name) if self.peek() == "{" else []
         if self.take("("):
-            children = self.elements()
-            self.expect(")", f"at the end of '{name}(...)'")
+            children = self.elements_of(name)
             return self.composite(name, start, options, children)
         cls = self.find(name, start)
         return [self.build(cls, cls, name, start, options)]
+
+    def elements_of(self, name: str) -> list[ModulePass]:
+        """Return the passes in the parentheses after `name`, up to the closing one."""
+        around = self.anchors
+        if self.is_anchor(name):
+            self.anchors = (*around, name)
+        children = self.elements()
+        self.expect(")", f"at the end of '{name}(...)'")
+        self.anchors = around
+        return children
 
     def composite(
         self, name: str, start: int, given: list[_ParsedOption], children: list[ModulePass]
@@ -183,65 +217,63 @@ class _Parser:
             cls, options = repeating
             make = partial(cls, children)
             return [self.build(make, options, name, start, given)]
-        # Any other name with a dot is an anchor, as `func.func` or `tir.prim_func`.
-        if name != _ANY and ("." not in name or name_key(name) in self.names):
+        if not self.is_anchor(name):
             self.find(name, start)
             end = start + len(name)
             raise self.fail(f"pass '{name}' has no passes in parentheses", start, end)
         if given:
             raise self.fail(f"'{name}(...)' has no options", given[0].start, given[0].end)
-        if name not in (_ANY, "builtin.module"):
-            self.check_anchor(name, start, children)
-        return children
-
-    def check_anchor(self, anchor: str, start: int, children: list[ModulePass]) -> None:
-        """Raise unless all of `children` are function passes that visit `anchor` ops."""
+        # As in MLIR, an `any` around everything is the module itself.
+        if name == ModuleOp.name or (name == ANY and not self.anchors):
+            return children
         if not children:
-            raise self.fail(f"'{anchor}(...)' contains no passes", start, start + len(anchor))
-        for child in children:
-            for pass_ in nested_passes(child):
-                if info_of(pass_).composite:
-                    continue
-                visited = anchor_of(type(pass_))
-                if visited != anchor:
-                    name = info_of(pass_).name
-                    raise self.fail(
-                        f"'{name}' runs on '{visited}', not on '{anchor}': "
-                        f"did you mean {visited}({name})?",
-                        start,
-                        start + len(anchor),
-                    )
+            raise self.fail(f"'{name}(...)' contains no passes", start, start + len(name))
+        try:
+            return [nest(child, name) for child in children]
+        except ValueError as error:
+            raise self.fail(str(error), start, start + len(name)) from None
+
+    def is_anchor(self, name: str) -> bool:
+        """Return whether `name` is an anchor: `any`, or a name with a dot, as `func.func`, that is
+        no pass."""
+        return name == ANY or ("." in name and name_key(name) not in self.names)
 
     def mlir_opt(self, start: int) -> ModulePass:
         """Return the pass for `mlir-opt[...]`: a pipeline that MLIR's own tool runs, spelled as in
         xDSL.
         """
-        opening, depth = self.at, 0
-        for at in range(opening, len(self.text)):
-            depth += {"[": 1, "]": -1}.get(self.text[at], 0)
-            if depth == 0:
-                self.at = at + 1
-                break
-        else:
-            raise self.fail("unclosed '['", opening)
+        pipeline = self.bracketed("[", "]")
         arguments = (
             "--mlir-print-op-generic",
             "--allow-unregistered-dialect",
             "-p",
-            f"builtin.module({self.text[opening + 1 : self.at - 1]})",
+            f"builtin.module({pipeline})",
         )
         cls = self.find("mlir-opt", start)
         return cls(**{"arguments": arguments})
+
+    def bracketed(self, opening: str, closing: str) -> str:
+        """Consume the text from an opening bracket here to its closing one; return what is
+        between them."""
+        start, depth = self.at, 0
+        for at in range(start, len(self.text)):
+            depth += {opening: 1, closing: -1}.get(self.text[at], 0)
+            if depth == 0:
+                self.at = at + 1
+                return self.text[start + 1 : at]
+        raise self.fail(f"unclosed '{opening}'", start)
 
     def find(self, name: str, start: int) -> type[ModulePass]:
         """Return the class of the pass called `name`, which begins at `start`."""
         if (found := self.names.get(name_key(name))) is not None:
             return self.available[found]()
-        composites = (Sequential.name, *_REPEATING, _ANY)
+        composites = (Sequential.name, *_REPEATING, ANY)
         if name_key(name) in composites:
             message = f"'{name}' is made of passes: write {name}(...)"
         else:
             hint = did_you_mean(name, [*self.available, *composites])
+            if not hint and "mlir-opt" in self.available:
+                hint = f"; a pass of MLIR's runs as mlir-opt[{name}]"
             message = f"there is no pass '{name}'{hint}"
         raise self.fail(message, start, start + len(name))
 
@@ -264,31 +296,68 @@ class _Parser:
 
     # Options
 
-    def options(self) -> list[_ParsedOption]:
-        """Return the options in braces."""
+    def options(self, name: str) -> list[_ParsedOption]:
+        """Return the options in braces of the pass `name`, but for those that are ignored."""
         opening = self.at
+        ignored = self.ignored_options(name)
         self.expect("{", "before options")
         given: list[_ParsedOption] = []
         comma = False
         while comma or not self.take("}"):
             if not self.peek():
                 raise self.fail("unclosed '{'", opening)
-            given.append(self.option("" if comma else ", or '}'"))
+            given.append(self.option("" if comma else ", or '}'", ignored))
             comma = self.take(",")
-        return given
+        if left_out := [option.name for option in given if option.name in ignored]:
+            self.warn_once(
+                f"'{name}' here has no option {', '.join(left_out)}: ignored, unlike in mlir-opt"
+            )
+        return [option for option in given if option.name not in ignored]
 
-    def option(self, alternative: str) -> _ParsedOption:
-        """Return one option; `alternative` ends the error message for a missing name."""
+    def ignored_options(self, name: str) -> frozenset[str]:
+        """Return the options that only MLIR's pass of a name has."""
+        if (options := MLIR_OPTIONS.get(name)) is None or name not in self.available:
+            return frozenset()
+        own = pass_options(self.available[name]())
+        return frozenset(options).difference(option.name for option in own)
+
+    def option(self, alternative: str, ignored: Container[str]) -> _ParsedOption:
+        """Return one option, without the value of an ignored one; `alternative` ends the error
+        message for a missing name."""
         start = self.at
         if (match := self.match(_NAME)) is None:
             raise self.fail(f"expected the name of an option{alternative}")
         values: list[OptionText] = []
         if self.take("="):
-            values.append(self.value())
+            if self.match(_NO_VALUE) is not None:
+                return _ParsedOption(match.group(), [OptionText("")], start, self.at)
+            if match.group() in ignored:
+                self.skip_value()
+                return _ParsedOption(match.group(), [], start, self.at)
+            values += self.values()
             while self.peek() == "," and _NEXT_OPTION.match(self.text, self.at) is None:
                 self.take(",")
-                values.append(self.value())
+                values += self.values()
         return _ParsedOption(match.group(), values, start, self.at)
+
+    def values(self) -> list[OptionText]:
+        """Return one value, or those of a list in braces."""
+        if not self.take("{"):
+            return [self.value()]
+        values: list[OptionText] = []
+        while values or not self.take("}"):
+            values.append(self.value())
+            if self.take("}"):
+                break
+            self.expect(",", "or '}' in a list")
+        return values
+
+    def skip_value(self) -> None:
+        """Consume the value of an option that is ignored: MLIR's may be a pipeline."""
+        while (match := self.match(_SKIPPED)) is not None:
+            if match.group() in _CLOSING:
+                self.at -= 1
+                self.bracketed(match.group(), _CLOSING[match.group()])
 
     def value(self) -> OptionText:
         """Return one value, without its quotes."""
@@ -318,7 +387,8 @@ class _Parser:
                     f"option '{option.name}' of '{name}' is given twice", option.start, option.end
                 )
             try:
-                fields[known.field] = from_text(option.values, known.type)
+                fields[known.field] = value = from_text(option.values, known.type)
+                check_range(known, value)
             except ValueError as error:
                 message = f"option '{option.name}' of '{name}': {error}"
                 raise self.fail(message, option.start, option.end) from None

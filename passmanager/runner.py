@@ -42,6 +42,7 @@ class AbstractPass(xdsl_passes.ModulePass):
     opt_level: ClassVar[int] = 0
     required: ClassVar[Sequence[str]] = ()
     preserves: ClassVar[Sequence[str | type]] = ()
+    nestable: ClassVar[bool] = False
 
     @cached_property
     @abstractmethod

@@ -8,8 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
+from typing_extensions import TypeIs
+
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.info import check_name, closest_name, name_key
+from ..passmanager.option_text import shortened
 from .failures import USAGE
 from .habits import ADVICE, advice
 
@@ -23,6 +26,7 @@ __all__ = [
     "add_names",
     "add_optional",
     "add_version",
+    "level",
     "limit",
     "nonempty_text",
     "pass_name",
@@ -63,7 +67,9 @@ class ArgumentParser(argparse.ArgumentParser):
             return ["-p", f"{pass_name}{{{value}}}" if equals else pass_name]
         if isinstance(action, OptionalValue) and not equals:
             return [f"{name}={action.const}"]
-        if equals and (switched := _switched(action, value)) is not None:
+        if equals and _is_switch(action):
+            if (switched := _switched(action, value)) is None:
+                self.error(f"argument {name}: expected 0, 1, true or false, got '{value}'")
             return switched
         return [f"{name}{equals}{value}"]
 
@@ -81,7 +87,8 @@ class ArgumentParser(argparse.ArgumentParser):
         known += [f"--{name}" for name in self._passes.values()]
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0].split("=")[0]
         if message.startswith("unrecognized") and not unknown.startswith("-"):
-            message = f"there is one input file, and '{unknown}' is another (--out-dir takes many)"
+            many = " (--out-dir takes many)" if "--out-dir" in known else ""
+            message = f"there is one input file, and '{unknown}' is another{many}"
         elif message.startswith("unrecognized") and (found := advice(unknown, known)):
             message += f" ({found})"
         elif message.startswith("unrecognized") and (closest := closest_name(unknown, known)):
@@ -90,16 +97,21 @@ class ArgumentParser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-def _switched(action: argparse.Action | None, value: str) -> list[str] | None:
-    """Return the arguments for a switch with the value 0 or 1; None for another value or option."""
+def _is_switch(action: argparse.Action | None) -> TypeIs[argparse.Action]:
+    """Return whether an option is on or off."""
+    return isinstance(action, argparse.BooleanOptionalAction) or (
+        action is not None and action.nargs == 0 and action.const is True
+    )
+
+
+def _switched(action: argparse.Action, value: str) -> list[str] | None:
+    """Return the arguments for a switch with the value 0 or 1; None for another value."""
     on = {"0": False, "false": False, "1": True, "true": True}.get(value.lower())
-    if action is None or on is None:
+    if on is None:
         return None
     if isinstance(action, argparse.BooleanOptionalAction):
         return [action.option_strings[0 if on else 1]]
-    if action.nargs == 0 and action.const is True:
-        return [action.option_strings[0]] if on else []
-    return None
+    return [action.option_strings[0]] if on else []
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -161,8 +173,9 @@ class Names(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         before: list[str] = getattr(namespace, self.dest) or []
+        parse = pass_name if self.metavar == "NAME,..." else nonempty_text
         try:
-            names = [pass_name(name.strip()) for name in str(values).split(",")]
+            names = [parse(name.strip()) for name in str(values).split(",")]
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
         setattr(namespace, self.dest, [*before, *names])
@@ -211,44 +224,69 @@ def nonempty_text(text: str) -> str:
 
 def limit(text: str) -> int:
     """Parse a limit: a number, or -1 for no limit."""
-    if not re.fullmatch(r"\d+|-1", text):
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number, or -1 for no limit, got '{text}'"
-        )
-    return int(text)
+    return -1 if text == "-1" else _whole_number(text, "a whole number, or -1 for no limit")
 
 
 def size(text: str) -> int:
     """Parse a number that is not negative."""
-    if not re.fullmatch(r"\d+", text):
-        raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
+    return _whole_number(text, "a whole number")
+
+
+def _whole_number(text: str, expected: str) -> int:
+    """Parse a number that is not negative; a message calls it `expected`."""
+    if not re.fullmatch(r"[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"expected {expected}, got '{shortened(text)}'")
+    if len(text) > _MAX_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of at most {_MAX_DIGITS} digits, got '{shortened(text)}'"
+        )
     return int(text)
+
+
+_MAX_DIGITS = 18
+"""The most digits of a number on the command line: it fits into 64 bits."""
 
 
 class Numbers:
     """A set of integers, written as `1-3,7` or `1-3:7`; bounds are included."""
 
     def __init__(self, text: str) -> None:
-        if not re.fullmatch(r"\d+(-\d+)?([,:]\d+(-\d+)?)*", text):
-            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{text}'")
-        bounds = [[int(bound) for bound in part.split("-")] for part in re.split("[,:]", text)]
-        self._ranges = [range(part[0], part[-1] + 1) for part in bounds]
-        self.last = max(part[-1] for part in bounds)
+        if not re.fullmatch(r"[0-9]+(-[0-9]+)?([,:][0-9]+(-[0-9]+)?)*", text):
+            raise argparse.ArgumentTypeError(f"expected numbers as 1-3,7, got '{shortened(text)}'")
+        self._ranges = [_range(part) for part in re.split("[,:]", text)]
+        self.last = max(numbers[-1] for numbers in self._ranges)
 
     def __contains__(self, number: object) -> bool:
         return any(number in numbers for numbers in self._ranges)
 
 
+def _range(text: str) -> range:
+    """Parse `3` or `1-3`."""
+    first, _, last = text.partition("-")
+    start = size(first)
+    end = size(last or first)
+    if end < start:
+        raise argparse.ArgumentTypeError(f"the range {text} is empty: write {last}-{first}")
+    return range(start, end + 1)
+
+
 def seconds(text: str) -> float:
     """Parse a positive number of seconds."""
-    if not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{text}'")
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got '{shortened(text)}'")
     return float(text)
 
 
-def add_names(group: Group, flag: str, help: str) -> None:
-    """Add an option that takes names separated by commas."""
-    group.add_argument(flag, action=Names, default=[], metavar="NAME,...", help=help)
+def level(text: str) -> int:
+    """Parse the level of -O."""
+    if text not in ("0", "1", "2", "3"):
+        raise argparse.ArgumentTypeError(f"expected 0, 1, 2 or 3, got '{shortened(text)}'")
+    return int(text)
+
+
+def add_names(group: Group, flag: str, help: str, metavar: str = "NAME,...") -> None:
+    """Add an option that takes names separated by commas, of passes unless `metavar` is given."""
+    group.add_argument(flag, action=Names, default=[], metavar=metavar, help=help)
 
 
 def add_optional(

@@ -17,6 +17,7 @@ from .argument_parser import (
     add_names,
     add_optional,
     add_version,
+    level,
     limit,
     nonempty_text,
     pass_name,
@@ -89,13 +90,19 @@ def check_arguments(args: argparse.Namespace) -> None:
     for end in ("stop", "start"):
         if getattr(args, f"{end}_after") and getattr(args, f"{end}_before"):
             raise PasslineError(f"--{end}-after and --{end}-before exclude each other")
-    written: dict[str, str] = {}
+    source: str | None = args.input_file
+    is_file = source is not None and os.path.isfile(source)
+    written = {os.path.realpath(str(source)): "the input"} if is_file else {}
     for option in WRITTEN:
         file: str | None = getattr(args, option)
         if not file or file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
             continue  # what is no file, as /dev/null, may be written twice
         flag = _flag(option)
+        if os.path.realpath(file) in written and option == "output_file":
+            continue  # the input is read completely before it is replaced
         if (other := written.setdefault(os.path.realpath(file), flag)) != flag:
+            if other == "the input":
+                raise PasslineError(f"{flag} would overwrite the input '{file}'")
             raise PasslineError(f"{other} and {flag} would both write the file '{file}'")
 
 
@@ -152,7 +159,7 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     flags = ("-p", "--passes", "--pass-pipeline")
     add(*flags, action="append", default=[], metavar="PIPELINE", help=help)
     help = "0 to 3: run the default pipeline at this level; with -p, the level for -p"
-    add("-O", type=int, choices=range(4), metavar="LEVEL", dest="opt_level", help=help)
+    add("-O", type=level, metavar="LEVEL", dest="opt_level", help=help)
     add_names(group, "--disable-pass", "skip these passes, unless another pass requires them")
     add_names(group, "--require-pass", "run these passes at any level")
     help = "set an option, such as fold-constant.max_elements=64; may be repeated"
@@ -224,7 +231,7 @@ def _add_ir_printing(parser: argparse.ArgumentParser) -> None:
     add("--print-ir-after-failure", action="store_true", help="print the IR when a pass fails")
     help = "print the module, not only the functions of --filter-function"
     add("--print-ir-module-scope", action="store_true", help=help)
-    add_names(group, "--filter-function", "print and compare only these functions")
+    add_names(group, "--filter-function", "print and compare only these functions", "FUNCTION,...")
     help = "print what each pass changed as a unified diff"
     add_optional(group, "--print-diff", "auto", ("color", "plain", "auto"), help)
     help = "log which passes run, are skipped or fail, and which analyses are computed"

@@ -48,8 +48,10 @@ def _from_file(name: str) -> Iterator[tuple[str, object]]:
     try:
         with open(name, "rb") as file:
             yield from _flatten(tomllib.load(file), "")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of the syntax, of UTF-8, or for a number of too many digits
         raise ConfigError(f"'{name}' is no TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"'{name}' is nested too deeply") from None
 
 
 def _flatten(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:

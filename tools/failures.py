@@ -54,7 +54,7 @@ def status_of(error: BaseException) -> int:
     """Return the exit status for a failure."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    expected = (ParseError, DiagnosticException, PasslineError, OSError)
+    expected = (ParseError, DiagnosticException, PasslineError, OSError, MemoryError)
     if isinstance(error, expected):
         return BAD_INPUT
     too_deep = isinstance(error, RecursionError) and not notes_of(error)  # and in no pass
@@ -74,6 +74,9 @@ def diagnostics_of(error: BaseException) -> list[Diagnostic]:
             return [Diagnostic(Severity.ERROR, "interrupted")]
         case RecursionError() if not notes_of(error):
             return [Diagnostic(Severity.ERROR, "the IR is nested too deeply")]
+        case MemoryError():
+            said = f"out of memory: {error}" if str(error) else "out of memory"
+            return [Diagnostic(Severity.ERROR, said)]
         case SystemExit():
             return [Diagnostic(Severity.ERROR, f"a pass called sys.exit({error.code!r})")]
         case OSError() if error.strerror:

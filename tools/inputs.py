@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Callable
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -27,12 +28,13 @@ def decode_mlir(name: str, content: bytes) -> str:
         ) from None
 
 
-def parse_onnx(model: bytes | str) -> ModuleOp:
-    """Import an ONNX model from its bytes, or from the file of that name and those beside it."""
+def parse_onnx(model: bytes | str, warn: Callable[[str], None] | None = None) -> ModuleOp:
+    """Import an ONNX model from its bytes, or from the file of that name and those beside it;
+    `warn` gets messages, which are logged by default."""
     try:
         from ..frontends.onnx import import_model
     except ModuleNotFoundError as error:
         raise PasslineError(
             f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
         ) from None
-    return import_model(model)
+    return import_model(model) if warn is None else import_model(model, warn=warn)

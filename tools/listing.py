@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from xdsl.passes import ModulePass
 
+from ..passmanager.anchors import anchor_of
 from ..passmanager.base import Pass
 from ..passmanager.config import config_types
 from ..passmanager.errors import PassNotFoundError
@@ -19,7 +20,6 @@ from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.instrument import PassInstrument
 from ..passmanager.option_types import to_text
 from ..passmanager.options import PassOption, pass_options
-from ..passmanager.pipeline import anchor_of
 
 __all__ = ["answer"]
 

@@ -193,16 +193,20 @@ class PasslineOptMain(xDSLOptMain):
         warnings = [] if self.args.run_reproducer else [*self.observation.warnings()]
         if self.args.passes and self.args.opt_level is not None:
             warnings += self.left_out()
+        for warning in warnings:
+            self.warn(warning)
+
+    def warn(self, message: str) -> None:
+        """Print a warning about the options."""
         if not self.args.quiet:
-            for warning in warnings:
-                print_message(Severity.WARNING, warning, self.arg_parser.prog)
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
 
     def given_passes(self) -> list[ModulePass]:
         """Return the passes of -p, or else of -O, after that of --target."""
         given: list[str] = self.args.passes
         if not given and self.args.opt_level is not None:
             given = [",".join(OPTIMIZE)]
-        pipelines = [parse_pipeline(text, self.available_passes) for text in given]
+        pipelines = [parse_pipeline(text, self.available_passes, self.warn) for text in given]
         passes = [pass_ for pipeline in pipelines for pass_ in pipeline.passes]
         if self.processor is not None:
             from ..passes.tir.bind_target import BindTarget
@@ -431,7 +435,7 @@ class PasslineOptMain(xDSLOptMain):
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
         """Import an ONNX model."""
         name = self.get_input_name()
-        return parse_onnx(stream.read() if name == STDIN else name)
+        return parse_onnx(stream.read() if name == STDIN else name, self.warn)
 
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-
@@ -440,7 +444,7 @@ class PasslineOptMain(xDSLOptMain):
 
         text, reproducer = read_reproducer(text)
         if self.args.run_reproducer and reproducer is not None:
-            passes = parse_pipeline(reproducer.pipeline, self.available_passes).passes
+            passes = parse_pipeline(reproducer.pipeline, self.available_passes, self.warn).passes
             check_passes_of_file(passes, self.get_input_name(), reproducer.pipeline)
             self.use_pipeline(passes)
             self.pass_context.verify_each = self.verifies_each and reproducer.verify_each

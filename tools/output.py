@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import errno
 import sys
+from os.path import exists, isfile, realpath
 from pathlib import Path
 
-__all__ = ["ResultFile"]
+__all__ = ["ResultFile", "is_same_file"]
+
+
+def is_same_file(name: str | None, other: str | None) -> bool:
+    """Return whether two names are of one file, which may not exist yet; not of a device or a
+    pipe, nor of `-`, which is a standard stream."""
+    if not name or not other or "-" in (name, other):
+        return False
+    return realpath(name) == realpath(other) and (isfile(name) or not exists(name))
 
 
 class ResultFile:

@@ -14,6 +14,7 @@ from ..passmanager.report.page import render_page
 from ..passmanager.report.recording import Recording, read_recording
 from ..passmanager.report.text import diff_text, statistics_text, timing_text
 from .argument_parser import ArgumentParser, add_optional, nonempty_text
+from .output import is_same_file
 from .process import run_process
 
 __all__ = ["main"]
@@ -58,6 +59,8 @@ def read(name: str) -> Recording:
         raise PasslineError(f"'{name}' is no record: it is no text") from None
     except DAMAGE as error:
         raise damaged(name, error) from error
+    except PasslineError as error:
+        raise PasslineError(f"'{name}': {error}") from None
 
 
 def texts(args: argparse.Namespace, recording: Recording) -> Iterator[str]:
@@ -111,6 +114,8 @@ def run(args: Sequence[str]) -> None:
     parser = make_parser()
     given = parser.parse_args(parser.prepare(args))
     asked = (given.timing, given.pass_statistics, given.print_diff, given.blame, given.why_erased)
+    if is_same_file(given.record, given.output_file):
+        parser.error(f"-o would overwrite the record '{given.record}'")
     if not (given.output_file or any(asked)):
         parser.error("say what to make: -o FILE.html, --timing, --print-diff, ... (see --help)")
     render(given)

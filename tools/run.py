@@ -18,8 +18,10 @@ from ..interpreters.signature import Function, entry_function, input_types, resu
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from ..passmanager.limits import too_many_elements
+from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
 from .opt import PasslineOptMain
+from .output import is_same_file
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
@@ -39,15 +41,30 @@ class PasslineRunMain(PasslineOptMain):
         super().register_all_arguments(arg_parser)
         add = arg_parser.add_argument_group("running").add_argument
         help = "the function to run, by default main"
-        add("--function", default="main", metavar="NAME", help=help)
+        add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
         help = "its arguments by name, or by position as arr_0, arr_1, ..."
-        add("--inputs", metavar="FILE.npz", help=help)
+        add("--inputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "the seed of the random arguments that it gets without --inputs; by default 0"
-        add("--seed", type=int, default=0, metavar="N", help=help)
+        add("--seed", type=size, default=0, metavar="N", help=help)
         help = "write the results by name to this file, and do not print them"
-        add("--outputs", metavar="FILE.npz", help=help)
+        add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+
+    def check_arguments(self) -> None:
+        super().check_arguments()
+        args = self.args
+        if args.outputs is not None and args.out_dir is not None:
+            raise PasslineError(
+                "--outputs names one file, which all inputs of --out-dir would write"
+            )
+        for what, other in {
+            "the input": args.input_file,
+            "the file of --inputs": args.inputs,
+            "the file of -o": args.output_file,
+        }.items():
+            if is_same_file(args.outputs, other):
+                raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Append the rest of the lowering for machine code."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from xdsl.passes import ModulePass
 
+from ..passmanager.anchors import Anchored
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import name_key
 from ..passmanager.options import pass_options
@@ -31,7 +32,8 @@ def check_passes_of_file(passes: Iterable[ModulePass], file: str, pipeline: str)
     """Raise PasslineError if one of `passes`, which the text of `file` names, reaches outside of
     the module: whoever sends a file must not make this process run programs."""
     for pass_ in passes:
-        for inner in nested_passes(pass_):
+        for nested in nested_passes(pass_):
+            inner = nested.pass_ if isinstance(nested, Anchored) else nested
             if (deed := _deed_outside(inner)) is not None:
                 raise PasslineError(
                     f"'{file}': pass '{info_of(inner).text}' {deed}, which a pipeline in a file "

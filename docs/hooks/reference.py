@@ -28,11 +28,11 @@ from passline.dialects.tir import Tir
 from passline.passes import PASSES, PIPELINES
 from passline.passes.relax.legalize_ops.legalizations import RELAX
 from passline.passmanager import PasslineError, find_pass, instruments
+from passline.passmanager.anchors import anchor_of
 from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.option_types import to_text
 from passline.passmanager.options import PassOption, pass_options
-from passline.passmanager.pipeline import anchor_of
 from passline.tools import failures
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from onnx import (
     AttributeProto,
@@ -33,7 +33,7 @@ from .builder import Builder
 from .converters import CONVERTERS
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode
 from .external import DataFiles
-from .functions import substitute
+from .functions import function_key, inlined_size, substitute
 from .inference import GraphTypes, inferred_outputs
 from .node import Node
 from .schemas import (
@@ -48,10 +48,14 @@ from .schemas import (
     unknown_operator,
 )
 from .scopes import Missing, Scope, hint_of, name_location, name_of, undefined
-from .types import type_of
+from .types import negative_dimensions, type_of
 from .values import tensor_constant
 
 __all__ = ["Importer", "import_graph"]
+
+
+MAX_NODES = 1 << 20
+"""The most nodes of a model whose functions are inlined; a larger one takes minutes."""
 
 
 class Poisoned(Exception):
@@ -62,12 +66,11 @@ class Poisoned(Exception):
 class Importer(Builder):
     """A builder that converts one model."""
 
-    def __init__(self, model: ModelProto, files: DataFiles) -> None:
+    def __init__(self, model: ModelProto, files: DataFiles, warn: Callable[[str], None]) -> None:
         super().__init__(files)
         self.model = model
-        self.functions = {
-            (f.domain, f.name, getattr(f, "overload", "")): f for f in model.functions
-        }
+        self.warn = warn
+        self.functions = {function_key(function): function for function in model.functions}
         self.path: tuple[str, ...] = ()
         """The calls of functions that are being inlined."""
         self.opsets: Opsets = opsets_of(model.opset_import)
@@ -88,6 +91,7 @@ class Importer(Builder):
     def run(self) -> ModuleOp:
         """Convert the model."""
         graph = self.model.graph
+        self.check_size()
         scope = Scope(None, GraphTypes(graph))
         initializers = {tensor.name for tensor in graph.initializer}
         inputs = [info for info in graph.input if info.name not in initializers]
@@ -111,8 +115,21 @@ class Importer(Builder):
         self.finish(block)
         return self.module(block, [info.name for info in inputs], [o.name for o in graph.output])
 
+    def check_size(self) -> None:
+        """Raise ModelError if the model is too large once its functions are inlined. Functions that
+        call each other more than once, as 30 in a row, may be of any size."""
+        size = inlined_size(self.model.graph.node, self.functions) if self.functions else 0
+        if size > MAX_NODES:
+            raise ModelError(
+                f"the model has {size} nodes once its {len(self.functions)} functions are inlined, "
+                f"and the limit is {MAX_NODES}"
+            )
+
     def input_type(self, name: str, proto: TypeProto) -> Tensor | None:
         """Return the type of an input of the model; report an unsupported one."""
+        if sizes := negative_dimensions(proto):
+            said = " and ".join(map(str, sizes))
+            self.warn(f"input '{name}' has the dimension {said}, which is taken as unknown")
         try:
             return type_of(proto)
         except Unsupported as error:
@@ -315,8 +332,7 @@ class Importer(Builder):
         """Return the function of the model that a node calls, or None."""
         if not self.functions:
             return None
-        key = (node.domain, node.op_type, getattr(node, "overload", ""))
-        return self.functions.get(key)
+        return self.functions.get(function_key(node))
 
     def body(self, node: Node, schema: OpSchema) -> FunctionProto | None:
         """Return the function body by which ONNX defines a node, or None."""
@@ -432,9 +448,9 @@ class Importer(Builder):
                     self.check_exists(inner, scope)
 
 
-def import_graph(model: ModelProto, files: DataFiles) -> ModuleOp:
-    """Return the module of a model; `files` hold its external data."""
-    importer = Importer(model, files)
+def import_graph(model: ModelProto, files: DataFiles, warn: Callable[[str], None]) -> ModuleOp:
+    """Return the module of a model; `files` hold its external data, `warn` gets messages."""
+    importer = Importer(model, files, warn)
     try:
         return importer.run()
     except (PasslineError, DiagnosticException, RecursionError, MemoryError):

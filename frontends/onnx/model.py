@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import mmap
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -16,26 +18,32 @@ from .importer import import_graph
 
 __all__ = ["import_model"]
 
+_log = logging.getLogger(__name__)
+
 
 def import_model(
-    model: ModelProto | bytes | str | PathLike[str], *, directory: str | PathLike[str] | None = None
+    model: ModelProto | bytes | str | PathLike[str],
+    *,
+    directory: str | PathLike[str] | None = None,
+    warn: Callable[[str], None] = _log.warning,
 ) -> ModuleOp:
     """Import a model, given as a proto, as bytes or by the path of its file; its graph becomes
     `func.func @main`, in relax.
 
     External data is read from `directory`, by default that of the file. Symbolic dimensions become
-    unknown ones. Raises UnsupportedModelError, which lists all nodes that cannot be imported, and
-    ModelError for an invalid model.
+    unknown ones, and so do negative ones, of which `warn` gets a message. Raises
+    UnsupportedModelError, which lists all nodes that cannot be imported, and ModelError for an
+    invalid model.
     """
     place = None if directory is None else Path(directory)
     match model:
         case ModelProto():
-            return import_graph(model, DataFiles(place))
+            return import_graph(model, DataFiles(place), warn)
         case bytes():
-            return import_graph(parse(model, "the input"), DataFiles(place))
+            return import_graph(parse(model, "the input"), DataFiles(place), warn)
         case _:
             path = Path(model)
-            return import_graph(read(path), DataFiles(place or path.parent, path))
+            return import_graph(read(path), DataFiles(place or path.parent, path), warn)
 
 
 def read(path: Path) -> ModelProto:

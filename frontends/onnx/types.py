@@ -22,7 +22,7 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, Tensor, is_number, make_tensor_type, shape_of
 from .errors import Unsupported
 
-__all__ = ["element_type", "tensor_of", "type_of", "type_proto"]
+__all__ = ["element_type", "negative_dimensions", "tensor_of", "type_of", "type_proto"]
 
 _UNSIGNED = Signedness.UNSIGNED
 
@@ -59,13 +59,16 @@ def element_type(data_type: int) -> Element:
 
 
 def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
-    """Return a tensor type; the same object as inference gives."""
+    """Return a tensor type; the same object as inference gives. Unsupported for a negative
+    dimension."""
+    if any(size < 0 and size != DYNAMIC_INDEX for size in shape):
+        raise Unsupported(f"the shape {[*shape]} has a negative dimension")
     return cast(TensorType[Attribute], make_tensor_type(element, shape))
 
 
 def type_of(proto: TypeProto) -> Tensor:
-    """Return the tensor type for a type of ONNX, with symbolic dimensions unknown; Unsupported
-    for sequences, optionals and maps."""
+    """Return the tensor type for a type of ONNX, with symbolic and negative dimensions unknown;
+    Unsupported for sequences, optionals and maps."""
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
         raise Unsupported(f"{(kind or 'no_type').replace('_type', '')} values are not supported")
@@ -77,7 +80,14 @@ def type_of(proto: TypeProto) -> Tensor:
 
 
 def _dimension(dim: TensorShapeProto.Dimension) -> int:
-    return dim.dim_value if dim.HasField("dim_value") else DYNAMIC_INDEX
+    """Return the size of a dimension; a negative one is unknown, as in onnxruntime."""
+    return dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else DYNAMIC_INDEX
+
+
+def negative_dimensions(proto: TypeProto) -> list[int]:
+    """Return the negative ones among the dimensions that a type of ONNX gives."""
+    sizes = (dim.dim_value for dim in proto.tensor_type.shape.dim)
+    return [size for size in sizes if size < 0]
 
 
 def type_proto(type: Tensor) -> TypeProto:

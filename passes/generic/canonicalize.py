@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -97,8 +97,9 @@ class Canonicalize(ModulePass):
     """
 
     name = "canonicalize"
+    nestable = True
 
-    max_num_rewrites: int = -1
+    max_num_rewrites: int = field(default=-1, metadata={"minimum": -1})
     """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

@@ -305,6 +305,7 @@ class CommonSubexpressionElimination(ModulePass):
     """
 
     name = "cse"
+    nestable = True
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         cse(module, ctx.actions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from xdsl.context import Context
@@ -97,7 +97,7 @@ class ConvertLayout(FunctionPass):
 
     desired: tuple[str, ...] = ()
     """For each operation to convert, its name and the layouts of its operands."""
-    skip_layers: tuple[int, ...] = ()
+    skip_layers: tuple[int, ...] = field(default=(), metadata={"minimum": 0})
     """Operations that keep their layouts: their numbers among those with an entry, from 0."""
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -85,7 +85,7 @@ class FlattenConcatenate(PatternPass):
     preserves = ("infer-type",)
     remove_dead = True
 
-    max_operands: int = 256
+    max_operands: int = field(default=256, metadata={"minimum": 0})
     """Merge up to this number of operands; n nested concatenations can need n * n / 2 operands."""
 
     def patterns(self) -> Sequence[RewritePattern]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -265,7 +265,7 @@ class FoldConstant(FunctionPass):
     opt_level = 2
     required = ("infer-type",)  # not preserved: result types may depend on constant operands
 
-    max_elements: int = 1 << 24
+    max_elements: int = field(default=1 << 24, metadata={"minimum": 0})
     """The maximum number of elements of a folded operation's operands and results."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:

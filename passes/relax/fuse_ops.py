@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
@@ -96,9 +96,9 @@ class FuseOps(ModulePass):
     required = ("infer-type",)
     preserves = ("infer-type",)
 
-    fuse_opt_level: int | None = None
+    fuse_opt_level: int | None = field(default=None, metadata={"minimum": 0})
     """The level of fusion: 0 outlines each operation alone; by default the level of the context."""
-    max_depth: int = 256
+    max_depth: int = field(default=256, metadata={"minimum": 1})
     """The maximal number of operations in a function."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnknownLoc
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -194,7 +194,7 @@ class Inline(ModulePass):
     opt_level = 1
     preserves = ("infer-type",)
 
-    max_ops: int = 1000
+    max_ops: int = field(default=1000, metadata={"minimum": 0})
     """Inline a function with several references only if it has no more operations than this."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

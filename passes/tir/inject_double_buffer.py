@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -292,7 +292,7 @@ class InjectDoubleBuffer(PrimFuncPass):
 
     name = "tir-inject-double-buffer"
 
-    split_loop: int = 1
+    split_loop: int = field(default=1, metadata={"minimum": 0})
     """Iterations that the loop runs at once: 1, or an even number; 0 keeps a condition in the loop
     instead of iterations after it."""
 

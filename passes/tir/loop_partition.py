@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
@@ -272,7 +272,7 @@ class LoopPartition(PrimFuncPass):
     """Keep a loop around a part of one iteration."""
     unroll_loop_with_partition_hint_no_interval: bool = False
     """Mark a loop with a hint that cannot be split for unrolling."""
-    max_growth: int = 64
+    max_growth: int = field(default=64, metadata={"minimum": 1})
     """How many times its size a function may grow to, in operations."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:

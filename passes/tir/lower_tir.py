@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
@@ -211,7 +211,7 @@ class LowerTIR(ModulePass):
 
     name = "lower-tir"
 
-    stack_bytes: int = 1 << 18
+    stack_bytes: int = field(default=1 << 18, metadata={"minimum": 0})
     """The most bytes of the stack for the buffers of one function; others are on the heap."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xdsl.dialects import memref, scf
@@ -100,7 +100,7 @@ class LoopUnroller:
 
     def _take_pragmas(self, op: Operation, options: UnrollOptions) -> UnrollOptions:
         """Remove the pragmas of `op`; return the options within it."""
-        for name, field in PRAGMAS.items():
+        for name, option in PRAGMAS.items():
             if (value := op.attributes.get(name)) is None:
                 continue
             if not isinstance(value, IntegerAttr):
@@ -110,7 +110,7 @@ class LoopUnroller:
             number = value.value.data
             options = (
                 options._replace(auto_max_step=number)
-                if field == "auto_max_step"
+                if option == "auto_max_step"
                 else options._replace(explicit_unroll=bool(number))
             )
         return options
@@ -254,17 +254,17 @@ class UnrollLoop(PrimFuncPass):
 
     name = "tir-unroll-loop"
 
-    auto_max_step: int = 0
+    auto_max_step: int = field(default=0, metadata={"minimum": 0})
     """Also unroll serial loops that become at most this many writing operations."""
-    auto_max_depth: int = 8
+    auto_max_depth: int = field(default=8, metadata={"minimum": 0})
     """The deepest nesting of unrolled loops in a serial loop that is unrolled."""
-    auto_max_extent: int = 0
+    auto_max_extent: int = field(default=0, metadata={"minimum": 0})
     """Also unroll serial loops of up to this extent, however many operations they become."""
     explicit_unroll: bool = True
     """Make copies; if false, the loops only get the kind `unrolled`."""
     unroll_local_access: bool = False
     """Unroll serial loops whose variable indexes a "local" or "warp" buffer."""
-    max_copies: int = 1 << 18
+    max_copies: int = field(default=1 << 18, metadata={"minimum": 1})
     """The most operations that one loop may be expanded to."""
 
     def transform_function(self, func: PrimFuncOp, module: ModuleOp, ctx: PassContext) -> None:

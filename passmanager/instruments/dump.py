@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -45,7 +44,8 @@ class DumpIR(PassInstrument):
     The first line of a file names the pass. Passes in a nested pipeline are in a folder. Numbers go
     on from run to run; a run that starts while another is active, in another thread or on another
     module, has a folder. `refresh` first deletes `dump_dir`, unless it contains other files, which
-    is logged as a warning. Source: `tvm.instrument.DumpIR`.
+    is logged as a warning. A file that cannot be written does not stop the passes; the first such
+    failure is raised as an OSError when the context is left. Source: `tvm.instrument.DumpIR`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class DumpIR(PassInstrument):
         self._numbers = count()
         self._runs: WeakKeyDictionary[Run, _Dump] = WeakKeyDictionary()
         self._lock = Lock()
-        self._has_failed = False
+        self._failure: OSError | None = None
         if refresh and self.dump_dir.exists():
             _delete(self.dump_dir)
 
@@ -86,6 +86,11 @@ class DumpIR(PassInstrument):
             self._write(self._folder(run, dump), info.name, comment, text, "_FAILED")
             dump.version = run.version
         self._end(run)
+
+    def exit_pass_ctx(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     # Folders and files
 
@@ -122,12 +127,8 @@ class DumpIR(PassInstrument):
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{comment}\n{text}\n", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            if not self._has_failed:
-                print(
-                    f"{self.name}: '{path}' is not written: {error.strerror or error}",
-                    file=sys.stderr,
-                )
-            self._has_failed = True
+            said = error.strerror or str(error)
+            self._failure = self._failure or OSError(error.errno, said, str(path))
 
 
 # Deletion of earlier dumps

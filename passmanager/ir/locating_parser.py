@@ -238,9 +238,20 @@ class LocatingParser(LiteralParser):
         self.raise_error(f"{kind} '{name}' is not registered{hint}", span)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        self._check_not_its_own(name)
         super()._register_ssa_definition(name, values, span)
         if values and type(first := values[0]) is BlockArgument and first.location is UNKNOWN_LOC:
             first.location = self._lines.location(span.start)
+
+    def _check_not_its_own(self, name: str) -> None:
+        """Raise ParseError if an operand of the op that is being parsed has the name of a value
+        that a region of that op defines, such as the bound of a loop that of its variable.
+        """
+        for value in self.forward_ssa_references.get(name, {}).values():
+            if value.first_use is None:  # no op has it as an operand yet
+                self.raise_error(
+                    f"value %{name} is used by the op that defines it", self._first_uses[value]
+                )
 
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT

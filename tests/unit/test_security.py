@@ -105,6 +105,8 @@ def test_pipeline_of_a_file_runs_no_program(tmp_path: Path, around: str) -> None
         ('apply-eqsat-pdl{pdl-file="/etc/hostname"}', "reads another file"),
         ('apply-eqsat-pdl-interp{pdl-interp-file="/etc/hostname"}', "reads another file"),
         ('eqsat-add-costs{cost-file="/etc/hostname"}', "reads another file"),
+        ('func.func(eqsat-add-costs{cost-file="/etc/hostname"})', "reads another file"),
+        ("fixpoint(func.func(mlir-opt[cse]))", "runs a program"),
     ],
 )
 def test_pipeline_of_a_file_stays_inside_of_the_module(pass_: str, deed: str) -> None:

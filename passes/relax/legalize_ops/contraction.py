@@ -89,7 +89,9 @@ class Contraction(Tensor):
     rows: Shape
     columns: int
     terms: Shape
-    lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue]
+    read_lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue] | None
+    """Return the element of lhs at batch, m and k; None if callers pass lhs packed, as `weights`,
+    and it has no other form: all elements are then computed at once, by `tiles`."""
     rhs: Callable[
         [KernelBuilder, Sequence[Index], Sequence[Index], Sequence[Index], Index], SSAValue
     ]
@@ -103,6 +105,15 @@ class Contraction(Tensor):
     """The operand that is a constant, if callers can pass it packed."""
     merged: bool = False
     """True if an element has one index for rows and column: the row-major position in the image."""
+
+    def __post_init__(self) -> None:
+        if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):
+            raise ValueError("a contraction whose lhs cannot be read needs it as packed weights")
+
+    def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
+        """Return the element of lhs at batch, m and k, which is not in packed weights alone."""
+        assert self.read_lhs is not None
+        return self.read_lhs(b, batch, m, k)
 
     def multiply_add(
         self, b: KernelBuilder, acc: SSAValue, lhs: SSAValue, rhs: SSAValue

@@ -163,11 +163,8 @@ def transformed_weights(t: WinogradConvolution) -> Weights:
 
 
 def products(plan: Plan, weights: Weights, data: Matrices) -> Contraction:
-    """Return the products of the matrices of the weight and of the data."""
-
-    def lhs(b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        raise NotImplementedError("the packed weight is read")
-
+    """Return the products of the matrices of the weight, which exist only packed, and of the
+    data."""
     return Contraction(
         (weights.groups, weights.rows, plan.tiles),
         f32,
@@ -177,7 +174,7 @@ def products(plan: Plan, weights: Weights, data: Matrices) -> Contraction:
         (),
         plan.tiles,
         (weights.terms,),
-        lhs,
+        None,
         lambda b, batch, ks, row, column: data.load([*batch, *ks, column]),
         lambda b, batch, m, row, column: [*batch, m, column],
         lambda b, index: ([index[0]], index[1], [], index[2]),

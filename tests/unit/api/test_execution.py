@@ -84,7 +84,7 @@ def test_run_of_another_function_and_a_tuple_becomes_its_elements() -> None:
     ("arguments", "message"),
     [
         ((X,), "takes 2 arguments, 1 are given"),
-        ((X, X[:2]), "parameter 'scale' is .*: expected float32, got float32 of 2"),
+        ((X, X[:2]), "parameter 'scale' is .*: expected float32 of 3, got float32 of 2"),
         ((X, [2, 2, 2]), "expected float32, got int64"),
         (({"x": X},), "no value is given for parameter scale"),
         (({"x": X, "scalee": X},), "no parameter 'scalee', did you mean 'scale'?"),

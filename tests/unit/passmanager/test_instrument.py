@@ -76,8 +76,18 @@ def test_exit_raises() -> None:
     with pytest.raises(RuntimeError, match="%2 exit"):
         with ctx:
             pass
-    assert events[3:] == ["%1 exit", "%2 exit"]
+    assert events[3:] == ["%1 exit", "%2 exit", "%3 exit"]
     assert ctx.instruments == () and PassContext.current() is not ctx
+
+
+def test_two_exits_raise() -> None:
+    instruments, events = recorders(_1="exit", _3="exit")
+    with pytest.raises(RuntimeError, match="%1 exit") as caught:
+        with PassContext(instruments=instruments):
+            pass
+    assert events[3:] == ["%1 exit", "%2 exit", "%3 exit"]
+    (note,) = caught.value.__notes__
+    assert "exit_pass_ctx raised RuntimeError('%3 exit')" in note
 
 
 def test_exit_raises_while_the_body_raises() -> None:
@@ -383,3 +393,47 @@ def test_override_with_what_is_no_instrument_changes_nothing() -> None:
         with pytest.raises(TypeError):
             ctx.override_instruments([3])  # pyright: ignore[reportArgumentType]
         assert ctx.instruments == (one,) and events == ["%1 enter"]
+
+
+# What is refused
+
+
+def test_one_instrument_twice_in_a_context() -> None:
+    (one, two, _), events = recorders()
+    with pytest.raises(ValueError, match="is in the list twice: leave one out, or make two"):
+        PassContext(instruments=[one, two, one])
+    with PassContext(instruments=[one]) as ctx:
+        with pytest.raises(ValueError, match="twice"):
+            ctx.override_instruments([two, two])
+        assert ctx.instruments == (one,) and events == ["%1 enter"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hook"),
+    [
+        ("run_befor_pass", "run_before_pass"),
+        ("runAfterPass", "run_after_pass"),
+        ("run_after_passes", "run_after_pass"),
+        ("shold_run", "should_run"),
+        ("pass_fail", "pass_failed"),
+        ("exit_pass_context", None),
+        ("report", None),
+        ("_run_before_pas", None),
+    ],
+)
+def test_misspelled_hook(name: str, hook: str | None) -> None:
+    plain = type("Plain", (), {name: lambda self, *arguments: None})  # pyright: ignore[reportUnknownLambdaType]
+    for cls in (pass_instrument(plain), type("Sub", (PassInstrument, plain), {})):
+        instrument = cls()
+        assert isinstance(instrument, PassInstrument)
+        if hook is None:
+            assert PassContext(instruments=[instrument]).instruments == (instrument,)
+            continue
+        message = rf"Plain\.{name} is no hook of an instrument, did you mean '{hook}'\?"
+        with pytest.raises(TypeError, match=message):
+            PassContext(instruments=[instrument])
+
+
+def test_misspelled_value_that_cannot_be_called() -> None:
+    cls = type("Plain", (PassInstrument,), {"should_runs": 3})
+    assert len(PassContext(instruments=[cls()]).instruments) == 1

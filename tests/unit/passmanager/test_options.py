@@ -12,8 +12,10 @@ from xdsl import passes as xdsl_passes
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.passes import PASSES, REPLACEMENTS
+from passline.passmanager import PipelineSyntaxError
 from passline.passmanager.option_text import OptionText, from_text
-from passline.passmanager.option_types import from_value, to_text
+from passline.passmanager.option_types import alternatives, from_value, to_text
 from passline.passmanager.options import (
     PassOption,
     find_option,
@@ -21,6 +23,8 @@ from passline.passmanager.options import (
     pass_options,
     pass_text,
 )
+from passline.passmanager.pipeline import parse_pipeline
+from passline.passmanager.registry import installed
 
 
 class Colour(StrEnum):
@@ -329,3 +333,64 @@ def test_foreign_pass_as_text() -> None:
 
 def test_pass_without_options_as_text() -> None:
     assert pass_text(Nothing()) == "toy-nothing"
+
+
+# The least value
+
+
+@dataclass(frozen=True)
+class Bounded(Nothing):
+    """A pass whose numbers have least values."""
+
+    name = "toy-bounded"
+
+    limit: int = field(default=5, metadata={"minimum": 0})
+    maybe: int | None = field(default=None, metadata={"minimum": 1})
+    layers: tuple[int, ...] = field(default=(), metadata={"minimum": 0})
+    scale: float = field(default=1.0, metadata={"minimum": 0})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("limit=-5", "option 'limit' of 'toy-bounded': expected 0 or more, got -5"),
+        ("maybe=0", "option 'maybe' of 'toy-bounded': expected 1 or more, got 0"),
+        ("layers=3,-1", "option 'layers' of 'toy-bounded': expected 0 or more, got -1"),
+        ("scale=nan", "option 'scale' of 'toy-bounded': expected 0 or more, got nan"),
+    ],
+)
+def test_number_below_the_least_value(text: str, message: str) -> None:
+    with pytest.raises(PipelineSyntaxError) as caught:
+        parse_pipeline(f"toy-bounded{{{text}}}", {"toy-bounded": lambda: Bounded})
+    assert caught.value.message == message
+
+
+def test_least_values_are_allowed() -> None:
+    text = "toy-bounded{limit=0 maybe=1 layers=0,7 scale=0}"
+    pipeline = parse_pipeline(text, {"toy-bounded": lambda: Bounded})
+    assert pipeline.passes == (Bounded(0, 1, (0, 7), 0.0),)
+
+
+def test_number_below_the_least_value_in_python() -> None:
+    with pytest.raises(ValueError, match="option limit: expected 0 or more, got -5"):
+        Bounded(-5).info
+    assert Bounded(maybe=None).info.text == "toy-bounded"
+
+
+@pytest.mark.parametrize("text", ["1" * 6000, "0x" + "f" * 6000, "-" + "9" * 5000])
+def test_number_with_too_many_digits(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a whole number, got ") as caught:
+        from_text([OptionText(text)], int)
+    assert len(str(caught.value)) < 200 and f"({len(text)} characters)" in str(caught.value)
+
+
+def test_all_limits_of_our_passes_refuse_less_than_nothing() -> None:
+    refused: list[str] = []
+    available = {**installed().passes, **REPLACEMENTS}
+    for name in (*PASSES, *REPLACEMENTS):
+        for option in pass_options(available[name]()):
+            if int in alternatives(option.type):
+                with pytest.raises(PipelineSyntaxError, match="or more, got -5"):
+                    parse_pipeline(f"{name}{{{option.name}=-5}}", available)
+                refused.append(option.name)
+    assert {"max-elements", "max-num-rewrites", "stack-bytes", "max-depth"} <= set(refused)

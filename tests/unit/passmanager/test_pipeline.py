@@ -29,7 +29,8 @@ from passline.passmanager import (
     Repeat,
     Sequential,
 )
-from passline.passmanager.pipeline import anchor_of, parse_pipeline, pipeline_text
+from passline.passmanager.anchors import anchor_of
+from passline.passmanager.pipeline import parse_pipeline, pipeline_text
 
 
 class Colour(StrEnum):
@@ -184,7 +185,11 @@ def test_unknown_pass_gets_the_nearest() -> None:
 
 
 def test_unknown_pass_near_to_none() -> None:
-    assert refusal("qqqq").message == "there is no pass 'qqqq'"
+    message = "there is no pass 'qqqq'; a pass of MLIR's runs as mlir-opt[qqqq]"
+    assert refusal("qqqq").message == message
+    with pytest.raises(PipelineSyntaxError) as caught:
+        parse_pipeline("qqqq", {"cse": AVAILABLE["cse"]})
+    assert caught.value.message == "there is no pass 'qqqq'"
 
 
 def test_refusal_is_an_exception_of_ours() -> None:
@@ -305,13 +310,14 @@ def test_repeat() -> None:
     assert refusal("repeat{n=0}(cse)").message == "'repeat': n is 1 or more, not 0"
 
 
-def test_any_groups_as_in_mlir() -> None:
-    assert names("builtin.module(any(cse,toy-tag)),any(toy-tag)") == ["cse", "toy-tag", "toy-tag"]
+def test_outermost_any_groups_as_in_mlir() -> None:
+    assert names("any(cse,toy-append),any(toy-tag)") == ["cse", "toy-append", "toy-tag"]
     assert refusal("any{n=1}(cse)").message == "'any(...)' has no options"
 
 
 def test_name_in_another_alphabet_is_not_cut() -> None:
-    assert marked("cse,größe") == ("there is no pass 'größe'", 4, "größe")
+    message = "there is no pass 'größe'; a pass of MLIR's runs as mlir-opt[größe]"
+    assert marked("cse,größe") == (message, 4, "größe")
 
 
 @pytest.mark.parametrize("name", ["sequential", "fixpoint", "repeat", "any"])
@@ -357,15 +363,34 @@ def test_anchor_of_another_kind_of_function() -> None:
 
 def test_module_pass_in_a_function_anchor() -> None:
     assert marked("cse,func.func(toy-tag,toy-append)") == (
-        "'toy-append' runs on 'builtin.module', not on 'func.func': "
-        "did you mean builtin.module(toy-append)?",
+        "'toy-append' needs the whole module, and cannot run on one 'func.func' alone: "
+        "write it outside of func.func(...)",
         4,
         "func.func",
     )
 
 
 def test_nested_module_pass_in_a_function_anchor() -> None:
-    assert "'cse' runs on 'builtin.module'" in refusal("func.func(sequential(cse))").message
+    message = refusal("func.func(sequential(cse,fixpoint(toy-append)))").message
+    assert message.startswith("'toy-append' needs the whole module")
+    assert "'toy-append' needs" in refusal("builtin.module(any(toy-append))").message
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("func.func(cse,toy-tag)", "func.func(cse),toy-tag"),
+        ("builtin.module(any(cse,toy-tag))", "any(cse),toy-tag"),
+        ("gpu.module(gpu.func(cse))", "gpu.module(gpu.func(cse))"),
+        ("func.func(sequential{name=x}(cse))", 'sequential{name="x"}(func.func(cse))'),
+        ("func.func(repeat{n=2}(cse),fixpoint(cse))", None),
+    ],
+)
+def test_passes_nested_under_an_anchor(text: str, read: str | None) -> None:
+    read = read or "repeat{n=2}(func.func(cse)),fixpoint(func.func(cse))"
+    assert pipeline_text(parse(text)) == read
+    again = f"builtin.module({read})"
+    assert pipeline_text(parse(again)) == read
 
 
 @pytest.mark.parametrize("anchor", ["func.fun", "test.op"])
@@ -451,6 +476,10 @@ def test_mlir_opt_that_is_not_closed() -> None:
         ("bools", Many(bools=())),
         ("floats b", Many(floats=(), b=True)),
         ("texts=a,b", Many(texts=("a", "b"))),
+        ("texts={a,b}", Many(texts=("a", "b"))),
+        ('ints={1, 2} texts={ "a}b" }', Many(ints=(1, 2), texts=("a}b",))),
+        ("floats={} b", Many(floats=(), b=True)),
+        ("s= b=true", Many(b=True)),
         ('texts="a,b",c i=2', Many(texts=("a,b", "c"), i=2)),
         ("texts", Many(texts=())),
         ("holes=1,none", Many(holes=(1, None))),
@@ -525,6 +554,34 @@ def test_option_of_a_wrong_type(option: str, expected: str) -> None:
     )
 
 
+MLIR_TEXT = (
+    "builtin.module(func.func(canonicalize{disable-patterns={c} enable-patterns={a,b} "
+    "max-iterations=10 region-simplify=normal test-convergence=false top-down=true}),"
+    "inline{default-pipeline= op-pipelines={func.func(canonicalize{  top-down=true},cse)} "
+    "max-iterations=4 },canonicalize{enable-patterns=a,b,top-down=true},inline{op-pipelines=x(y)})"
+)
+
+
+def test_options_of_mlir_are_ignored_with_a_warning() -> None:
+    warnings: list[str] = []
+    available = {**AVAILABLE, "inline": lambda: Foreign}
+    pipeline = parse_pipeline(MLIR_TEXT, available, warnings.append)
+    assert pipeline_text(pipeline) == "func.func(canonicalize),foreign,canonicalize,foreign"
+    begin = "'canonicalize' here has no option disable-patterns, enable-patterns, max-iterations"
+    assert warnings[0].startswith(begin)
+    assert [w.split(":")[0] for w in warnings[1:]] == [
+        "'inline' here has no option default-pipeline, op-pipelines, max-iterations",
+        "'canonicalize' here has no option enable-patterns, top-down",
+        "'inline' here has no option op-pipelines",
+    ]
+    assert "top-down: ignored" in warnings[0]
+
+
+def test_value_of_an_ignored_option_that_is_not_closed() -> None:
+    assert marked("canonicalize{enable-patterns={a}")[:2] == ("unclosed '{'", 12)
+    assert marked("canonicalize{enable-patterns=(a}")[:2] == ("unclosed '('", 29)
+
+
 def test_required_option_that_is_missing() -> None:
     assert marked("cse,toy-needs,cse") == (
         "'toy-needs' needs the option 'max-size'",
@@ -554,7 +611,10 @@ def test_value_that_the_pass_itself_refuses() -> None:
         ("toy.Many{i=}", "expected a value", 11),
         ("toy.Many{i=1,}", "expected a value", 13),
         ("toy.Many{ints=1,,2}", "expected a value", 16),
-        ("toy.Many{i={}}", "expected a value", 11),
+        ("toy.Many{i={}}", "option 'i' of 'toy.Many': expected a whole number, got no value", 9),
+        ("toy.Many{ints={1}", "unclosed '{'", 8),
+        ("toy.Many{ints={1,}}", "expected a value", 17),
+        ("toy.Many{ints={1 2}}", "expected ',' or '}' in a list, got '2'", 17),
         ("toy.Many{b,}", "expected the name of an option", 11),
         ("toy.Many{b,,i=1}", "expected the name of an option", 11),
         ("toy.Many{,}", "expected the name of an option, or '}'", 9),

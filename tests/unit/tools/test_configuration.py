@@ -165,3 +165,24 @@ def test_list_of_all_keys() -> None:
 def test_error_of_python_users_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="'toy.device' has no option 'indx'"):
         PassContext(config={"toy.device.indx": 1, "toy.device": {"kind": "gpu"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"[fold-constant]\nmax-elements = {'1' * 6000}\n", "is no TOML: Exceeds the limit"),
+        (
+            "[fold-constant]\nmax-elements = -5\n",
+            "'fold-constant.max-elements': expected 0 or more",
+        ),
+        ("a = " + "[" * 100_000, "is nested too deeply"),
+    ],
+)
+def test_numbers_and_lists_that_no_file_should_have(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(text)
+    result = passline_opt("--config-file", str(file), "-")
+    assert result.status == 2 and message in result.stderr, result.stderr
+    assert len(result.stderr) < 500

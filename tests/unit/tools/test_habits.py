@@ -75,7 +75,7 @@ def test_switch_with_a_value(spelling: str, same: list[str]) -> None:
 
 
 def test_switch_with_another_value_is_an_error() -> None:
-    assert "ignored explicit argument '2'" in run("--verify-each=2", status=2).stderr
+    assert "expected 0, 1, true or false, got '2'" in run("--verify-each=2", status=2).stderr
 
 
 # Options that do not

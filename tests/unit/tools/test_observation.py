@@ -14,6 +14,7 @@ from support.inprocess import Result, mlir_opt, passline_opt
 from support.toy import Append, Fail, Nothing
 from xdsl.dialects.builtin import ModuleOp
 
+from passline.passes.generic.mlir_tool import find_mlir_opt
 from passline.passmanager import ModulePass, PassContext, Severity, register_pass
 from passline.passmanager.registry import installed
 
@@ -495,6 +496,58 @@ def test_reproducer_of_mlir_opt_is_read(tmp_path: Path) -> None:
     assert " cse\n" in result.stderr
 
 
+MLIR_REPRODUCER = """
+{-#
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: "builtin.module(func.func(cse,canonicalize{  max-iterations=1 max-num-rewrites=-1 \
+region-simplify=normal test-convergence=true top-down=true}), any(cse))",
+      disable_threading: false,
+      verify_each: true
+    }
+  }
+#-}
+"""
+
+
+def test_crash_reproducer_of_mlir_opt_runs() -> None:
+    text = FOLDS + MLIR_REPRODUCER.replace("\\\n", "")
+    result = run("--run-reproducer", stdin=text)
+    assert "arith.constant" not in result.stdout and "arith.muli %x, %x" in result.stdout
+    assert result.stderr.partition(": ")[2] == (
+        "warning: 'canonicalize' here has no option max-iterations, "
+        "region-simplify, test-convergence, top-down: ignored, unlike in mlir-opt\n"
+    )
+    assert run("--run-reproducer", "--quiet", stdin=text).stderr == ""
+
+
+FOLDS = """
+func.func @f(%x: i32) -> i32 {
+  %0 = arith.constant 0 : i32
+  %1 = arith.addi %x, %0 : i32
+  %2 = arith.muli %1, %1 : i32
+  func.return %2 : i32
+}
+"""
+
+
+@pytest.mark.skipif(find_mlir_opt() is None, reason="needs mlir-opt")
+@pytest.mark.parametrize("local", [False, True])
+def test_reproducer_that_mlir_opt_just_wrote_runs(tmp_path: Path, local: bool) -> None:
+    path = tmp_path / "r.mlir"
+    passes = "func.func(cse,canonicalize{max-iterations=1 test-convergence=true}),any(cse)"
+    command = [
+        str(find_mlir_opt()),
+        f"--pass-pipeline=builtin.module({passes})",
+        f"--mlir-pass-pipeline-crash-reproducer={path}",
+    ]
+    if local:
+        command += ["--mlir-pass-pipeline-local-reproducer", "--mlir-disable-threading"]
+    failed = subprocess.run(command, input=FOLDS, capture_output=True, text=True)
+    assert failed.returncode != 0 and path.exists(), failed.stderr
+    assert "arith.constant" not in run(str(path), "--run-reproducer").stdout
+
+
 # Verifying diagnostics
 
 DIVIDES = """
@@ -715,3 +768,11 @@ def test_mlir_opt_gets_and_gives_every_bit() -> None:
     args = "-p", "mlir-opt[canonicalize]", "--config", f"mlir-opt.executable={mlir_opt()}"
     shown = run(*args, "--allow-unregistered-dialect", stdin=text).stdout
     assert 'dense<"0x00000000000000800000807F">' in shown
+
+
+def test_dump_that_cannot_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    result = run("-p", "toy-append", f"--dump-ir={file}", status=1)
+    assert result.stderr == f"error: '{file}/00000_initial.mlir': File exists\n"
+    assert "toy-append" not in result.stdout and "test.op" in result.stdout, "the passes ran"

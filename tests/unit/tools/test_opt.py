@@ -260,7 +260,7 @@ def test_kernels_of_the_default_pipeline(level: int, kernels: int) -> None:
 
 
 def test_unknown_level() -> None:
-    assert "argument -O: invalid choice: 4" in failing(2, "-O4", stdin="")
+    assert "argument -O: expected 0, 1, 2 or 3" in failing(2, "-O4", stdin="")
 
 
 @pytest.mark.parametrize("pipeline", ["cse", "canonicalize,dce", "cse , canonicalize"])
@@ -647,3 +647,115 @@ def test_constants_keep_every_bit_in_generic_form() -> None:
     generic = passline_opt("--print-op-generic", stdin=text).stdout
     assert passline_opt(stdin=generic).stdout == passline_opt(stdin=text).stdout
     assert '"0x00000000000000800000807F0000803F"' in generic
+
+
+# Numbers
+
+HUGE = "1" * 6000
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--opt-bisect=7-3"], "argument --opt-bisect: the range 7-3 is empty: write 3-7"),
+        (["--opt-bisect=1,9-8"], "the range 9-8 is empty: write 8-9"),
+        (["--opt-bisect="], "expected numbers as 1-3,7, got ''"),
+        (["--opt-bisect=-1"], "expected numbers as 1-3,7, got '-1'"),
+        (["--opt-bisect-limit=-2"], "expected a whole number, or -1 for no limit, got '-2'"),
+        (["--debug-counter=x=7-3"], "argument --debug-counter: x: the range 7-3 is empty"),
+        (["--print-ir-after-pass-number=9-2"], "the range 9-2 is empty: write 2-9"),
+        (["--elide-elementsattrs-if-larger=-1"], "expected a whole number, got '-1'"),
+        (["-O4"], "argument -O: expected 0, 1, 2 or 3, got '4'"),
+        (["-O-1"], "argument -O: expected 0, 1, 2 or 3, got '-1'"),
+        (["-p", "fold-constant{max-elements=-5}"], "expected 0 or more, got -5"),
+        (["--config", "fold-constant.max_elements=-5"], "expected 0 or more, got -5"),
+        *(
+            ([f"{option}{HUGE}"], "(6000 characters)")
+            for option in (
+                "-O",
+                "--jobs=",
+                "--opt-bisect=",
+                "--opt-bisect=1-",
+                "--opt-bisect-limit=",
+                "--debug-counter=x=",
+                "--large-elements-as-resources=",
+                "--config=fold-constant.max_elements=",
+            )
+        ),
+    ],
+)
+def test_number_that_makes_no_sense(file: str, args: list[str], message: str) -> None:
+    shown = failing(2, file, *args)
+    assert message in shown and len(shown) < 700, shown
+
+
+# Memory
+
+
+class Hungry(ModulePass):
+    """A pass that takes all memory."""
+
+    name = "toy-hungry"
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        raise MemoryError("Unable to allocate 8.00 TiB")
+
+
+def test_memory_that_runs_out_in_a_pass(file: str) -> None:
+    register_pass(Hungry)
+    assert failing(1, file, "-p", "toy-hungry").startswith(
+        "error: out of memory: Unable to allocate 8.00 TiB\nnote: in pass 'toy-hungry' (1 of 1)\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_memory_that_runs_out_while_parsing() -> None:
+    text = "func.func @f() { %c = relax.constant dense<1.0> : tensor<1073741824xf32> func.return }"
+    limited = f"ulimit -v 3000000; exec {OPT} -"
+    done = subprocess.run(["bash", "-c", limited], input=text, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == "" and "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: out of memory") or "exceeds the limit" in done.stderr
+
+
+# Values that are used by the op that defines them
+
+
+@pytest.mark.parametrize(
+    ("bounds", "column"), [("%c extent %i", 26), ("%i extent %c", 16), ("%i extent %i", 16)]
+)
+def test_bound_that_is_the_variable_of_its_own_loop(bounds: str, column: int) -> None:
+    text = (
+        "tir.prim_func @f() {\n  %c = arith.constant 0 : index\n"
+        f"  tir.for %i = {bounds} {{\n  }}\n}}\n"
+    )
+    shown = failing(1, stdin=text)
+    message = "value %i is used by the op that defines it"
+    assert shown.startswith(f"<stdin>:3:{column}: error: {message}\n"), shown
+
+
+# Overwriting
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["trace", "record", "report", "remarks-output", "crash-reproducer", "generate-reproducer"],
+)
+def test_no_option_but_the_result_overwrites_the_input(file: str, option: str) -> None:
+    for args in ([], ["-o", file]):
+        shown = failing(2, file, "-p", "cse", f"--{option}={file}", *args)
+        assert f"--{option} would overwrite the input '{file}'" in shown
+    assert Path(file).read_text() == MODULE
+    assert passline_opt(file, "-p", "cse", "-o", file).status == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--verify-each=2"], "argument --verify-each: expected 0, 1, true or false, got '2'"),
+        (["--print-op-generic=no"], "--print-op-generic: expected 0, 1, true or false, got 'no'"),
+        (["--filter-function="], "--filter-function: expected a value that is not empty"),
+        (["--disable-pass="], "--disable-pass: the name of a pass needs at least one letter"),
+    ],
+)
+def test_value_that_an_option_does_not_take(file: str, args: list[str], message: str) -> None:
+    assert message in failing(2, file, *args)

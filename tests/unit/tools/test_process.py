@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.inprocess import passline_opt
+
+from passline.tools import commands
 
 BIN = Path(sys.executable).parent
 SMALL = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n"
@@ -82,3 +85,49 @@ def test_messages_that_cannot_be_written_change_no_failure(shell: Shell) -> None
 def test_dev_stdout_is_no_file_to_be_replaced(shell: Shell) -> None:
     line = "echo before > log; passline-opt small.mlir -o /dev/stdout >> log; head -2 log"
     assert shell(line).stdout == "before\nbuiltin.module {\n"
+
+
+INTERRUPT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Interrupt(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["command", "--help"]
+{call}
+"""
+CALL = "from passline.tools import commands; commands.{0}()"
+NEW = "import runpy; runpy.run_module('passline.new', run_name='__main__')"
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("passline.tools.opt", CALL.format("opt")),
+        ("xdsl.ir", CALL.format("opt")),
+        ("xdsl.ir", CALL.format("run")),
+        ("xdsl.ir", CALL.format("reduce")),
+        ("xdsl.ir", CALL.format("report")),
+        ("passline.passmanager.streams", NEW),
+        ("passline.new.project", NEW),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported(module: str, call: str) -> None:
+    script = INTERRUPT.format(module=module, call=call)
+    command = [sys.executable, "-c", script]
+    if "project" in module:
+        command[-1] = script.replace('"--help"', '"--in=/nowhere/at/all", "my-compiler"')
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 130 and done.stdout == "", done
+    assert done.stderr.endswith("error: interrupted\n") and "Traceback" not in done.stderr
+
+
+def test_console_scripts_are_the_guarded_entry_points() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
+    for script, place in project["project"]["scripts"].items():
+        assert place == f"passline.tools.commands:{script.removeprefix('passline-')}"
+        assert callable(getattr(commands, place.partition(":")[2]))

@@ -132,3 +132,24 @@ def test_blame(tmp_path: Path, record: str) -> None:
     assert "no erased operation contains 'func'" in result.stderr
     later = report(record, "--blame", "--why-erased=func")
     assert later.stdout == result.stderr
+
+
+def test_record_is_not_overwritten_by_its_page(record: str) -> None:
+    content = Path(record).read_text()
+    result = capture(lambda: main([record, "-o", record]))
+    assert result.status == 2 and f"-o would overwrite the record '{record}'" in result.stderr
+    assert Path(record).read_text() == content
+
+
+def test_error_of_a_record_names_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    for text, message in (("", "the record is empty"), ("[]\n", "this is no record of a run")):
+        file.write_text(text)
+        result = capture(lambda: main([str(file), "--timing"]))
+        assert result.status == 1 and result.stderr.startswith(f"error: '{file}': {message}")
+
+
+def test_second_file_is_no_record_of_the_same_run(record: str) -> None:
+    result = capture(lambda: main([record, "other.jsonl", "--timing"]))
+    assert result.status == 2 and "--out-dir" not in result.stderr
+    assert "there is one input file, and 'other.jsonl' is another" in result.stderr

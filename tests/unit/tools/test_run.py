@@ -119,11 +119,11 @@ def test_number_that_is_not_in_a_tensor_is_random():
         ({"x": [1, 2]}, "no value is given for parameter y"),
         (
             {"x": [1, 2, 3], "y": [1]},
-            "parameter 'x' is tensor<2xf32>: expected float32, got float32 of 3",
+            "parameter 'x' is tensor<2xf32>: expected float32 of 2, got float32 of 3",
         ),
         (
             {"x": [[1, 2]], "y": [1]},
-            "parameter 'x' is tensor<2xf32>: expected float32, got float32 of 1x2",
+            "parameter 'x' is tensor<2xf32>: expected float32 of 2, got float32 of 1x2",
         ),
     ],
 )
@@ -347,3 +347,63 @@ def test_llvmlite_that_is_missing(file: str, monkeypatch: pytest.MonkeyPatch):
 def test_engines_have_names(file: str):
     result = run(file, "--engine=nativ")
     assert result.status == 2 and "native" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--seed", "-1"], "argument --seed: expected a whole number, got '-1'"),
+        (["--seed=1.5"], "argument --seed: expected a whole number, got '1.5'"),
+        (["--seed=" + "1" * 6000], "(6000 characters)"),
+        (["--inputs="], "argument --inputs: expected a value that is not empty"),
+    ],
+)
+def test_options_that_make_no_sense(file: str, args: list[str], message: str):
+    result = run(file, *args)
+    assert result.status == 2 and message in result.stderr and len(result.stderr) < 300
+
+
+@pytest.mark.parametrize("type", ["tensor<1099511627776xf32>", "tensor<4611686018427387904x4xi64>"])
+def test_random_arguments_that_are_too_large(type: str):
+    text = f"func.func @main(%x: {type}) -> {type} {{ func.return %x : {type} }}"
+    result = run(stdin=text)
+    assert result.status == 1 and "Traceback" not in result.stderr
+    assert (
+        "too" in result.stderr
+        or "Unable to allocate" in result.stderr
+        or "exceeds" in result.stderr
+    )
+    assert type.partition("<")[2][:10] in result.stderr
+
+
+def test_seed_below_zero_in_python():
+    from passline.interpreters.arguments import random_arguments
+    from passline.passmanager import PasslineError
+
+    func = entry_function(parse_module(make_ir_context(), MODULE, "x.mlir"), "main")
+    with pytest.raises(PasslineError, match="the seed of random arguments is 0 or more, not -1"):
+        random_arguments(func, -1)
+
+
+def test_results_do_not_overwrite_what_was_given(file: str, tmp_path: Path):
+    arrays = str(tmp_path / "in.npz")
+    np.savez(arrays, x=np.ones(2, np.float32), y=np.ones(2, np.float32))
+    content = Path(file).read_text()
+    both = str(tmp_path / "both")
+    for args, what in (
+        ([f"--outputs={file}"], "the input"),
+        ([f"--inputs={arrays}", f"--outputs={arrays}"], "the file of --inputs"),
+        ([f"--outputs={both}", f"-o{both}"], "the file of -o"),
+    ):
+        result = run(file, *args)
+        assert result.status == 2 and f"--outputs would overwrite {what}, '" in result.stderr
+    result = run(file, f"--outputs={both}", f"--out-dir={tmp_path}")
+    assert result.status == 2 and "--outputs names one file" in result.stderr
+    assert Path(file).read_text() == content and np.load(arrays).files == ["x", "y"]
+
+
+def test_argument_by_name_and_by_position(file: str, tmp_path: Path):
+    np.savez(path := tmp_path / "in.npz", x=np.ones(2), arr_0=np.ones(2))
+    result = run(file, f"--inputs={path}")
+    message = "error: parameter 'x' is given twice, by name and by position\n"
+    assert (result.status, result.stderr) == (1, message)

@@ -160,3 +160,35 @@ def test_an_opset_that_is_not_known():
     model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }", opset=999)
     with pytest.raises(ModelError, match="opset 999 is unknown: the installed onnx supports up to"):
         import_model(model)
+
+
+# Dimensions
+
+
+@pytest.mark.parametrize("size", [-1, -7, -(2**62)])
+def test_negative_dimension_is_unknown_as_in_onnxruntime(size: int):
+    model = model_of("g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }")
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = size
+    warnings: list[str] = []
+    module = import_model(model, warn=warnings.append)
+    assert "%x: tensor<?x3xf32>" in str(module) and str(size) not in str(module)
+    assert warnings == [f"input 'x' has the dimension {size}, which is taken as unknown"]
+
+
+def test_large_dimension_is_a_type_like_any_other():
+    model = model_of(f"g (float[{2**40}, 3] x) => (float[{2**40}, 3] y) {{ y = Relu(x) }}")
+    assert f"tensor<{2**40}x3xf32>" in str(import_model(model))
+
+
+def test_negative_dimension_of_data():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Add(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(3, np.float32), "w"))
+    model.graph.initializer[0].dims[0] = -3
+    (line,) = unsupported(model)
+    assert line == "node 'w' (initializer, opset 17): the shape [-3] has a negative dimension"
+    model = model_of("""g (float[3] x) => (float[N] y) {
+        s = Constant<value = int64[1] {-4}>() y = ConstantOfShape(s)
+    }""")
+    (line,) = unsupported(model)
+    assert line.endswith("(ConstantOfShape, opset 17): the shape [-4] has a negative dimension")

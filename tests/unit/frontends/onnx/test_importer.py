@@ -249,6 +249,32 @@ def test_a_function_that_calls_itself_is_an_error():
         import_model(model)
 
 
+def doubling(count: int, inner: str = "") -> ModelProto:
+    """Return a model with `count` functions, each of which calls the one before twice."""
+    head = '<opset_import: ["": 17, "local": 1], domain: "local">'
+    functions = f"{head}\nf0 (a) => (b) {{ b = Relu(a) }}"
+    for i in range(1, count):
+        body = f"t = local.f{i - 1}(a) b = local.f{i - 1}(t)"
+        functions += f"\n{head}\nf{i} (a) => (b) {{ {body} }}"
+    call = inner or f"y = local.f{count - 1}(x)"
+    return model_of(f"g (float[3] x) => (float[3] y) {{ {call} }}", functions=functions)
+
+
+def test_functions_that_call_each_other_twice():
+    assert str(imported(doubling(6))).count("relax.nn.relu ") == 2**5
+    message = f"has {2**29} nodes once its 30 functions are inlined, and the limit is {2**20}"
+    with pytest.raises(ModelError, match=message):
+        import_model(doubling(30))
+
+
+def test_functions_that_are_called_in_a_branch_count_too():
+    branch = "a () => (float[3] b) { b = local.f24(x) }"
+    branches = f"then_branch = {branch}, else_branch = {branch}"
+    call = f"c = Constant<value = bool {{1}}>() y = If <{branches}> (c)"
+    with pytest.raises(ModelError, match=f"has {2 * 2**24 + 2} nodes once"):
+        import_model(doubling(25, call))
+
+
 def test_an_operator_without_converter_is_what_onnx_defines_it_by():
     graph = "g (float[2, 3] x, int64[2] t) => (float l) { l = NegativeLogLikelihoodLoss(x, t) }"
     module = imported(model_of(graph, opset=22))

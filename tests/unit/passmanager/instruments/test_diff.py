@@ -365,10 +365,10 @@ def test_two_threads(capsys: Capture) -> None:
         assert len(re.findall(r"^[-+]", text, re.MULTILINE)) == 1
 
 
-def test_entered_twice_and_listed_twice(capsys: Capture) -> None:
+def test_entered_twice(capsys: Capture) -> None:
     printer = PrintDiff()
     with PassContext(instruments=[printer]):
-        with PassContext(instruments=[printer, printer]):
+        with PassContext(instruments=[printer]):
             Append()(module())
         Append()(module())
     assert titles(capsys) == ["After toy-append"] * 2

@@ -195,11 +195,6 @@ def use_twice(instrument: PassInstrument) -> None:
         Append()(module())
 
 
-def use_doubled(instrument: PassInstrument) -> None:
-    with PassContext(instruments=[instrument, instrument]):
-        Sequential([Append()])(module())
-
-
 def use_with_failing_hooks(instrument: PassInstrument) -> None:
     for hook in ("before", "after"):
         bad = Recorder(fail_in=frozenset([hook]))
@@ -238,7 +233,6 @@ def use_in_two_threads(instrument: PassInstrument) -> None:
         use_failing,
         use_skipping,
         use_twice,
-        use_doubled,
         use_with_failing_hooks,
         use_in_two_threads,
     ],

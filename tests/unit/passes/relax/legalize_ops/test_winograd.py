@@ -4,6 +4,7 @@ which it is not applied."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -28,7 +29,8 @@ from passline.dialects.relax.windows import Window
 from passline.dialects.target import Target
 from passline.passes.relax.fuse_ops import FuseOps
 from passline.passes.relax.legalize_ops import winograd
-from passline.passes.relax.legalize_ops.kernel_builder import Winograd
+from passline.passes.relax.legalize_ops.contraction import Weights
+from passline.passes.relax.legalize_ops.kernel_builder import Buffer, Winograd
 from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps, legalize_operations
 from passline.passes.relax.legalize_ops.winograd_plan import Convolution, Plan, best_plan
 from passline.passes.relax.legalize_ops.winograd_transforms import POINTS, weights_of
@@ -192,6 +194,17 @@ def matrices(m: int) -> tuple[Array, Array]:
 
 
 # The choice
+
+
+def test_products_read_the_packed_weight_alone():
+    plan = plan_for("x86-64-v3", 64, 56)
+    buffer = Buffer((64, 64, 3, 3), f32, constant(numbers(64, 64, 3, 3), f32).result)
+    weights = Weights(buffer, True, plan.t**2, 64, 64, lambda array: array, lambda batch: batch[0])
+    contraction = winograd.products(plan, weights, None)  # pyright: ignore[reportArgumentType]
+    assert contraction.read_lhs is None and contraction.weights is weights
+    for other in (None, replace(weights, is_lhs=False)):
+        with pytest.raises(ValueError, match="needs it as packed weights"):
+            replace(contraction, weights=other)
 
 
 def test_it_is_off_by_default():

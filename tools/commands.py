@@ -1,0 +1,38 @@
+"""The entry points of the commands. Each imports its tool, which takes a while, such that Ctrl-C
+meanwhile is an interruption like any other."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+__all__ = ["opt", "reduce", "report", "run"]
+
+
+def opt() -> None:
+    """The command `passline-opt`."""
+    _run("opt")
+
+
+def reduce() -> None:
+    """The command `passline-reduce`."""
+    _run("reduce.tool")
+
+
+def report() -> None:
+    """The command `passline-report`."""
+    _run("report")
+
+
+def run() -> None:
+    """The command `passline-run`."""
+    _run("run")
+
+
+def _run(module: str) -> None:
+    """Import the module of a tool and run its `main`."""
+    try:
+        import_module(f".{module}", __package__).main()
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        sys.exit(130)
