@@ -23,6 +23,10 @@ from .signature import Function, Value, is_buffer, result_buffers
 
 __all__ = ["ArrayFunction", "interpret"]
 
+MAX_CALLS = 2000
+"""The most calls within each other. Python alone would stop an infinite recursion after a minute, as
+the command-line tools allow deep recursion, for deeply nested IR."""
+
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
 
@@ -122,6 +126,8 @@ class _Position(Interpreter.Listener):
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         self.op = op
         if isinstance(op, CALLS):
+            if len(self.calls) >= MAX_CALLS:
+                raise RecursionError
             self.calls.append(op)
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:

@@ -173,23 +173,23 @@ class Guards:
         self.function = function
         self.status = status
         self.failures = failures
-        self.exit: Block | None = None
+        self.exit = add_exit(function)
         """The block that returns after a failure."""
 
     def insert(self, failing: Collection[str]) -> None:
-        """Replace the assertions, and insert tests after the calls of functions in `failing` and
-        into the loops around these and around assertions."""
-        points = [op for op in walk(self.function) if is_point(op, failing)]
-        loops = {loop: None for op in points for loop in loops_around(op)}
-        if any(op.parent_op() is self.function for op in points):
-            self.exit = add_exit(self.function)
-        for op in reversed(points):
+        """Replace the assertions, and insert tests after the calls of functions in `failing`. The
+        loops and branches around these are followed by a test, too, as are iterations of loops."""
+        points = {op for op in walk(self.function) if is_point(op, failing)}
+        points |= {parent for op in points for parent in parents(op, self.function)}
+        for op in reversed([op for op in walk(self.function) if op in points]):
             if isinstance(op, cf.AssertOp):
                 self.insert_assertion(op)
             elif isinstance(op, func.CallOp):
                 self.insert_call(op)
-        for loop in loops:
-            self.stop(loop)
+            else:
+                self.test_after(op, None)
+                if isinstance(op, scf.ForOp | scf.ParallelOp | scf.WhileOp):
+                    self.stop(op)
 
     def insert_assertion(self, op: cf.AssertOp) -> None:
         self.failures.assertions.append((op.msg.data, location_of(op)))
@@ -199,9 +199,13 @@ class Guards:
     def insert_call(self, op: func.CallOp) -> None:
         self.failures.sites.append(location_of(op))
         op.operands = [*op.operands, self.status]
+        self.test_after(op, (SITE, len(self.failures.sites)))
+
+    def test_after(self, op: Operation, record: Record | None) -> None:
+        """Test the status after `op`."""
         holds = self.holds(InsertPoint.after(op))
         assert isinstance(holds.owner, Operation)
-        self.guard(holds.owner, holds, (SITE, len(self.failures.sites)))
+        self.guard(holds.owner, holds, record)
 
     def stop(self, loop: Operation) -> None:
         """Let the iterations of a loop that follow a failure do nothing."""
@@ -222,21 +226,22 @@ class Guards:
         build = StatusBuilder(point, self.status)
         return build.insert(arith.CmpiOp(build.load(FAILED), build.number(0), "eq"))
 
-    def guard(self, op: Operation, condition: SSAValue, record: Record) -> None:
+    def guard(self, op: Operation, condition: SSAValue, record: Record | None) -> None:
         """Execute what follows `op` only if `condition` holds; else set a word of the status."""
         if op.parent_op() is self.function:
             self.guard_in_body(op, condition, record)
         else:
             self.guard_in_block(op, condition, record)
 
-    def guard_in_body(self, op: Operation, condition: SSAValue, record: Record) -> None:
+    def guard_in_body(self, op: Operation, condition: SSAValue, record: Record | None) -> None:
         """Branch to the end of the function after `op`, which is directly in its body."""
         block, following = op.parent, op.next_op
-        assert block is not None and following is not None and self.exit is not None
-        rest = block.split_before(following)
-        self.function.body.add_block(failed := Block())
-        StatusBuilder(InsertPoint.at_end(failed), self.status).record(record)
-        failed.add_op(cf.BranchOp(self.exit))
+        assert block is not None and following is not None
+        rest, failed = block.split_before(following), self.exit
+        if record is not None:
+            self.function.body.add_block(failed := Block())
+            StatusBuilder(InsertPoint.at_end(failed), self.status).record(record)
+            failed.add_op(cf.BranchOp(self.exit))
         block.add_op(cf.ConditionalBranchOp(condition, rest, [], failed, []))
 
     def guard_in_block(self, op: Operation, condition: SSAValue, record: Record | None) -> None:
@@ -278,12 +283,11 @@ def is_point(op: Operation, failing: Collection[str]) -> bool:
     return isinstance(op, cf.AssertOp)
 
 
-def loops_around(op: Operation) -> Iterator[Operation]:
-    """Yield the loops that `op` is in, innermost first."""
+def parents(op: Operation, function: Operation) -> Iterator[Operation]:
+    """Yield the loops and branches of `function` that `op` is in, innermost first."""
     parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, scf.ForOp | scf.ParallelOp | scf.WhileOp):
-            yield parent
+    while parent is not None and parent is not function:
+        yield parent
         parent = parent.parent_op()
 
 
