@@ -24,8 +24,8 @@ from .signature import Function, Value, is_buffer, result_buffers
 __all__ = ["ArrayFunction", "interpret"]
 
 MAX_CALLS = 2000
-"""The most calls within each other. Python alone would stop an infinite recursion after a minute, as
-the command-line tools allow deep recursion, for deeply nested IR."""
+"""The most calls within each other. The command-line tools raise Python's own limit, for deeply
+nested IR: with it, an infinite recursion would take a minute to end."""
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
