@@ -5,18 +5,18 @@
 // RUN: passline-opt %s -p tir-vectorize-loop | filecheck %s
 // RUN: passline-opt %s -p tir-simplify,tir-remove-no-op | filecheck %s
 // RUN: passline-opt %s -p tir-common-subexpr-elim | filecheck %s
-// RUN: passline-opt %s -p tir-storage-rewrite | filecheck %s
+// RUN: passline-opt %s -p tir-vectorize-loop,tir-storage-rewrite | filecheck %s
 // RUN: passline-opt %s -p tir-flatten-buffer | filecheck %s
 // RUN: passline-opt %s -p canonicalize,cse,dce | filecheck %s
 // RUN: passline-opt %s -p eliminate-common-subexpr,dead-code-elimination | filecheck %s
 // RUN: passline-opt %s -p lower-to-mlir | filecheck %s
 
 // CHECK-LABEL: @gather(
-// CHECK: memref.load %i
+// CHECK: load %i
 // CHECK: cf.assert {{.*}}, "an index is out of bounds"
-// CHECK: memref.load %i
-// CHECK: memref.load %x
-// CHECK: memref.store {{.*}}, %y
+// CHECK: load %i
+// CHECK: load %x
+// CHECK: store {{.*}}, %y
 tir.prim_func @gather(%x: memref<16xf32>, %i: memref<8xindex>, %y: memref<8xf32>) {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
