@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
@@ -23,8 +22,8 @@ from ...interpreters.signature import (
 )
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from .assertions import STATUS_WORDS, Failures
-from .calling import Buffer, Number, address, descriptor, number_type
+from .assertions import Failures
+from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
@@ -151,7 +150,7 @@ class NativeFunction:
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
         if failures:
             types.append(ctypes.c_void_p)
-            self._new_status = partial(np.zeros, STATUS_WORDS, np.int64)
+            self._pass_status = status_passing(by_pointer)
         self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
 
     @property
@@ -191,8 +190,8 @@ class NativeFunction:
         if not self._failures:
             self._call(*passed)
         else:
-            status = self._new_status()
-            self._call(*passed, self._passed(status))
+            status = Status()
+            self._call(*passed, self._pass_status(status))
             if status[0]:
-                raise PasslineError(self._failures.text(status.tolist()))
+                raise PasslineError(self._failures.text([*status]))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
