@@ -92,6 +92,23 @@ def test_machine_code_checks_indices():
                     function(*given)
 
 
+@needs_native
+@pytest.mark.parametrize("name", ["relax.scatter_elements", "relax.scatter_nd"])
+def test_machine_code_writes_nothing(name: str):
+    """Neither around the result, which is in the middle of an array of the caller, nor into it."""
+    template = operation(name, np.array([(0, 0)]))
+    kernel = f"fused_{name.removeprefix('relax.')}"
+    with PassContext(verify_each=False):
+        function = compile_module(legalized(template), kernel)
+    for pair in INVALID:
+        *_, data, indices, updates = arguments(operation(name, np.array([pair])))
+        memory = np.full(3 * data.size, 7, np.float32)
+        result = memory[data.size : 2 * data.size].reshape(data.shape)
+        with pytest.raises(PasslineError, match="out of bounds"):
+            function(data, indices, updates, result)
+        assert (memory == 7).all()
+
+
 def module_function(module: ModuleOp, name: str = "f0"):
     return interpret(module, entry_function(module, name))
 
