@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from typing_extensions import TypeIs
@@ -56,12 +57,15 @@ def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
     return [given[name] for name in names]
 
 
-def random_arguments(func: Function, seed: int) -> list[Array]:
+def random_arguments(
+    func: Function, seed: int, ranges: Mapping[str, tuple[int, int]] = MappingProxyType({})
+) -> list[Array]:
     """Return random arguments for `func`.
 
-    Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. An unknown
-    dimension becomes 1. PasslineError if a parameter is not a number, or a tensor or buffer of
-    numbers of known rank, or is too large for the memory; for a negative seed.
+    Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. `ranges`
+    gives parameters, by name, that are used as indices: they are uniform integers from the least to
+    the greatest. An unknown dimension becomes 1. PasslineError if a parameter is not a number, or a
+    tensor or buffer of numbers of known rank, or is too large for the memory; for a negative seed.
     """
     import numpy as np
 
@@ -81,9 +85,12 @@ def random_arguments(func: Function, seed: int) -> list[Array]:
             )
         sizes = type.get_shape() if _is_shaped(type) else ()
         shape = [1 if d == DYNAMIC_INDEX else d for d in sizes]
-        integers = isinstance(element, IntegerType)
         try:
-            array = rng.integers(0, 10, shape) if integers else rng.standard_normal(shape)
+            if name in ranges or isinstance(element, IntegerType):
+                low, high = ranges.get(name, (0, 9))
+                array = rng.integers(low, high, shape, endpoint=True)
+            else:
+                array = rng.standard_normal(shape)
         except (MemoryError, ValueError) as error:
             raise PasslineError(
                 f"cannot generate random values for parameter '{name}' of type {type}: {error}"

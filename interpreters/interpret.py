@@ -8,18 +8,24 @@ from typing import TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.cf import AssertOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ..passmanager.errors import PasslineError
-from ..passmanager.ir.location import place_of
+from ..passmanager.ir.location import location_of, place_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
 from .arguments import check_arguments
+from .assertions import CALLS, AssertionFailed, assertion_text
 from .signature import Function, Value, is_buffer, result_buffers
 
 __all__ = ["ArrayFunction", "interpret"]
+
+MAX_CALLS = 2000
+"""The most calls within each other. The command-line tools raise Python's own limit, for deeply
+nested IR: with it, an infinite recursion would take a minute to end."""
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
 
@@ -42,6 +48,7 @@ def interpret(
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         values = check_arguments(func, arguments)
+        position.calls.clear()
         try:
             results = _run(interpreter, func, values)
         except RecursionError:
@@ -49,6 +56,8 @@ def interpret(
             raise PasslineError(
                 f"@{name} cannot be computed: calls are nested too deeply"
             ) from None
+        except AssertionFailed:
+            raise PasslineError(position.assertion_text()) from None
         except Exception as error:  # semantics of other projects may raise anything
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
@@ -108,9 +117,25 @@ def _as_value(result: object) -> Value:
 
 
 class _Position(Interpreter.Listener):
-    """A listener that records the current operation, for error messages."""
+    """A listener that records the current operation and the calls around it, for error messages."""
 
-    op: Operation | None = None
+    def __init__(self) -> None:
+        self.op: Operation | None = None
+        self.calls: list[Operation] = []
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         self.op = op
+        if isinstance(op, CALLS):
+            if len(self.calls) >= MAX_CALLS:
+                raise RecursionError
+            self.calls.append(op)
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        if isinstance(op, CALLS):
+            self.calls.pop()
+
+    def assertion_text(self) -> str:
+        """Return the error message of the assertion that is the current operation."""
+        assert isinstance(self.op, AssertOp)
+        call = location_of(self.calls[-1]) if self.calls else None
+        return assertion_text(self.op.msg.data, location_of(self.op), call)

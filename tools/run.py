@@ -10,11 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from ..analysis.index_ranges import Range, index_ranges
 from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
 from ..interpreters.interpret import ArrayFunction
-from ..interpreters.signature import Function, entry_function, input_types, result_names
+from ..interpreters.signature import (
+    Function,
+    argument_names,
+    entry_function,
+    input_types,
+    result_names,
+)
 from ..passmanager.errors import PasslineError
 from ..passmanager.files import replace_file
 from ..passmanager.limits import too_many_elements
@@ -84,7 +92,9 @@ class PasslineRunMain(PasslineOptMain):
         return [*super().required_passes(), *NECESSARY]
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline, which may take long, after a check of the given arguments."""
+        """Run the pipeline, which may take long, after a check of the given arguments; random ones
+        are drawn for the function as it is before, of which the uses as indices are known."""
+        self.ranges = self.valid_ranges(prog)
         if self.args.inputs is not None:
             self.arrays = load_arrays(self.args.inputs)
             for func in prog.ops:
@@ -99,13 +109,22 @@ class PasslineRunMain(PasslineOptMain):
         if not func.is_declaration and not any(isinstance(type, TupleType) for type in types):
             check_arguments(func, named_arguments(func, self.arrays))
 
+    def valid_ranges(self, prog: ModuleOp) -> dict[str, Range]:
+        """Return the ranges of the parameters that are used as indices, by name."""
+        for func in prog.ops:
+            if isinstance(func, FuncOp) and func.sym_name.data == self.args.function:
+                ranges = index_ranges(prog, func)
+                names = argument_names(func) if ranges else ()
+                return {names[i]: range for i, range in ranges.items()}
+        return {}
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
         if self.args.inputs is not None:
             arguments = named_arguments(func, self.arrays)
         else:
-            arguments = random_arguments(func, self.args.seed)
+            arguments = random_arguments(func, self.args.seed, self.ranges)
         results = self.function(prog, func)(*arguments)
         pairs = zip(result_names(func), results, strict=True)
         named = {name: array for pair in pairs for name, array in flat(*pair)}

@@ -31,7 +31,7 @@ from .types import TENSOR, Tensor, check_indices, number_type, shape_of, tensor_
 __all__ = ["GatherNDOp", "GatherOp", "NonzeroOp", "TakeOp"]
 
 
-MODES = ("clip", "wrap", "fast")
+MODES = ("clip", "wrap", "raise", "fast")
 
 
 @irdl_op_definition
@@ -39,8 +39,9 @@ class TakeOp(LayoutRule, Injective, TensorOp):
     """The slices of `x` at `indices` along `axis` (`numpy.take`, `relax.take`, ONNX Gather).
 
     Without `axis`, `x` is flattened. `mode` says what happens to an index out of range: "clip"
-    takes the nearest valid index, "wrap" the index modulo the size. "fast" promises that there is
-    none, and is computed as "clip".
+    takes the nearest valid index, "wrap" the index modulo the size. With "raise", negative indices
+    count from the end, and any other index out of range is an error at run time. "fast" promises
+    that there is none, and is computed as "clip".
     """
 
     name = "relax.take"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, NoneAttr, StringAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from .functions import PrimFuncOp, YieldOp
@@ -198,6 +198,11 @@ class TirBuilder(IndexBuilder):
             types.append(value.type)
         then_region, else_region = map(Region, blocks)
         return self.insert(scf.IfOp(condition, types[:1], then_region, else_region)).results[0]
+
+    def require(self, condition: SSAValue, message: str, op: Operation) -> None:
+        """Assert that `condition` holds, with the location of `op`: if it does not, the function
+        fails with `message`, and accesses no more memory."""
+        self.insert(cf.AssertOp(condition, message)).location = op.location
 
     def finish(self) -> PrimFuncOp:
         """End the body of the function, and return the function."""

@@ -19,7 +19,7 @@ _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max"
 def gather(node: Node) -> Sequence[SSAValue]:
     """Negative places count from the end."""
     x, indices = node.input(0), node.cast(node.input(1), i64)
-    return [node.op("take", x, indices, axis=node.int("axis"), mode="wrap")]
+    return [node.op("take", x, indices, axis=node.int("axis"), mode="raise")]
 
 
 def gather_elements(node: Node) -> Sequence[SSAValue]:
@@ -117,7 +117,7 @@ def array_feature_extractor(node: Node) -> Sequence[SSAValue]:
     if node.rank(x) == 1:
         x = node.op("expand_dims", x, axis=[0])
     flat = node.op("reshape", indices, newshape=[-1])
-    return [node.op("take", x, flat, axis=-1, mode="wrap")]
+    return [node.op("take", x, flat, axis=-1, mode="raise")]
 
 
 def binarizer(node: Node) -> Sequence[SSAValue]:

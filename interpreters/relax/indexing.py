@@ -30,6 +30,8 @@ def strided_slice(op: StridedSliceOp, data: Array) -> Array:
 
 
 def take(op: TakeOp, x: Array, indices: Array) -> Array:
+    if op.mode == "raise":
+        return np.take(x, places(indices), op.axis, mode="raise")
     if op.mode != "wrap":
         return np.take(x, places(indices), op.axis, mode="clip")
     size = x.size if op.axis is None else x.shape[op.axis]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from xdsl.dialects import scf
+from xdsl.dialects import cf, scf
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -19,6 +19,7 @@ from xdsl.interpreter import (
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.tir import ops
+from ..assertions import AssertionFailed
 
 __all__ = ["BufferFunctions"]
 
@@ -51,6 +52,12 @@ class BufferFunctions(InterpreterFunctions):
     @impl(ops.LikelyOp)
     def run_likely(self, _: Interpreter, op: ops.LikelyOp, args: PythonValues) -> PythonValues:
         return args
+
+    @impl(cf.AssertOp)
+    def run_assert(self, _: Interpreter, op: cf.AssertOp, args: PythonValues) -> PythonValues:
+        if not args[0]:
+            raise AssertionFailed(op.msg.data)
+        return ()
 
     @impl_terminator(ops.YieldOp)
     def run_yield(

@@ -139,6 +139,8 @@ class LoopUnroller:
             if not self.actions.allowed(loop):
                 return kept
             self._expand(loop, extent)
+            if not extent:
+                return Size()
         elif not is_marked and self.actions.allowed(loop):
             loop.kind = ForKindAttr(ForKind.UNROLLED)
             self.actions.count("marked")

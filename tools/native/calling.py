@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -18,12 +19,21 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ...passmanager.errors import PasslineError
+from .assertions import STATUS_WORDS
 from .preparation import is_plain
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["Buffer", "Number", "address", "descriptor", "number_type"]
+__all__ = [
+    "Buffer",
+    "Number",
+    "Status",
+    "address",
+    "descriptor",
+    "number_type",
+    "status_passing",
+]
 
 Number: TypeAlias = "type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]"  # pyright: ignore[reportPrivateUsage]
 """A number type of C, as ctypes has it."""
@@ -38,6 +48,8 @@ INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[repor
 ALIGNMENT = 64
 """The bytes of a cache line."""
 NOTHING = ctypes.c_char * 0
+Status = ctypes.c_int64 * STATUS_WORDS
+"""The status of a call, zeros before it."""
 
 
 def number_type(name: str, type: Attribute) -> Number:
@@ -134,3 +146,16 @@ def descriptor(memory: Array) -> ctypes.Array[ctypes.c_int64]:
     strides = [stride // memory.itemsize for stride in memory.strides]
     values = (address(memory), address(memory), 0, *memory.shape, *strides)
     return (ctypes.c_int64 * len(values))(*values)
+
+
+def status_passing(
+    by_pointer: bool,
+) -> Callable[[ctypes.Array[ctypes.c_int64]], ctypes.Array[ctypes.c_int64]]:
+    """Return the function that makes a status an argument: the array itself, of which ctypes passes
+    the address, or its descriptor."""
+
+    def status_descriptor(status: ctypes.Array[ctypes.c_int64]) -> ctypes.Array[ctypes.c_int64]:
+        place = ctypes.addressof(status)
+        return (ctypes.c_int64 * 5)(place, place, 0, STATUS_WORDS, 1)
+
+    return (lambda status: status) if by_pointer else status_descriptor

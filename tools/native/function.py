@@ -22,7 +22,8 @@ from ...interpreters.signature import (
 )
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from .calling import Buffer, Number, address, descriptor, number_type
+from .assertions import Failures
+from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
@@ -57,7 +58,13 @@ def compile_module(
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(
-        prepared.function, parameters, code, prepared.by_pointer, constants, seconds
+        prepared.function,
+        parameters,
+        code,
+        prepared.by_pointer,
+        constants,
+        prepared.failures,
+        seconds,
     )
 
 
@@ -114,7 +121,8 @@ class NativeFunction:
 
     The attribute `tir.outputs` tells which buffers are results; a function without it returns
     nothing and writes to the arrays of the caller. The arrays must not overlap. PasslineError for
-    arguments that do not match the type of the function. Several threads may call it at once.
+    arguments that do not match the type of the function, and for an assertion that fails, such as
+    that an index is in bounds. Several threads may call it at once.
     """
 
     def __init__(
@@ -124,6 +132,7 @@ class NativeFunction:
         code: Code,
         by_pointer: bool,
         constants: list[Array],
+        failures: Failures,
         compile_seconds: float,
     ) -> None:
         import numpy as np
@@ -137,7 +146,11 @@ class NativeFunction:
         inputs = len(parameters) - output_count(function)
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
-        types = (ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters)
+        self._failures = failures
+        types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
+        if failures:
+            types.append(ctypes.c_void_p)
+            self._pass_status = status_passing(by_pointer)
         self._call = ctypes.CFUNCTYPE(None, *types)(code.address)
 
     @property
@@ -173,5 +186,12 @@ class NativeFunction:
             self._passed(cast("Array", value)) if isinstance(value, self._array) else value
             for value in inputs
         ]
-        self._call(*passed, *map(self._passed, outputs))
+        passed += map(self._passed, outputs)
+        if not self._failures:
+            self._call(*passed)
+        else:
+            status = Status()
+            self._call(*passed, self._pass_status(status))
+            if status[0]:
+                raise PasslineError(self._failures.text([*status]))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])

@@ -30,6 +30,7 @@ from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
+from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
@@ -62,6 +63,8 @@ class Prepared:
     """Whether buffers are passed as the address of their first element, or as descriptors."""
     constants: dict[str, Array]
     """The elements of the large globals, which are only declared in the module, by name."""
+    failures: Failures
+    """What may fail; if something may, the function has one more parameter, the status."""
 
 
 def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
@@ -71,6 +74,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
+    failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
         symbol = C_INTERFACE + symbol
@@ -80,7 +84,8 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     store_bools_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, without_values(lowered))
+    constants = without_values(lowered)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures)
 
 
 def check_dialects(module: ModuleOp) -> None:

@@ -14,6 +14,7 @@ from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
+from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
 from .scalars import add, as_index, convert, maximum, minimum, multiply, select, signless
@@ -41,15 +42,13 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
         data = reshaped(b, data, (prod(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
-    size, rank, wraps = data.shape[axis], len(indices.shape), op.mode == "wrap"
+    size, rank = data.shape[axis], len(indices.shape)
+    if op.mode == "raise":
+        check_indices(op, b, op.indices, indices, axis, size)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        at = as_index(b, b.read(indices, index[axis : axis + rank]))
-        if wraps:
-            rest = b.pure(arith.RemSIOp, at, b.index(size))
-            place = select(b, b.less(rest, 0), b.add(rest, size), rest)
-        else:
-            place = b.max(0, b.min(at, size - 1))
+        at = b.read(indices, index[axis : axis + rank])
+        place = TAKEN.get(op.mode, clipped)(b, at, size)
         return b.read(data, [*index[:axis], place, *index[axis + rank :]])
 
     return moved(op, read)
@@ -61,8 +60,24 @@ def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
     return select(b, b.less(at, 0), b.add(at, size), at)
 
 
-def gather(op: GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def clipped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+    """Return the position that is nearest to an index."""
+    return b.max(0, b.min(as_index(b, value), size - 1))
+
+
+def wrapped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+    """Return an index modulo `size`."""
+    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(size))
+    return select(b, b.less(rest, 0), b.add(rest, size), rest)
+
+
+TAKEN = {"raise": place_of, "wrap": wrapped}
+"""The positions in the modes of `take` that do not clip."""
+
+
+def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = op.axis % len(data.shape)
+    check_indices(op, b, op.indices, indices, axis, data.shape[axis])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
@@ -72,8 +87,9 @@ def gather(op: GatherOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
     return moved(op, read)
 
 
-def gather_nd(op: GatherNDOp, _: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
+def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     batch, (*outer, count) = op.batch_dims, indices.shape
+    check_coordinates(op, b, op.indices, indices, data.shape[batch : batch + count])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         where, rest = index[: len(outer)], index[len(outer) :]
@@ -92,6 +108,7 @@ def scatter_elements(
     op: ScatterElementsOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     axis = op.axis % len(data.shape)
+    check_indices(op, b, op.indices, indices, axis, data.shape[axis])
 
     def place(b: KernelBuilder, index: Sequence[Index]) -> list[Index]:
         place = [*index]
@@ -105,6 +122,7 @@ def scatter_nd(
     op: ScatterNDOp, b: KernelBuilder, data: Tensor, indices: Tensor, updates: Tensor
 ) -> Tensor:
     *outer, count = indices.shape
+    check_coordinates(op, b, op.indices, indices, data.shape[:count])
 
     def place(b: KernelBuilder, index: Sequence[Index]) -> list[Index]:
         where, rest = index[: len(outer)], index[len(outer) :]

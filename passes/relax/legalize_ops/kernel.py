@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType, FunctionType, MemRefType
@@ -51,19 +52,21 @@ class Kernel:
     prepared: Mapping[int, Preparation]
     remarks: Sequence[Remark]
     """The choices of its schedule."""
+    warnings: Sequence[tuple[Operation, str]]
+    """The operations that will fail at run time, and why."""
 
 
 def kernel_of(
     func: FuncOp,
     target: Target = DEFAULT,
-    constants: Collection[int] = (),
+    constants: Mapping[int, Sequence[ConstantOp | FullOp]] = MappingProxyType({}),
     winograd: Winograd = "none",
 ) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
     Element-wise intermediate results have no buffer: they are computed where they are used. The
-    parameters with the numbers `constants` are the same constants in each call.
+    parameters with the numbers `constants` are these constants in the calls of `func`.
     Errors: NoKernel if kernels do not support an operation or a type.
     """
     *ops, end = func.body.block.ops
@@ -84,8 +87,13 @@ def kernel_of(
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
         tensors[old] = buffer_of(old, new)
-        if new.index in constants and old.has_one_use():
+        given = constants.get(new.index, ())
+        if given and old.has_one_use() and all(isinstance(op, ConstantOp) for op in given):
             b.constants.add(new)
+    b.constants_of = {
+        **{old: constants.get(old.index, ()) for old in func.args},
+        **{op.result: (op,) for op in ops if isinstance(op, ConstantOp | FullOp)},
+    }
     for op in ops:
         results = legalize(op, b, operands_of(op, b, tensors))
         tensors |= zip(op.results, results, strict=True)
@@ -100,7 +108,7 @@ def kernel_of(
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(kernel, prepared, b.remarks)
+    return Kernel(kernel, prepared, b.remarks, b.warnings)
 
 
 def widest(ops: Sequence[Operation]) -> int:

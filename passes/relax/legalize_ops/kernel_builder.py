@@ -16,10 +16,12 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.shapes import Shape
+from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
@@ -86,6 +88,11 @@ class KernelBuilder(TirBuilder):
         self.winograd: Winograd = winograd
         self.remarks: list[Remark] = []
         """The decisions that users may want to know."""
+        self.warnings: list[tuple[Operation, str]] = []
+        """The operations that will fail at run time, and why."""
+        self.constants_of: Mapping[SSAValue, Sequence[ConstantOp | FullOp]] = {}
+        """The values of the function that is legalized which are constants, and their constants:
+        of a parameter, that of each call."""
         self.constants: set[SSAValue] = set()
         """The parameters that are the same constants in each call and have one user."""
         self.prepared: dict[SSAValue, Preparation] = {}
@@ -96,6 +103,15 @@ class KernelBuilder(TirBuilder):
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
         """Return a constant of `type`; NoKernel if kernels do not compute with that type."""
         return super().number(value, signless(type))
+
+    def range_of(self, value: SSAValue) -> tuple[int, int] | None:
+        """Return the least and the greatest element of an operand if they are known."""
+        constants = self.constants_of.get(value, ())
+        ranges = [range_of(constant) for constant in constants]
+        if not ranges or None in ranges:
+            return None
+        known = [range for range in ranges if range is not None]
+        return min(low for low, _ in known), max(high for _, high in known)
 
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
         """Return the element of `tensor` at `index`."""
@@ -293,6 +309,20 @@ class KernelBuilder(TirBuilder):
         self.store_all(tensor, buffer)
         self.bound[tensor] = result = Buffer(tensor.shape, tensor.element, buffer)
         return result
+
+
+def range_of(constant: ConstantOp | FullOp) -> tuple[int, int] | None:
+    """Return the least and the greatest element of a constant of integers; None of others, and of
+    one without elements."""
+    from ....interpreters.arrays import array_of
+
+    if not is_integer(tensor_type(constant.result).element_type):
+        return None
+    if isinstance(constant, FullOp):
+        value = int(constant.value.value.data)
+        return value, value
+    elements = array_of(constant.value)
+    return (int(elements.min()), int(elements.max())) if elements.size else None
 
 
 Winograd: TypeAlias = Literal["none", "f2", "f4"]

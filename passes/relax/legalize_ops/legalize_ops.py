@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
@@ -13,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from ....dialects.relax.base import TensorOp
-from ....dialects.relax.constant import ConstantOp
+from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import FusionPattern
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.target import DEFAULT, Target, set_target, target_of
@@ -31,6 +32,9 @@ from .legalizations import legalization_of
 from .no_kernel import NoKernel
 
 __all__ = ["LegalizeOps", "legalize_operations"]
+
+Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
+"""The constants that callers pass, by the number of the parameter."""
 
 
 def legalize_operations(
@@ -83,21 +87,39 @@ def build_kernels(
         for remark in kernel.remarks:
             report = getattr(actions, remark.kind)
             report(func, remark.name, remark.message, **remark.arguments)
+        for op, message in kernel.warnings:
+            actions.warning(op, message)
         kernels[func.sym_name.data] = kernel
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
 
 
-def constant_arguments(module: ModuleOp) -> Mapping[str, Collection[int]]:
-    """Return, for each private function, the arguments that are constants in all of its calls."""
-    constants: dict[str, set[int]] = {}
+def constant_arguments(module: ModuleOp) -> Mapping[str, Constants]:
+    """Return, for each private function, the arguments that are constants in all of its calls, with
+    the constant of each call."""
+    public = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp) and is_public(op)}
+    constants: dict[str, Constants] = {name: {} for name in public}
     for op in walk(module):
         if isinstance(op, CallOp):
-            numbers = {i for i, v in enumerate(op.arguments) if isinstance(v.owner, ConstantOp)}
             name = op.callee.root_reference.data
-            constants[name] = constants.get(name, numbers) & numbers
-    return defaultdict(set, constants)
+            given = {
+                i: [v.owner]
+                for i, v in enumerate(op.arguments)
+                if isinstance(v.owner, ConstantOp | FullOp)
+            }
+            others = constants.get(name)
+            constants[name] = (
+                given
+                if others is None
+                else {i: [*others[i], *given[i]] for i in others.keys() & given.keys()}
+            )
+    return defaultdict(dict, constants)
+
+
+def is_public(func: FuncOp) -> bool:
+    """Return whether code outside of the module may call `func`."""
+    return func.sym_visibility is None or func.sym_visibility.data != "private"
 
 
 def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:

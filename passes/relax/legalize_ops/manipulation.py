@@ -17,6 +17,7 @@ from ....dialects.relax.shapes import Shape, normalize_axes, normalize_axis
 from ....dialects.relax.split import SplitOp, split_slices
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
+from .bounds import check_lengths
 from .kernel_builder import (
     Buffer,
     Element,
@@ -129,11 +130,13 @@ def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def reverse_sequence(
-    op: ReverseSequenceOp, _: KernelBuilder, data: Tensor, lengths: Tensor
+    op: ReverseSequenceOp, b: KernelBuilder, data: Tensor, lengths: Tensor
 ) -> Tensor:
     """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
+    if prod(data.shape):
+        check_lengths(op, b, op.seq_lengths, lengths, data.shape[seq])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         at = index[seq]

@@ -314,6 +314,59 @@ def test_a_function_that_calls_itself_without_end(tmp_path: Path):
     assert "@main cannot be computed: calls are nested too deeply" in failing(str(path))
 
 
+RECURSIVE = {
+    "tensors": """
+        func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = relax.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+          %1 = func.call @main(%0) : (tensor<2xf32>) -> tensor<2xf32>
+          func.return %1 : tensor<2xf32>
+        }""",
+    "two functions": """
+        tir.prim_func @main(%x: memref<2xf32>) { tir.call @f(%x) : memref<2xf32> }
+        tir.prim_func @f(%x: memref<2xf32>) { tir.call @main(%x) : memref<2xf32> }""",
+}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+@pytest.mark.parametrize("text", RECURSIVE.values(), ids=RECURSIVE)
+def test_infinite_recursion(text: str, engine: str, level: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(text)
+    message = failing(str(path), "--engine", engine, level)
+    assert "nested too deeply" in message and "Traceback" not in message
+
+
+INDICES = """
+func.func @main(%x: tensor<4xf32>, %i: tensor<64xi64>, %n: tensor<64xi64>) -> tensor<64xf32> {
+  %0 = relax.gather %x, %i : (tensor<4xf32>, tensor<64xi64>) -> tensor<64xf32>
+  func.return %0 : tensor<64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["-O0", "-O3", "-p=lower-to-tir", pytest.param("--engine=native", marks=needs_native)],
+)
+def test_random_indices_are_valid(options: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(INDICES)
+    results = [run(str(path), f"--seed={seed}", options) for seed in range(3)]
+    assert [result.status for result in results] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
+@pytest.mark.parametrize("index", [4, -5, 10**9])
+def test_indices_out_of_bounds(index: int, engine: str, tmp_path: Path):
+    (path := tmp_path / "model.mlir").write_text(INDICES)
+    given = tmp_path / "x.npz"
+    i = np.zeros(64, np.int64)
+    i[63] = index
+    np.savez(given, x=np.zeros(4, np.float32), i=i, n=i)
+    message = failing(str(path), "--engine", engine, "--inputs", str(given))
+    assert "relax.gather" in message and "model.mlir:3:8" in message
+    assert "out of bounds for axis 0 with size 4" in message
+
+
 @pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
 def test_numbers_are_checked(engine: str, tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(

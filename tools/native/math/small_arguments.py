@@ -26,9 +26,9 @@ def expm1_of_f64(build: MathBuilder, x: SSAValue) -> SSAValue:
 
 
 def log1p_of_f64(build: MathBuilder, x: SSAValue) -> SSAValue:
-    """Compute `log(u) * x / (u - 1)` for `u = 1 + x`: the rounding error of u cancels."""
+    """Compute `log(u) * (x / (u - 1))` for `u = 1 + x`: the rounding error of u cancels."""
     u = build.add(x, 1.0)
-    y = build.div(build.mul(build.insert(math.LogOp(u)), x), build.sub(u, 1.0))
+    y = build.mul(build.insert(math.LogOp(u)), build.div(x, build.sub(u, 1.0)))
     is_limit = build.integer(
         arith.OrIOp, build.compare(u, "oeq", 1.0), build.compare(u, "oeq", inf)
     )

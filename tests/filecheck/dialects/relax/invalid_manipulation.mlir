@@ -216,7 +216,7 @@ func.func @take_index(%x : tensor<5xf32>, %i : tensor<5xf32>) {
 
 // -----
 
-// CHECK: mode "warp" is not one of "clip", "wrap", "fast"
+// CHECK: mode "warp" is not one of "clip", "wrap", "raise", "fast"
 func.func @take_mode(%x : tensor<5xf32>, %i : tensor<5xi8>) {
   %0 = relax.take %x, %i {mode = "warp"} : (tensor<5xf32>, tensor<5xi8>) -> tensor<5xf32>
   return

@@ -137,3 +137,26 @@ tir.prim_func @kinds(%a : memref<16xi32>, %x : i32) {
     memref.store %x, %a[%k] : memref<16xi32>
   }
 }
+
+// -----
+
+// A loop in an unrolled one that has no iterations is removed with it, and does not count for the
+// loop around them.
+// STEP16-LABEL: @no_iterations(
+// STEP16-NOT: tir.for
+// STEP16-COUNT-4: memref.store
+// MARK-LABEL: @no_iterations(
+// MARK: tir.for %k =
+// MARK-NEXT: tir.for unrolled %i =
+tir.prim_func @no_iterations(%a : memref<16xi32>, %x : i32, %n : index) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  tir.for %k = %c0 extent %c4 {
+    tir.for unrolled %i = %c0 extent %c0 {
+      tir.for %j = %c0 extent %n {
+        memref.store %x, %a[%j] : memref<16xi32>
+      }
+    }
+    memref.store %x, %a[%k] : memref<16xi32>
+  }
+}

@@ -1,0 +1,100 @@
+"""Checks that indices from data are in bounds, before a kernel reads or writes at them.
+
+A kernel first reads all indices, combines the results of the comparisons, and asserts once that all
+hold. The loops that follow access memory without checks, and nothing is accessed after a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects.tir.builder import Index
+from .kernel_builder import KernelBuilder, Tensor
+from .scalars import as_index
+
+__all__ = ["check_coordinates", "check_indices", "check_lengths"]
+
+
+def check_indices(
+    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, axis: int, size: int
+) -> None:
+    """Assert that `indices`, the operand `value` of `op`, are in a dimension of `size` elements,
+    -size to size - 1: negative ones count from the end."""
+    message = f"an index is out of bounds for axis {axis} with size {size}"
+    if is_known(op, b, value, (-size, size - 1), message):
+        return
+    check(op, b, indices.shape, lambda at: is_index(b, b.read(indices, at), size), message)
+
+
+def check_coordinates(
+    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, sizes: Sequence[int]
+) -> None:
+    """Assert that coordinates, the last dimension of `indices`, are in dimensions of `sizes`."""
+    if within(b.range_of(value), (-min(sizes), min(sizes) - 1)):
+        return
+    shape = "x".join(map(str, sizes))
+    message = f"a coordinate is out of bounds for dimensions {shape}"
+
+    def holds(at: Sequence[Index]) -> SSAValue:
+        return b.all([is_index(b, b.read(indices, [*at, i]), n) for i, n in enumerate(sizes)])
+
+    check(op, b, indices.shape[:-1], holds, message)
+
+
+def check_lengths(
+    op: Operation, b: KernelBuilder, value: SSAValue, lengths: Tensor, size: int
+) -> None:
+    """Assert that `lengths`, the operand `value` of `op`, are at most `size`."""
+    message = f"a length exceeds the sequence of {size} elements"
+    if is_known(op, b, value, (None, size), message):
+        return
+    check(
+        op, b, lengths.shape, lambda at: b.less(as_index(b, b.read(lengths, at)), size + 1), message
+    )
+
+
+Range: TypeAlias = tuple[int | None, int]
+"""The least number, if there is one, and the greatest."""
+
+
+def is_known(op: Operation, b: KernelBuilder, value: SSAValue, bounds: Range, message: str) -> bool:
+    """Return whether constants are all in bounds; warn of `message` if those of the only call are
+    not."""
+    known = b.range_of(value)
+    if known is not None and not within(known, bounds) and len(b.constants_of[value]) == 1:
+        b.warnings.append((op, message))
+    return within(known, bounds)
+
+
+def within(known: tuple[int, int] | None, bounds: Range) -> bool:
+    """Return whether a range is known to be in bounds."""
+    low, high = bounds
+    return known is not None and (low is None or low <= known[0]) and known[1] <= high
+
+
+def is_index(b: KernelBuilder, value: SSAValue, size: int) -> SSAValue:
+    """Return the condition that an index is -size, ..., size - 1."""
+    shifted = b.index(b.add(as_index(b, value), size))
+    return b.pure(arith.CmpiOp, shifted, b.index(2 * size), arg="ult")
+
+
+def check(
+    op: Operation,
+    b: KernelBuilder,
+    shape: Sequence[int],
+    holds: Callable[[Sequence[Index]], SSAValue],
+    message: str,
+) -> None:
+    """Assert that a condition holds at all indices of a tensor of `shape`."""
+    message = f"{op.name}: {message}"
+    if prod(shape) == 1:
+        b.require(holds([0] * len(shape)), message, op)
+    elif prod(shape):
+        every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
+        b.require(every, message, op)
