@@ -81,3 +81,16 @@ def test_space_ends_at_the_next_token():
     assert end_of_space("a  // b\n\n  c", 1) == 11
     assert end_of_space("a", 0) == 0
     assert end_of_space("a // b", 1) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('"f\\C3\\BCr"', MLIRTokenKind.STRING_LIT),
+        ('"\\0A\\C3\\BC\\22"', MLIRTokenKind.STRING_LIT),
+        ('"\\FF"', MLIRTokenKind.BYTES_LIT),
+        ('"\\C3"', MLIRTokenKind.BYTES_LIT),
+    ],
+)
+def test_escaped_utf_8_is_a_string(text: str, kind: MLIRTokenKind) -> None:
+    assert Lexer(Input(text, "a.mlir")).lex().kind is kind
