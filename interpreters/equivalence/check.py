@@ -122,11 +122,13 @@ class Equivalence:
             except PasslineError as error:
                 reason = f"its parameters change: {error}"
                 continue
-            outcome = self._evaluate(module, func, arguments, self._max_steps - steps)
+            left = self._max_steps - steps
+            outcome = self._evaluate(module, func, arguments, left, poison=False)
             match outcome:
                 case Evaluated():
                     steps += outcome.steps
-                    text = _changed(sample.results, outcome.results, bound)
+                    edge = sample.recipe.numbers == "edge"
+                    text = _changed(sample.results, outcome.results, bound, not edge)
                     if text is not None:
                         return self._difference(func, sample, text, outcome.results)
                     kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
@@ -178,30 +180,30 @@ class Equivalence:
     def _samples_of(self, module: ModuleOp, func: Function) -> tuple[list[Sample], str]:
         """Return inputs of a function with its results, or the reason why there are none."""
         samples: list[Sample] = []
+        left = self._max_steps
         for seed in range(self._seeds):
             reason = ""
             for recipe in probes(func, seed):
-                sample = self._sample(module, func, recipe, self._left(samples))
+                sample = self._sample(module, func, recipe, left)
                 if isinstance(sample, Sample):
                     samples.append(sample)
+                    left -= sample.steps
                     break
-                reason = _reason(sample)
-                if not isinstance(sample, Refused):
+                reason = reason or _reason(sample)
+                if isinstance(sample, NotEvaluable) or (left := left - sample.steps) <= 0:
                     return samples, reason
             else:
                 return samples, reason
+            usual = samples[-1].steps
             for recipe in variations(func, samples[-1].recipe):
-                # An input costs about what those before did; one that costs more ends the loop.
-                if self._left(samples) < samples[-1].steps:
-                    return samples, ""
-                sample = self._sample(module, func, recipe, self._left(samples))
+                if left < usual:
+                    break
+                sample = self._sample(module, func, recipe, left)
+                if not isinstance(sample, NotEvaluable):
+                    left -= sample.steps
                 if isinstance(sample, Sample):
                     samples.append(sample)
         return samples, ""
-
-    def _left(self, samples: list[Sample]) -> int:
-        """Return what is left of the budget of a function."""
-        return self._max_steps - sum(sample.steps for sample in samples)
 
     def _sample(
         self, module: ModuleOp, func: Function, recipe: Recipe, max_steps: int
@@ -216,10 +218,15 @@ class Equivalence:
         return outcome
 
     def _evaluate(
-        self, module: ModuleOp, func: Function, arguments: Sequence[Value], max_steps: int
+        self,
+        module: ModuleOp,
+        func: Function,
+        arguments: Sequence[Value],
+        max_steps: int,
+        poison: bool = True,
     ) -> Evaluated | Refused | NotEvaluable | TooLarge:
         self.evaluations += 1
-        return evaluate(module, func, arguments, self._ctx, max_steps)
+        return evaluate(module, func, arguments, self._ctx, max_steps, poison=poison)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:
@@ -246,9 +253,11 @@ def _reason(outcome: Refused | NotEvaluable | TooLarge) -> str:
             return outcome.reason
 
 
-def _changed(before: Sequence[Value], after: Sequence[Value], bound: float) -> str | None:
+def _changed(
+    before: Sequence[Value], after: Sequence[Value], bound: float, in_range: bool
+) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
-    return mismatch_in(flat_values(before), flat_values(after), bound)
+    return mismatch_in(flat_values(before), flat_values(after), bound, in_range)
 
 
 def _epsilon(module: ModuleOp) -> float:
