@@ -35,7 +35,7 @@ __all__ = [
 
 MAX_STEPS = 1 << 16
 """The default budget of a function, for all inputs together."""
-ELEMENTS_PER_STEP = 1024
+ELEMENTS_PER_STEP = 4096
 """The elements of tensors that cost as much as an operation."""
 MAX_DEPTH = 64
 """The nested calls and loops of an evaluation, each of which takes a dozen frames of Python."""

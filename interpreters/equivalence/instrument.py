@@ -35,7 +35,7 @@ class SemanticsInstrument(PassInstrument):
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
     .npz file in `directory`, by default that of temporary files. A pass may only round elsewhere if
     its class says `rounds = True`. `seeds` is the number of inputs of each kind, `max_steps` the
-    budget of a function: an operation is a step, and so are 1024 elements of tensors.
+    budget of a function: an operation is a step, and so are 4096 elements of tensors.
     `unchecked` has the functions that were not checked, each with the reason.
     """
 
