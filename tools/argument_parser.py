@@ -30,6 +30,7 @@ __all__ = [
     "limit",
     "nonempty_text",
     "pass_name",
+    "positive",
     "seconds",
     "size",
 ]
@@ -245,6 +246,13 @@ def _whole_number(text: str, expected: str) -> int:
 
 _MAX_DIGITS = 18
 """The most digits of a number on the command line: it fits into 64 bits."""
+
+
+def positive(text: str) -> int:
+    """Parse a number that is greater than 0."""
+    if not (number := size(text)):
+        raise argparse.ArgumentTypeError("expected a number greater than 0, got '0'")
+    return number
 
 
 class Numbers:

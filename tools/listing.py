@@ -158,6 +158,8 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield f"  level: {cls.opt_level}"
         yield f"  requires: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
+        if cls.rounds:
+            yield "  rounds: floats may be rounded in other places"
     yield f"  runs on: {anchor_of(cls)}"
     yield f"  defined in: {cls.__module__}.{cls.__name__}"
     yield from _help_options(found, cls)
@@ -196,10 +198,13 @@ def field_docs(cls: type) -> dict[str, str]:
 
 def list_instruments() -> Iterator[str]:
     """Yield a line for each built-in instrument."""
+    from ..interpreters.equivalence import SemanticsInstrument
     from ..passmanager import instruments
 
-    offered: list[object] = [getattr(instruments, name) for name in sorted(instruments.__all__)]
+    offered: list[object] = [getattr(instruments, name) for name in instruments.__all__]
+    offered.append(SemanticsInstrument)
     classes = [c for c in offered if isinstance(c, type) and issubclass(c, PassInstrument)]
+    classes.sort(key=lambda cls: cls.__name__)
     width = max(len(cls.__name__) for cls in classes)
     for cls in classes:
         yield f"{cls.__name__:{width}}  {summary(cls)}"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
@@ -15,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from ..analysis.index_ranges import Range, index_ranges
 from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
+from ..interpreters.array_files import load_arrays, save_arrays
 from ..interpreters.interpret import ArrayFunction
 from ..interpreters.signature import (
     Function,
@@ -24,8 +22,6 @@ from ..interpreters.signature import (
     result_names,
 )
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
-from ..passmanager.limits import too_many_elements
 from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
 from .opt import PasslineOptMain
@@ -125,7 +121,10 @@ class PasslineRunMain(PasslineOptMain):
             arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed, self.ranges)
-        results = self.function(prog, func)(*arguments)
+        function = self.function(prog, func)
+        if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
+            semantics.check_engine(prog, func, function, "native")
+        results = function(*arguments)
         pairs = zip(result_names(func), results, strict=True)
         named = {name: array for pair in pairs for name, array in flat(*pair)}
         if self.args.outputs is None:
@@ -144,38 +143,6 @@ def result_text(name: str, array: Array) -> str:
 
     shape = "x".join(map(str, array.shape)) or "scalar"
     return f"{name}: {array.dtype} {shape}\n{np.array2string(array, threshold=100)}"
-
-
-def load_arrays(file: str) -> dict[str, Array]:
-    """Return the arrays in a file written by `numpy.savez`; PasslineError for any other file."""
-    import numpy as np
-
-    try:
-        with zipfile.ZipFile(file) as archive:
-            for member in archive.infolist():  # compressed zeros may be any number
-                if (reason := too_many_elements([member.file_size // 8])) is not None:
-                    raise PasslineError(f"'{file}': {member.filename} of 8 bytes each: {reason}")
-        arrays: object = np.load(file, allow_pickle=False)  # a pickle may run code
-        if isinstance(arrays, np.lib.npyio.NpzFile):
-            with arrays:
-                return {name: arrays[name] for name in arrays.files}
-    except (PasslineError, OSError):
-        raise
-    except Exception:  # zipfile, numpy and the tokenizer of the header raise any; or no memory
-        pass
-    raise PasslineError(f"'{file}' is no file of arrays (.npz)")
-
-
-def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write arrays in the format of `numpy.savez`; the file is replaced at the end."""
-    import numpy as np
-
-    # Not numpy.savez: it takes names as keywords beside its own.
-    with zipfile.ZipFile(buffer := BytesIO(), "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
-    replace_file(Path(file), [buffer.getvalue()])
 
 
 def main(args: Sequence[str] | None = None) -> None:

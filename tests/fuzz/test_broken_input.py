@@ -9,10 +9,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.inprocess import Result
+
 from fuzz.broken_input import Campaign, Failure, check_input, failure_of_output
 from fuzz.broken_kinds import KINDS, MODULE, BrokenInput, broken_input
 from fuzz.mutation import mutate_bytes, mutate_text
-from support.inprocess import Result
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of numpy, xDSL and onnx, for wrong values
 
