@@ -186,6 +186,11 @@ class OpVerifier:
                 raise invalid(second, f"redefinition of symbol '{name}'{place}") from error
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
+        except Exception as error:
+            if type(error) not in _UNCHECKED:
+                raise
+            message = f"its verifier failed: {type(error).__name__}: {error}"
+            raise invalid(op, message) from error
 
     def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""
@@ -300,6 +305,10 @@ def _checks_without(op_class: type[IRDLOperation], trait: type[OpTrait]) -> OpCh
 # that of a function walks up from each operand, 1.5 us per op, which `verify_scope` checks anyway.
 _CALL = _checks_without(CallOp, SymbolUserOpInterface)
 _FUNC = _checks_without(FuncOp, IsolatedFromAbove)
+
+_UNCHECKED = (Exception, AssertionError, AttributeError, IndexError, KeyError, ValueError)
+"""What verifiers of xDSL 0.74 raise for IR that is invalid: `Exception` itself, or the failure of an
+access that they do not check, as `scf.while` of a block without arguments."""
 
 _LIMIT = 1 << 16
 """The table of valid signatures starts anew when it has more entries."""

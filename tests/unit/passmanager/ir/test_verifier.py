@@ -295,3 +295,13 @@ def test_value_from_outside_in_an_unreachable_block(isolated: bool):
     holder = IsolatedOp(regions=[body]) if isolated else func.FuncOp("f", ([], []), body)
     with pytest.raises(InvalidIRError, match=r"IsolatedFromAbove|outside of the region"):
         verify(ModuleOp([source, holder]))
+
+
+def test_a_verifier_that_crashes_is_an_error_of_the_op():
+    """xDSL's verifier of `scf.while` expects an argument of the block for each operand."""
+    end = scf.ConditionOp(condition := arith.ConstantOp.from_int_and_width(0, 1))
+    before, after = Block([condition, end]), Block([scf.YieldOp()])
+    start = arith.ConstantOp.from_int_and_width(0, 32)
+    loop = scf.WhileOp([start.result], [], Region(before), Region(after))
+    with pytest.raises(InvalidIRError, match="scf.while.*its verifier failed: IndexError"):
+        verify(ModuleOp([start, loop]))
