@@ -307,8 +307,8 @@ _CALL = _checks_without(CallOp, SymbolUserOpInterface)
 _FUNC = _checks_without(FuncOp, IsolatedFromAbove)
 
 _UNCHECKED = (Exception, AssertionError, AttributeError, IndexError, KeyError, ValueError)
-"""What verifiers of xDSL 0.74 raise for IR that is invalid: `Exception` itself, or the failure of an
-access that they do not check, as `scf.while` of a block without arguments."""
+"""What verifiers of xDSL 0.74 raise for invalid IR: `Exception` itself, or the failure of an access
+that they do not check, as `scf.while` of a block without arguments."""
 
 _LIMIT = 1 << 16
 """The table of valid signatures starts anew when it has more entries."""
