@@ -218,7 +218,7 @@ _REPLACING = {
 }
 
 REPLACEMENTS = {name: _factory(place) for name, place in _REPLACING.items()}
-"""Passes that passline-opt runs instead of xDSL's passes of the same names and behaviour."""
+"""Passes that passline-opt runs instead of xDSL's passes of the same names."""
 
 UNIVERSE = Universe(
     all_dialects=DIALECTS,

@@ -89,7 +89,7 @@ def divide(lhs: Array, rhs: Array) -> object:
 
 def divide_up(lhs: Array, rhs: Array) -> object:
     """Return the quotient, rounded up."""
-    return -np.floor_divide(np.negative(lhs), rhs)
+    return np.floor_divide(lhs, rhs) + (np.remainder(lhs, rhs) != 0)
 
 
 def compare_integers(op: arith.CmpiOp, lhs: Array, rhs: Array) -> object:
@@ -215,6 +215,21 @@ def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
     return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
 
 
+def ordered_zeros(function: np.ufunc) -> Compute:
+    """Return the semantics of a maximum or minimum of floats in which -0.0 is less than 0.0; of
+    two zeros, numpy's `function` returns one by position."""
+    is_maximum = function in (np.maximum, np.fmax)
+
+    def compute(_: Operation, lhs: Array, rhs: Array) -> object:
+        zero = (
+            np.signbit(lhs) & np.signbit(rhs) if is_maximum else np.signbit(lhs) | np.signbit(rhs)
+        )
+        both = (np.asarray(lhs) == 0) & (np.asarray(rhs) == 0)
+        return np.where(both, np.where(zero, -0.0, 0.0), function(lhs, rhs))
+
+    return compute
+
+
 def rsqrt(value: Array) -> object:
     """Return the reciprocal of the square root."""
     return 1 / np.sqrt(value)
@@ -255,10 +270,10 @@ ARITHMETIC: Semantics = {
     arith.MulfOp: elementwise(np.multiply),
     arith.DivfOp: elementwise(np.divide),
     arith.NegfOp: elementwise(np.negative),
-    arith.MaximumfOp: elementwise(np.maximum),
-    arith.MinimumfOp: elementwise(np.minimum),
-    arith.MaxnumfOp: elementwise(np.fmax),
-    arith.MinnumfOp: elementwise(np.fmin),
+    arith.MaximumfOp: ordered_zeros(np.maximum),
+    arith.MinimumfOp: ordered_zeros(np.minimum),
+    arith.MaxnumfOp: ordered_zeros(np.fmax),
+    arith.MinnumfOp: ordered_zeros(np.fmin),
     arith.IndexCastOp: extend_signed,
     arith.FPToSIOp: to_integer,
     arith.FPToUIOp: to_integer,

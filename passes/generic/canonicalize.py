@@ -1,12 +1,14 @@
-"""canonicalize: xDSL's canonicalization, with the same result, on the faster pattern driver."""
+"""canonicalize: xDSL's canonicalization, and what MLIR's does on scalars and control flow."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.dead_code_elimination import region_dce
 
@@ -16,19 +18,31 @@ from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.walk import walk
 from ...passmanager.rewriting import apply_patterns
+from ..rewriting.control_flow_patterns import control_flow_patterns
+from ..rewriting.scalar_patterns import scalar_patterns
 
-__all__ = ["Canonicalize", "canonicalize"]
+__all__ = ["Canonicalize", "canonicalize", "mlir_patterns"]
+
+
+def mlir_patterns() -> list[RewritePattern]:
+    """Return the patterns of MLIR's canonicalization of `arith` and `scf` that xDSL lacks."""
+    return [*scalar_patterns(), *control_flow_patterns()]
 
 
 def canonicalize(
-    module: ModuleOp, ctx: Context, max_num_rewrites: int = -1, actions: Actions = SILENT
+    module: ModuleOp,
+    ctx: Context,
+    max_num_rewrites: int = -1,
+    actions: Actions = SILENT,
+    more: Sequence[RewritePattern] = (),
 ) -> None:
-    """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`.
+    """Remove dead ops, fold, and apply the canonicalization patterns of all ops in `module`, and
+    `more` patterns; without these the result is that of xDSL's canonicalization.
 
     Stops when nothing changes, or after `max_num_rewrites` rewrites (negative: no limit). Counts
     the rewrites of each pattern under its name.
     """
-    patterns = [CanonicalizationRewritePattern()]
+    patterns = [CanonicalizationRewritePattern(), *more]
     left = max_num_rewrites
     while True:
         fired = apply_patterns(
@@ -103,4 +117,4 @@ class Canonicalize(ModulePass):
     """Stop after this number of rewrites, to find the one that breaks a program; -1: no limit."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions)
+        canonicalize(module, ctx.ir_context, self.max_num_rewrites, ctx.actions, mlir_patterns())

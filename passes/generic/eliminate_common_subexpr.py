@@ -15,8 +15,6 @@ from xdsl.traits import (
     ConstantLike,
     IsolatedFromAbove,
     IsTerminator,
-    MemoryEffect,
-    NoMemoryEffect,
     SymbolOpInterface,
 )
 
@@ -27,8 +25,10 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_fields
 from ...passmanager.ir.edit import erase, replace_all_uses, replace_operands
+from ...passmanager.ir.effects import NESTED, class_effects
 from ...passmanager.ir.location import location_of, place_text
 from ...passmanager.ir.per_class import PerClass
+from ..rewriting.scalar_folds import COMMUTATIVE
 
 __all__ = ["EliminateCommonSubexpr", "eliminate_common_subexpressions"]
 
@@ -42,8 +42,9 @@ def eliminate_common_subexpressions(
 ) -> None:
     """Replace each operation nested in `root` by an equal one that dominates it.
 
-    Two operations are equal if they have no effects and no regions, and the same operands,
-    attributes, properties and result types. An operation in an enclosing block dominates, unless a
+    Two operations are equal if they have no effects, and the same operands, attributes, properties,
+    result types and, as `scf.if` has, regions. The operands of a commutative operation of `arith`
+    may be exchanged. An operation in an enclosing block dominates, unless a
     region in between is isolated from above or the body of a function; one in a sibling block or
     region does not. In a graph region the first in dependence order dominates.
 
@@ -71,6 +72,11 @@ class CommonSubexprEliminator:
         self.renamed: dict[int, SSAValue] = {}
         """The replacements of the results of merged operations, by the `id` of the result."""
         self.merged: list[tuple[Operation, Operation]] = []
+        self.count = 0
+        """The number of operations in `merged` that are erased; they are alive in it, so that no
+        other operation has their `id`."""
+        self.without_effects: set[int] = set()
+        """The `id` of each operation whose regions were visited and have no effects."""
 
     def run(self, root: Operation) -> None:
         """Visit the operations nested in `root` in order, an operation before those in its
@@ -80,6 +86,8 @@ class CommonSubexprEliminator:
             ops = pending.pop()
             if isinstance(ops, Scope):
                 self.leave(ops)
+                if ops.holder is not None:
+                    self.visit_holder(ops.holder)
                 continue
             for op in ops:
                 operands, results, properties, attributes, _, regions, _ = read_fields(op)
@@ -97,6 +105,8 @@ class CommonSubexprEliminator:
     def enter(self, op: Operation) -> list[Iterator[Operation] | Scope]:
         """Open a scope for each block directly in `op`; return the items to visit, last first."""
         items: list[Iterator[Operation] | Scope] = []
+        if class_effects[type(op)] == NESTED:
+            items.append(Scope(self.available, len(self.added), op))
         # A lambda could use values from above, but it would have to capture each of them.
         if op.has_trait(IsolatedFromAbove) or op.has_trait(CallableOpInterface):
             items.append(Scope(self.available, len(self.added)))
@@ -121,7 +131,8 @@ class CommonSubexprEliminator:
         attributes: dict[str, Attribute],
     ) -> None:
         """Rename the results of `op` to those of an equal operation, or make `op` available."""
-        key: Key = (type(op), *map(id, operands))
+        ids = map(id, operands)
+        key: Key = (type(op), *(sorted(ids) if type(op) in COMMUTATIVE else ids))
         if properties:
             key += self.numbering.of_all(properties)
         if attributes:
@@ -131,6 +142,9 @@ class CommonSubexprEliminator:
         if existing is not None and not _has_same_types(existing, op):
             key += tuple(map(self.numbering.of, op.result_types))
             existing = self.available.get(key)
+        while existing is not None and op.regions and not _has_same_regions(existing, op):
+            key += (...,)
+            existing = self.available.get(key)
         if existing is None:
             self.available[key] = op
             self.added.append(key)
@@ -139,6 +153,18 @@ class CommonSubexprEliminator:
             for old, new in zip(op.results, existing.results, strict=True):
                 self.renamed[id(old)] = new
 
+    def visit_holder(self, op: Operation) -> None:
+        """Visit an operation after those in its regions, unless these have effects."""
+        inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
+        for held in inner:
+            if class_effects[type(held)] and id(held) not in self.without_effects:
+                return
+        self.without_effects.add(id(op))
+        if op.results and self.mergeable[type(op)]:
+            self.erase_merged()
+            operands, _, properties, attributes, *_ = read_fields(op)
+            self.visit(op, operands, properties, attributes)
+
     def erase_merged(self) -> None:
         """Erase the operations whose results were renamed.
 
@@ -146,14 +172,17 @@ class CommonSubexprEliminator:
         takes time quadratic in the number of operands of a user. Only uses before the definition,
         in graph regions or in blocks out of dominance order, are replaced here.
         """
-        for op, existing in self.merged:
+        for op, existing in self.merged[self.count :]:
+            if op.parent is None:
+                continue  # nested in another one
             if self.actions.wants_remarks:
                 self.report(op, existing)
             for old, new in zip(op.results, existing.results, strict=True):
                 replace_all_uses(old, new)
             erase(op)
-        if self.merged:
-            self.actions.count("merged", len(self.merged))
+        if new := len(self.merged) - self.count:
+            self.actions.count("merged", new)
+            self.count += new
 
     def report(self, op: Operation, existing: Operation) -> None:
         """Report that `op` is replaced by `existing`, with the location of `existing`."""
@@ -170,20 +199,27 @@ def _has_same_types(a: Operation, b: Operation) -> bool:
     )
 
 
+def _has_same_regions(a: Operation, b: Operation) -> bool:
+    """Return whether the regions of two operations compute the same from the same values."""
+    return len(a.regions) == len(b.regions) and all(
+        x.is_structurally_equivalent(y) for x, y in zip(a.regions, b.regions, strict=True)
+    )
+
+
 @dataclass(frozen=True)
 class Scope:
     """The state to restore at the end of a block."""
 
     available: dict[Key, Operation]
     added: int
+    holder: Operation | None = None
+    """The operation of which this is the last block, if it may be merged."""
 
 
 def _is_mergeable(cls: type[Operation], *, call_only: bool, skip: Collection[str]) -> bool:
     """Return whether operations of class `cls` have no effects and are not excluded."""
-    effects = cls.get_traits_of_type(MemoryEffect)
     return (
-        bool(effects)
-        and all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        class_effects[cls] in (0, NESTED)
         and cls.get_trait(IsTerminator) is None
         and cls.get_trait(SymbolOpInterface) is None
         and not (call_only and cls.get_trait(ConstantLike) is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.scf import IfOp
@@ -25,8 +26,10 @@ from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase, insert_before
+from ...passmanager.ir.effects import would_be_dead
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
+from ..rewriting.scalar_folds import fold_scalar, is_foldable_scalar, scalar_constant
 
 __all__ = ["FoldConstant", "fold_constants"]
 
@@ -34,10 +37,12 @@ __all__ = ["FoldConstant", "fold_constants"]
 def fold_constants(func: Operation, max_elements: int = 1 << 24, actions: Actions = SILENT) -> None:
     """Replace each operation in `func` whose operands are constants by its value.
 
-    These operations are folded: pure operations with operands and semantics; operations whose
+    These operations are folded: pure operations with operands and semantics; operations of `arith`
+    on scalars, also those like `x - x` that need no constant operand; operations whose
     folder gives their value (it may need no constant operand: `relax.shape_of` needs a static
-    shape); an element taken from a tuple that is made in the IR; and `scf.if` on a constant, which
-    is replaced by the branch that is taken.
+    shape); an element taken from a tuple that is made in the IR; `scf.if` on a constant, which is
+    replaced by the branch that is taken; and results of `scf.if` that are the same scalar constant
+    in both branches.
 
     An operation stays if it has an operand or result of more than `max_elements`, if it fails to
     evaluate, if it is an annotation (`NonComputational`), or if all its operands are fills and it
@@ -64,9 +69,12 @@ class ConstantFolder:
     def run(self, root: Operation) -> None:
         """Visit the operations nested in `root` in order, an operation before those in its
         regions; nothing recurses."""
-        pending = _bodies(root)
+        pending: list[Iterator[Operation] | IfOp] = [*_bodies(root)]
         while pending:
             ops = pending.pop()
+            if isinstance(ops, IfOp):
+                self.fold_results(ops)
+                continue
             for op in ops:
                 operands, _, regions, _ = read_step(op)
                 if regions:
@@ -75,10 +83,14 @@ class ConstantFolder:
                     if isinstance(op, IfOp) and taken is not None and self.actions.allowed(op):
                         pending.append(iter(self.fold_if(op, taken)))
                     else:
+                        if isinstance(op, IfOp):
+                            pending.append(op)
                         pending += _bodies(op)
                     break
                 if isinstance(op, TupleGetItemOp):
                     self.fold_tuple_get_item(op)
+                elif is_foldable_scalar(op):
+                    self.fold_scalar(op)
                 elif operands and self.foldable[type(op)]:
                     folder = self.folder[type(op)]
                     if folder is None or not self.fold_by(folder, op, operands):
@@ -86,6 +98,23 @@ class ConstantFolder:
         self.erase_unused()
 
     # Operations
+
+    def fold_scalar(self, op: Operation) -> None:
+        """Replace an operation of `arith` on scalars by its value if that is known."""
+        value = fold_scalar(op)
+        if isinstance(value, SSAValue):
+            value = scalar_constant(value)
+        if value is None or not self.actions.allowed(op):
+            return
+        self.actions.passed(op, "Folded", "replaced by its value")
+        self.actions.count("folded")
+        constant = arith.ConstantOp(value)
+        constant.location = op.location
+        insert_before(op, constant)
+        op.results[0].replace_all_uses_with(constant.result)
+        operands = tuple(op.operands)
+        erase(op)
+        self.touch(operands)
 
     def fold_by(self, folder: HasFolder, op: Operation, operands: Sequence[SSAValue]) -> bool:
         """Replace `op` by the constants that its folder returns; return False if there are none."""
@@ -166,6 +195,30 @@ class ConstantFolder:
         erase(op)
         self.touch(operands)
         return inlined
+
+    def fold_results(self, op: IfOp) -> None:
+        """Replace each result for which both branches yield the same scalar constant; erase `op`
+        if nothing is left of it."""
+        ends = [region.block.last_op for region in op.regions if region.blocks]
+        if not op.results or len(ends) < 2:
+            return
+        folded = False
+        for result, *values in zip(op.results, *(end.operands for end in ends if end), strict=True):
+            taken, other = map(scalar_constant, values)
+            if result.first_use is not None and taken is not None and taken == other:
+                if not self.actions.allowed(op):
+                    return
+                constant = arith.ConstantOp(taken)
+                constant.location = op.location
+                insert_before(op, constant)
+                result.replace_all_uses_with(constant.result)
+                folded = True
+        if folded:
+            self.actions.count("folded")
+            if all(result.first_use is None for result in op.results) and would_be_dead(op):
+                operands = [operand for inner in walk(op) for operand in inner.operands]
+                erase(op)
+                self.touch(operands)
 
     # Constants that are left
 

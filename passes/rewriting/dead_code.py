@@ -7,19 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import (
-    IsTerminator,
-    MemoryEffect,
-    MemoryReadEffect,
-    NoMemoryEffect,
-    RecursiveMemoryEffect,
-    SymbolOpInterface,
-)
-from xdsl.transforms.dead_code_elimination import is_trivially_dead, result_only_effects
+from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase
+from ...passmanager.ir.effects import NESTED, OBSERVABLE, VARYING, class_effects, would_be_dead
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
 
@@ -68,15 +62,12 @@ def _liveness_of(cls: type[Operation]) -> Liveness:
 
 
 def _effects_of(cls: type[Operation]) -> Effects:
-    traits = cls.get_traits_of_type(MemoryEffect)
-    static = NoMemoryEffect | MemoryReadEffect
-    if not traits:
+    effects = class_effects[cls]
+    if effects & VARYING:
+        return Effects.VARYING
+    if effects & OBSERVABLE:
         return Effects.UNKNOWN
-    if all(isinstance(trait, static) for trait in traits):
-        return Effects.NONE
-    if all(isinstance(trait, static | RecursiveMemoryEffect) for trait in traits):
-        return Effects.NESTED
-    return Effects.VARYING
+    return Effects.NESTED if effects & NESTED else Effects.NONE
 
 
 class DeadCodeRemover:
@@ -139,8 +130,9 @@ class DeadCodeRemover:
         """Erase operations whose users stood before them, in graph regions and loops of blocks."""
         while self.unused:
             op = self.unused.pop().owner
-            if isinstance(op, Operation) and op.parent is not None and is_trivially_dead(op):
-                self.remove(op)
+            if isinstance(op, Operation) and op.parent is not None:
+                if not is_used(op.results) and would_be_dead(op):
+                    self.remove(op)
 
 
 def _last_ops(op: Operation) -> list[tuple[Operation | None, bool]]:

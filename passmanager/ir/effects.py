@@ -72,7 +72,13 @@ _STATIC: Final[dict[type[MemoryEffect], int]] = {
 }
 
 
+_WITHOUT_TRAIT: Final = frozenset({"arith.extsi", "arith.remui"})
+"""Operations that xDSL 0.74 does not declare pure, as MLIR does."""
+
+
 def _class_effects(cls: type[Operation]) -> int:
+    if cls.name in _WITHOUT_TRAIT:
+        return 0
     traits = cls.get_traits_of_type(MemoryEffect)
     effects = 0 if traits else UNKNOWN
     for trait in traits:

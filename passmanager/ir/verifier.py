@@ -187,10 +187,11 @@ class OpVerifier:
                 raise invalid(second, f"redefinition of symbol '{name}'{place}") from error
             message = str(error).removeprefix(f"'{name_of(op)}' ")
             raise invalid(op, message) from error
-        except RecursionError:
+        except (RecursionError, MemoryError):
             raise
         except Exception as error:  # a verifier that relies on what it should check
-            raise invalid(op, f"cannot be verified: {type(error).__name__}: {error}") from error
+            message = f"its verifier failed: {type(error).__name__}: {error}"
+            raise invalid(op, message) from error
 
     def _verify_by_signature(self, op: Operation, fields: Fields, checks: OpChecks) -> None:
         """Run all checks of an op, or the other checks if one of the same signature is valid."""

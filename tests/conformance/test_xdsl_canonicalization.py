@@ -24,6 +24,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from passline.passes.generic.canonicalize import Canonicalize, canonicalize
+from passline.passmanager import PassContext
 from passline.passmanager.rewriting import apply_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # xDSL's
@@ -52,8 +53,17 @@ DEVIATIONS = {
     "transforms/riscv_lower_parallel_mov.mlir": "expects the prefix that xDSL's driver adds to "
     "the message of an exception of a pattern; ours does not change the message",
 }
+NOT_PURE_FOR_XDSL = re.compile(r"arith\.(extsi|remui)")
+"""Operations that xDSL keeps where they are dead."""
 
 RUN = re.compile(r"RUN: *xdsl-opt ([^|>\n]*(?<= )-p [^|>\n]*)\| *filecheck([^|\n]*)$", re.MULTILINE)
+
+
+class CanonicalizeAsXDSL(Canonicalize):
+    """Our canonicalization without the patterns of MLIR that xDSL lacks."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        canonicalize(module, ctx.ir_context, actions=ctx.actions)
 
 
 class Opt(xDSLOptMain):
@@ -62,7 +72,7 @@ class Opt(xDSLOptMain):
     def register_all_passes(self) -> None:
         super().register_all_passes()
         passes: dict[str, Callable[[], type[ModulePass]]] = self.available_passes
-        passes["canonicalize"] = lambda: Canonicalize
+        passes["canonicalize"] = lambda: CanonicalizeAsXDSL
 
 
 @pytest.fixture(scope="session")
@@ -128,7 +138,7 @@ def test_any_module_of_the_tests_is_canonicalized_as_by_xdsl(tests: Path):
             after = str(theirs)
             compared += 1
             changed += after != before
-            if str(ours) != after:
+            if str(ours) != after and not NOT_PURE_FOR_XDSL.search(after):
                 different.append(str(path))
     assert not different
     assert compared > 850 and changed > 250

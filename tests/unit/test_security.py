@@ -384,7 +384,7 @@ EVIL = "<script>alert(1)</script>"
 def test_report_escapes_the_input(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     text = FUNCTION.replace("@f", f'@"{EVIL}"').replace(
-        "{\n", 'attributes {a = "%s"} {\n' % EVIL, 1
+        "{\n", f'attributes {{a = "{EVIL}"}} {{\n', 1
     )
     named = f'sequential{{name="{EVIL}"}}(canonicalize)'
     assert passline_opt("-p", named, f"--record={record}", stdin=text).status == 0

@@ -71,3 +71,42 @@ func.func @relax(%x : tensor<f32>) -> tensor<f32> {
   }
   return %0 : tensor<f32>
 }
+
+// -----
+
+// MLIR's patterns of arith: constants of sums are merged, a negated comparison is the opposite one.
+// CHECK-LABEL: @scalars
+// CHECK-NEXT:    [[C:%.*]] = arith.constant -2 : i32
+// CHECK-NEXT:    [[S:%.*]] = arith.addi %a, [[C]]
+// CHECK-NEXT:    [[P:%.*]] = arith.cmpi sge, %a, %b
+// CHECK-NEXT:    func.return [[S]], [[P]]
+func.func @scalars(%a: i32, %b: i32) -> (i32, i1) {
+  %1 = arith.constant 1 : i32
+  %3 = arith.constant 3 : i32
+  %true = arith.constant true
+  %4 = arith.addi %a, %1 : i32
+  %5 = arith.subi %4, %3 : i32
+  %6 = arith.cmpi slt, %a, %b : i32
+  %7 = arith.xori %6, %true : i1
+  func.return %5, %7 : i32, i1
+}
+
+// -----
+
+// MLIR's patterns of scf: a selection for a branch of values, and no value that a loop only carries.
+// CHECK-LABEL: @control_flow
+// CHECK-NEXT:    [[S:%.*]] = arith.select %c, %a, %b
+// CHECK-NEXT:    func.return [[S]], %b
+func.func @control_flow(%c: i1, %a: i32, %b: i32, %n: index) -> (i32, i32) {
+  %0 = scf.if %c -> (i32) {
+    scf.yield %a : i32
+  } else {
+    scf.yield %b : i32
+  }
+  %z = arith.constant 0 : index
+  %1, %2 = scf.for %i = %z to %n step %n iter_args(%d = %a, %e = %b) -> (i32, i32) {
+    %3 = arith.muli %d, %d : i32
+    scf.yield %3, %e : i32, i32
+  }
+  func.return %0, %2 : i32, i32
+}

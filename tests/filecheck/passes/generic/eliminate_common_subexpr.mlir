@@ -326,3 +326,42 @@ func.func @several(%x : tensor<4xf32>, %c : tensor<1xf32>) {
   "test.op"(%2, %3, %4, %5, %6, %7, %8, %9) : (tensor<5xf32>, tensor<5xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
   return
 }
+
+// -----
+
+// Equal branches are computed once.
+// CHECK-LABEL: @regions
+// CHECK-NEXT: [[R:%.*]] = scf.if %c
+// CHECK-NEXT:   [[S:%.*]] = arith.addi %a, %b
+// CHECK-NEXT:   scf.yield [[S]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   scf.yield %a
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return [[R]], [[R]]
+func.func @regions(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
+  %0 = scf.if %c -> (i32) {
+    %1 = arith.addi %a, %b : i32
+    scf.yield %1 : i32
+  } else {
+    scf.yield %a : i32
+  }
+  %2 = scf.if %c -> (i32) {
+    %3 = arith.addi %a, %b : i32
+    scf.yield %3 : i32
+  } else {
+    scf.yield %a : i32
+  }
+  func.return %0, %2 : i32, i32
+}
+
+// -----
+
+// The operands of a commutative operation may be exchanged.
+// CHECK-LABEL: @exchanged
+// CHECK-NEXT: [[S:%.*]] = arith.addi %a, %b
+// CHECK-NEXT: func.return [[S]], [[S]]
+func.func @exchanged(%a: i32, %b: i32) -> (i32, i32) {
+  %0 = arith.addi %a, %b : i32
+  %1 = arith.addi %b, %a : i32
+  func.return %0, %1 : i32, i32
+}

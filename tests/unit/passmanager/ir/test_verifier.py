@@ -261,7 +261,7 @@ def test_other_exceptions_of_a_verifier_are_about_the_op():
         def verify_(self) -> None:
             raise ZeroDivisionError
 
-    with pytest.raises(InvalidIRError, match="cannot be verified: ZeroDivisionError") as caught:
+    with pytest.raises(InvalidIRError, match="its verifier failed: ZeroDivisionError") as caught:
         verify(ModuleOp([BrokenOp()]))
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
@@ -333,3 +333,13 @@ def test_a_negative_dimension_is_invalid(type: Attribute) -> None:
 
 def test_an_unknown_dimension_is_valid() -> None:
     verify(ModuleOp([test.TestOp(result_types=[TensorType(i32, [DYNAMIC_INDEX, 0])])]))
+
+
+def test_a_verifier_that_crashes_is_an_error_of_the_op():
+    """xDSL's verifier of `scf.while` expects an argument of the block for each operand."""
+    end = scf.ConditionOp(condition := arith.ConstantOp.from_int_and_width(0, 1))
+    before, after = Block([condition, end]), Block([scf.YieldOp()])
+    start = arith.ConstantOp.from_int_and_width(0, 32)
+    loop = scf.WhileOp([start.result], [], Region(before), Region(after))
+    with pytest.raises(InvalidIRError, match="scf.while.*its verifier failed: IndexError"):
+        verify(ModuleOp([start, loop]))

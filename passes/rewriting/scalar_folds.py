@@ -1,0 +1,454 @@
+"""Folds of `arith` on scalars: the constant, or the operand, that an operation is equal to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+
+from ...dialects.relax.types import is_number
+
+if TYPE_CHECKING:
+    from ...dialects.relax.constant import Number
+
+__all__ = [
+    "COMMUTATIVE",
+    "constant_integer",
+    "fold_scalar",
+    "is_foldable_scalar",
+    "is_scalar_constant",
+    "scalar_constant",
+    "width_of",
+]
+
+Scalar: TypeAlias = IntegerAttr | FloatAttr
+Folded: TypeAlias = SSAValue | Scalar | None
+"""A value that exists, the value of a constant, or None for an operation that is not folded."""
+
+COMMUTATIVE: Final[frozenset[type[Operation]]] = frozenset(
+    {
+        arith.AddiOp,
+        arith.MuliOp,
+        arith.AndIOp,
+        arith.OrIOp,
+        arith.XOrIOp,
+        arith.MinSIOp,
+        arith.MaxSIOp,
+        arith.MinUIOp,
+        arith.MaxUIOp,
+        arith.AddfOp,
+        arith.MulfOp,
+        arith.MaximumfOp,
+        arith.MinimumfOp,
+        arith.MaxnumfOp,
+        arith.MinnumfOp,
+    }
+)
+"""MLIR's commutative operations; xDSL 0.74 has the trait for five of them."""
+
+
+def fold_scalar(op: Operation) -> Folded:
+    """Return what the result of an `arith` operation on scalars is equal to, bit for bit but for
+    the payload of a NaN.
+
+    The folds are those of MLIR; division by zero, overflow of a division and shifts by more bits
+    than the type has stay.
+    """
+    if len(op.results) != 1 or isinstance(op, arith.ConstantOp):
+        return None
+    if (constant := _evaluate(op)) is not None:
+        return constant
+    fold = _FOLDS.get(type(op))
+    return None if fold is None else fold(op, *op.operands)
+
+
+# Constants
+
+
+def is_scalar_constant(value: SSAValue) -> bool:
+    """Return whether a value is an `arith.constant` of a number or an index."""
+    return scalar_constant(value) is not None
+
+
+def scalar_constant(value: SSAValue) -> Scalar | None:
+    """Return the number that an `arith.constant` defines as `value`, or None."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr | FloatAttr):
+        return owner.value
+    return None
+
+
+def constant_integer(value: SSAValue) -> int | None:
+    """Return the integer that a constant defines as `value`, as an unsigned number, or None."""
+    number = scalar_constant(value)
+    if not isinstance(number, IntegerAttr):
+        return None
+    return number.value.data & _ones(value)
+
+
+def is_integer(type: Attribute) -> TypeGuard[IntegerType | IndexType]:
+    """Return whether a type is that of an integer or an index."""
+    return isinstance(type, IntegerType | IndexType)
+
+
+def width_of(type: Attribute) -> int:
+    """Return the number of bits of an integer or index."""
+    return type.bitwidth if is_integer(type) and not isinstance(type, IndexType) else 64
+
+
+def _ones(value: SSAValue) -> int:
+    """Return the unsigned number of the type of `value` whose bits are all ones."""
+    return (1 << width_of(value.type)) - 1
+
+
+def _constant_float(value: SSAValue) -> float | None:
+    number = scalar_constant(value)
+    return number.value.data if isinstance(number, FloatAttr) else None
+
+
+def _integer(number: int, type: Attribute) -> IntegerAttr | None:
+    return IntegerAttr(number, type, truncate_bits=True) if is_integer(type) else None
+
+
+# Evaluation
+
+
+def _evaluate(op: Operation) -> Scalar | None:
+    """Compute an operation on constants by its semantics; None if it is undefined or unknown."""
+    constants = [scalar_constant(operand) for operand in op.operands]
+    if not constants or None in constants or not _is_defined(op):
+        return None
+    type = op.results[0].type
+    if not (is_number(type) or isinstance(type, IndexType)):
+        return None
+    import numpy as np
+
+    from ...interpreters.arrays import scalar_of
+    from ...interpreters.tir.arithmetic import ARITHMETIC
+    from ...interpreters.tir.table import number
+
+    if (compute := ARITHMETIC.get(op.__class__)) is None:
+        return None
+    values: list[object] = []
+    for operand, constant in zip(op.operands, constants, strict=True):
+        assert constant is not None
+        if is_number(operand.type):
+            values.append(scalar_of(cast("Number", constant), operand.type)[()])
+        else:
+            values.append(constant.value.data)
+    with np.errstate(all="ignore"):
+        result = number(compute(op, *values), type)
+    if isinstance(type, AnyFloat):
+        return FloatAttr(float(result), type)  # pyright: ignore[reportArgumentType]
+    return _integer(int(result), type)  # pyright: ignore[reportArgumentType]
+
+
+def _is_defined(op: Operation) -> bool:
+    """Return whether an operation on constants has a defined result."""
+    if isinstance(op, _DIVISIONS):
+        lhs, rhs = (constant_integer(operand) for operand in op.operands)
+        if not rhs:
+            return False
+        is_least = lhs == 1 << (width_of(op.operands[0].type) - 1)
+        return isinstance(op, _UNSIGNED) or not is_least or rhs != _ones(op.operands[1])
+    if isinstance(op, arith.ShLIOp | arith.ShRSIOp | arith.ShRUIOp):
+        by = constant_integer(op.rhs)
+        return by is not None and by < width_of(op.rhs.type)
+    if isinstance(op, arith.FPToSIOp | arith.FPToUIOp):
+        value, width = _constant_float(op.operands[0]), width_of(op.results[0].type)
+        is_signed = isinstance(op, arith.FPToSIOp)
+        low, high = (-(1 << (width - 1)), 1 << (width - 1)) if is_signed else (0, 1 << width)
+        return value is not None and math.isfinite(value) and low <= math.trunc(value) < high
+    return True
+
+
+_UNSIGNED = (arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp)
+_DIVISIONS = (
+    *_UNSIGNED,
+    arith.DivSIOp,
+    arith.RemSIOp,
+    arith.FloorDivSIOp,
+    arith.CeilDivSIOp,
+)
+
+
+# Identities
+
+
+def _definition(value: SSAValue, *classes: type[Operation]) -> Operation | None:
+    """Return the operation that defines `value`, if it has one of these classes."""
+    if isinstance(value, OpResult) and isinstance(value.op, classes):
+        return value.op
+    return None
+
+
+def _is_negation(value: SSAValue, of: SSAValue) -> bool:
+    """Return whether `value` is `xori of, -1`."""
+    op = _definition(value, arith.XOrIOp)
+    return op is not None and op.operands[0] is of and constant_integer(op.operands[1]) == _ones(of)
+
+
+def _fold_addi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if constant_integer(rhs) == 0:
+        return lhs
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if (sub := _definition(a, arith.SubiOp)) is not None and sub.operands[1] is b:
+            return sub.operands[0]
+    return None
+
+
+def _fold_subi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if lhs is rhs:
+        return _integer(0, lhs.type)
+    if constant_integer(rhs) == 0:
+        return lhs
+    if (add := _definition(lhs, arith.AddiOp)) is not None:
+        a, b = add.operands
+        if rhs is b or rhs is a:
+            return a if rhs is b else b
+    return None
+
+
+def _fold_muli(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    match constant_integer(rhs):
+        case 0:
+            return _integer(0, lhs.type)
+        case 1:
+            return lhs
+        case _:
+            return None
+
+
+def _fold_division(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    by = constant_integer(rhs)
+    if by == 1 and (isinstance(op, _UNSIGNED) or width_of(lhs.type) > 1):
+        return _integer(0, lhs.type) if isinstance(op, arith.RemSIOp | arith.RemUIOp) else lhs
+    if by and isinstance(op, arith.DivSIOp | arith.DivUIOp | arith.RemSIOp | arith.RemUIOp):
+        if constant_integer(lhs) == 0:
+            return _integer(0, lhs.type)
+    return None
+
+
+def _fold_shift(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    return lhs if constant_integer(rhs) == 0 else None
+
+
+def _fold_andi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    constant = constant_integer(rhs)
+    if constant == 0 or _is_negation(lhs, rhs) or _is_negation(rhs, lhs):
+        return _integer(0, lhs.type)
+    if lhs is rhs or constant == _ones(lhs):
+        return lhs
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if (other := _definition(a, arith.AndIOp)) is not None and b in other.operands:
+            return a
+    return None
+
+
+def _fold_ori(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    constant = constant_integer(rhs)
+    if constant == _ones(lhs) or _is_negation(lhs, rhs) or _is_negation(rhs, lhs):
+        return _integer(-1, lhs.type)
+    if lhs is rhs or constant == 0:
+        return lhs
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if (other := _definition(a, arith.OrIOp)) is not None and b in other.operands:
+            return a
+    return None
+
+
+def _fold_xori(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if lhs is rhs:
+        return _integer(0, lhs.type)
+    if constant_integer(rhs) == 0:
+        return lhs
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if (other := _definition(a, arith.XOrIOp)) is not None:
+            x, y = other.operands
+            if b is x or b is y:
+                return y if b is x else x
+    return None
+
+
+def _fold_integer_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if lhs is rhs:
+        return lhs
+    if (constant := constant_integer(rhs)) is None:
+        return None
+    top, least = _ones(lhs), 1 << (width_of(lhs.type) - 1)
+    low, high = (0, top) if isinstance(op, arith.MinUIOp | arith.MaxUIOp) else (least, top ^ least)
+    if isinstance(op, arith.MinSIOp | arith.MinUIOp):
+        low, high = high, low
+    return lhs if constant == low else rhs if constant == high else None
+
+
+_TRUE_OF_EQUALS = {0, 3, 5, 7, 9}
+"""The predicates eq, sle, sge, ule and uge of `arith.cmpi`."""
+
+
+def _fold_cmpi(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    assert isinstance(op, arith.CmpiOp)
+    predicate = op.predicate.value.data
+    if lhs is rhs:
+        return _integer(predicate in _TRUE_OF_EQUALS, op.result.type)
+    constant = constant_integer(rhs)
+    if constant is None or predicate > 1:
+        return None
+    is_equal = predicate == 0
+    if lhs.type == op.result.type:  # an i1
+        return lhs if constant == is_equal else None
+    if (cast := _definition(lhs, arith.ExtUIOp, arith.ExtSIOp)) is not None:
+        inner = cast.operands[0]
+        if inner.type == op.result.type:
+            extended = 1 if isinstance(cast, arith.ExtUIOp) else _ones(lhs)
+            if constant == (extended if is_equal else 0):
+                return inner
+    return None
+
+
+def _fold_cmpf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    assert isinstance(op, arith.CmpfOp)
+    predicate = op.predicate.value.data
+    if predicate in (0, 15):
+        return _integer(predicate == 15, op.result.type)
+    for value in (lhs, rhs):
+        if (constant := _constant_float(value)) is not None and math.isnan(constant):
+            return _integer(predicate >= 8, op.result.type)
+    return None
+
+
+def _fold_select(op: Operation, cond: SSAValue, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if lhs is rhs or (
+        (known := scalar_constant(lhs)) is not None and known == scalar_constant(rhs)
+    ):
+        return lhs
+    if (condition := constant_integer(cond)) is not None:
+        return lhs if condition else rhs
+    if cond.type == lhs.type and (constant_integer(lhs), constant_integer(rhs)) == (1, 0):
+        return cond
+    compare = _definition(cond, arith.CmpiOp)
+    if isinstance(compare, arith.CmpiOp) and compare.predicate.value.data < 2:
+        if set(compare.operands) == {lhs, rhs}:
+            return rhs if compare.predicate.value.data == 0 else lhs
+    return None
+
+
+def _fold_addf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if _is_float(b, -0.0):
+            return a
+    return None
+
+
+def _fold_subf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    return lhs if _is_float(rhs, 0.0) else None
+
+
+def _fold_mulf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if _is_float(b, 1.0):
+            return a
+    return None
+
+
+def _fold_divf(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    return lhs if _is_float(rhs, 1.0) else None
+
+
+def _fold_negf(op: Operation, value: SSAValue) -> Folded:
+    inner = _definition(value, arith.NegfOp)
+    return None if inner is None else inner.operands[0]
+
+
+def _fold_float_bound(op: Operation, lhs: SSAValue, rhs: SSAValue) -> Folded:
+    if lhs is rhs:
+        return lhs
+    is_maximum = isinstance(op, arith.MaximumfOp | arith.MaxnumfOp)
+    ignores_nan = isinstance(op, arith.MaxnumfOp | arith.MinnumfOp)
+    neutral = math.nan if ignores_nan else -math.inf if is_maximum else math.inf
+    for a, b in ((lhs, rhs), (rhs, lhs)):
+        if _is_float(b, neutral):
+            return a
+    return None
+
+
+def _is_float(value: SSAValue, number: float) -> bool:
+    """Return whether a value is a constant with the bits of `number`; all NaNs are alike."""
+    constant = _constant_float(value)
+    if constant is None or constant != number:
+        return constant is not None and math.isnan(constant) and math.isnan(number)
+    return math.copysign(1, constant) == math.copysign(1, number)
+
+
+def _fold_cast_back(op: Operation, value: SSAValue) -> Folded:
+    """Return the value that was cast to a wider type, of which `op` is the cast back."""
+    inner = _definition(value, *_CAST_BACK[type(op)])
+    if inner is None or inner.operands[0].type != op.results[0].type:
+        return None
+    if isinstance(op, arith.IndexCastOp) and not isinstance(inner.results[0].type, IndexType):
+        return None  # an index that was truncated
+    return inner.operands[0]
+
+
+_CAST_BACK: dict[type[Operation], tuple[type[Operation], ...]] = {
+    arith.TruncIOp: (arith.ExtSIOp, arith.ExtUIOp),
+    arith.TruncFOp: (arith.ExtFOp,),
+    arith.BitcastOp: (arith.BitcastOp,),
+    arith.IndexCastOp: (arith.IndexCastOp,),
+}
+
+_FOLDS: dict[type[Operation], Callable[..., Folded]] = {
+    arith.AddiOp: _fold_addi,
+    arith.SubiOp: _fold_subi,
+    arith.MuliOp: _fold_muli,
+    arith.DivSIOp: _fold_division,
+    arith.DivUIOp: _fold_division,
+    arith.RemSIOp: _fold_division,
+    arith.RemUIOp: _fold_division,
+    arith.FloorDivSIOp: _fold_division,
+    arith.CeilDivSIOp: _fold_division,
+    arith.CeilDivUIOp: _fold_division,
+    arith.ShLIOp: _fold_shift,
+    arith.ShRSIOp: _fold_shift,
+    arith.ShRUIOp: _fold_shift,
+    arith.AndIOp: _fold_andi,
+    arith.OrIOp: _fold_ori,
+    arith.XOrIOp: _fold_xori,
+    arith.MinSIOp: _fold_integer_bound,
+    arith.MaxSIOp: _fold_integer_bound,
+    arith.MinUIOp: _fold_integer_bound,
+    arith.MaxUIOp: _fold_integer_bound,
+    arith.CmpiOp: _fold_cmpi,
+    arith.CmpfOp: _fold_cmpf,
+    arith.SelectOp: _fold_select,
+    arith.AddfOp: _fold_addf,
+    arith.SubfOp: _fold_subf,
+    arith.MulfOp: _fold_mulf,
+    arith.DivfOp: _fold_divf,
+    arith.NegfOp: _fold_negf,
+    arith.MaximumfOp: _fold_float_bound,
+    arith.MinimumfOp: _fold_float_bound,
+    arith.MaxnumfOp: _fold_float_bound,
+    arith.MinnumfOp: _fold_float_bound,
+    **dict.fromkeys(_CAST_BACK, _fold_cast_back),
+}
+
+_CASTS = (
+    arith.ExtSIOp,
+    arith.ExtUIOp,
+    arith.ExtFOp,
+    arith.FPToSIOp,
+    arith.FPToUIOp,
+    arith.SIToFPOp,
+    arith.UIToFPOp,
+)
+_FOLDABLE = frozenset((*_FOLDS, *_CASTS))
+
+
+def is_foldable_scalar(op: Operation) -> bool:
+    """Return whether `fold_scalar` knows the class of `op`."""
+    return type(op) in _FOLDABLE
