@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
@@ -80,6 +80,8 @@ def build_kernels(
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
+        if not actions.allowed(_computation(func)):
+            continue
         for remark in kernel.remarks:
             report = getattr(actions, remark.kind)
             report(func, remark.name, remark.message, **remark.arguments)
@@ -87,6 +89,11 @@ def build_kernels(
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
+
+
+def _computation(func: FuncOp) -> Operation:
+    """Return the last operation on tensors of a primitive function."""
+    return next((op for op in reversed([*walk(func)]) if isinstance(op, TensorOp)), func)
 
 
 def constant_arguments(module: ModuleOp) -> Mapping[str, Collection[int]]:
