@@ -1,0 +1,161 @@
+"""The evaluation of a function within a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Attribute, Block, Operation
+
+from ...dialects.relax.dynamic.base import DynamicOp
+from ...dialects.relax.types import tensor_type
+from ...passmanager.errors import PasslineError
+from ..interpret import NoSemanticsError, interpret
+from ..signature import Function, Value, input_types, result_buffers
+from .values import flat_values, normalized
+
+__all__ = [
+    "MAX_STEPS",
+    "Evaluated",
+    "NotEvaluable",
+    "Outcome",
+    "Refused",
+    "TooLarge",
+    "evaluate",
+    "fit_arguments",
+]
+
+MAX_STEPS = 1 << 18
+"""The default budget of a function, for all inputs together."""
+ELEMENTS_PER_STEP = 256
+"""The elements of tensors that cost as much as an operation."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The results of a function; the budget that they took."""
+
+    results: tuple[Value, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The reason why the program does not accept the arguments, such as an index out of range."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotEvaluable:
+    """The reason why the function cannot be evaluated on any arguments."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """The end of an evaluation that took more steps than allowed."""
+
+    reason: str
+
+
+Outcome: TypeAlias = Evaluated | Refused | NotEvaluable | TooLarge
+
+
+class OverBudget(BaseException):
+    """The end of an evaluation that takes too many steps.
+
+    Not an Exception: xDSL's interpreter would print the module into the message of each one, at
+    each nested region.
+    """
+
+
+def evaluate(
+    module: ModuleOp,
+    func: Function,
+    arguments: Sequence[Value],
+    ctx: Context,
+    max_steps: int = MAX_STEPS,
+    listeners: Sequence[Interpreter.Listener] = (),
+) -> Outcome:
+    """Run `func` on arguments of its types."""
+    budget = Budget(max_steps)
+    try:
+        with np.errstate(all="ignore"):
+            results = interpret(module, func, ctx, (budget, *listeners))(*arguments)
+    except OverBudget:
+        return TooLarge(f"more than {max_steps} steps")
+    except NoSemanticsError as error:
+        return NotEvaluable(f"no semantics for '{error.op_name}'")
+    except PasslineError as error:
+        return Refused(str(error))
+    except MemoryError:
+        return TooLarge("out of memory")
+    types = func.function_type.outputs.data or [
+        func.function_type.inputs.data[i] for i in result_buffers(func)
+    ]
+    return Evaluated(tuple(map(normalized, types, results)), budget.steps)
+
+
+def fit_arguments(func: Function, arguments: Sequence[Value]) -> Sequence[Value]:
+    """Return the arguments for `func`; the lowering makes parameters of the elements of tuples."""
+    if len(input_types(func)) == len(arguments):
+        return arguments
+    return flat_values(arguments)
+
+
+class Budget(Interpreter.Listener):
+    """A listener that ends an evaluation that takes too many steps, before it takes them."""
+
+    def __init__(self, max_steps: int) -> None:
+        self.steps = 0
+        self._max = max_steps
+
+    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        expected = _created_by(op, args) // ELEMENTS_PER_STEP
+        self.steps += 1 + sum(map(_size, args)) // ELEMENTS_PER_STEP
+        if self.steps + expected > self._max:
+            raise OverBudget
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        self.steps += sum(map(_size, results)) // ELEMENTS_PER_STEP
+
+
+def _size(value: object) -> int:
+    return value.size if isinstance(value, np.ndarray) else 1
+
+
+def _created_by(op: Operation, args: PythonValues) -> int:
+    """Return the number of elements of the results as far as the types say; those of an operation
+    with sizes as operands from their values."""
+    types = op.result_types
+    if isinstance(op, DynamicOp):
+        types = _types_at_run_time(op, args) or types
+    return sum(_elements(type) for type in types)
+
+
+def _elements(type: Attribute) -> int:
+    if not isinstance(type, TensorType):
+        return 1
+    return math.prod(0 if size == DYNAMIC_INDEX else size for size in type.get_shape())
+
+
+def _types_at_run_time(op: DynamicOp, args: PythonValues) -> Sequence[Attribute] | None:
+    """Return the result types of the static operation, None if there is none: the semantics then
+    say why."""
+    count = op.INPUTS
+    pairs = zip(op.operands[:count], args)
+    types = [TensorType(tensor_type(value).element_type, array.shape) for value, array in pairs]
+    try:
+        values = [array.ravel().tolist() for array in args[count:]]
+        static = op.static_op(Block(arg_types=types).args, values)
+    except Exception:  # invalid parameters: anything may be raised
+        return None
+    return None if static is None else static.result_types
