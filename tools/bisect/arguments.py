@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ..argument_parser import add_version, nonempty_text, seconds
-from ..arguments import add_pipeline, add_verification
+from ..arguments import add_pipeline, add_semantics, add_verification
 
 __all__ = ["add_bisection", "expression"]
 
@@ -50,6 +50,7 @@ def add_bisection(
     help = "the processor to make kernels for, as in passline-opt"
     add("-t", "--target", dest="processor", metavar="TARGET", help=help)
     add_verification(group)
+    add_semantics(group)
     add_version(group, version)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import PassContractError, PasslineError
 from ...passmanager.info import PassInfo, name_key
@@ -13,13 +14,14 @@ from ...passmanager.pipeline import pipeline_text
 from ...passmanager.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
 from ..reduce.delta import op_count, smaller_modules
+from ..reduce.replacement import is_source, is_terminator
 from .finding import Finding
 from .oracles import Oracle
 from .pipelines import fewest_passes
 from .place import Place
 from .prefix import Prefix
 from .search import AlreadyBadError, Boundary, NeverBadError, find_boundary
-from .trial import Outcome, Trials
+from .trial import Outcome, Trials, difference_of
 
 __all__ = ["Bisection"]
 
@@ -184,6 +186,8 @@ class Bisection:
         outcome = self._trials.run(self.passes, self.module, Prefix(number, compares=True))
         self.oracle(outcome)
         self.finding.wrong = self.oracle.wrong
+        if (difference := difference_of(outcome.error)) is not None:
+            self.finding.details = difference.text
         if self.finding.operation is None:
             self._find_operation(outcome)
         self._find_false_claim()
@@ -192,9 +196,11 @@ class Bisection:
         """Take the one op that the last pass changed in the reduced module; name several."""
         places = outcome.prefix.touched or tuple(_computations(self.module))
         places = tuple(dict.fromkeys(places))
+        functions = {place.function for place in places}
+        if len(functions) == 1:
+            self.finding.function = self.finding.function or functions.pop()
         if len(places) == 1:
             self.finding.operation = places[0]
-            self.finding.function = self.finding.function or places[0].function
         elif 1 < len(places) <= 5:
             self._note(f"one of these operations: {', '.join(map(str, places))}")
 
@@ -243,11 +249,12 @@ def _pattern(tag: str, info: PassInfo, whole: Outcome) -> str:
 
 
 def _computations(module: ModuleOp) -> list[Place]:
-    """Return the places of the ops of a module that are neither functions nor terminators."""
-    from ..reduce.replacement import is_source, is_terminator
-
-    return [
-        Place.of(op)
+    """Return the places of the ops of a module that are neither functions nor terminators, and
+    unless there are no others, no constants."""
+    ops = [
+        op
         for op in module.walk()
         if op is not module and not op.regions and not is_terminator(op) and not is_source(op)
     ]
+    others = [op for op in ops if not op.has_trait(ConstantLike, value_if_unregistered=False)]
+    return [Place.of(op) for op in others or ops]

@@ -33,6 +33,8 @@ class Finding:
     """The operation that the step is about."""
     pipeline: str = ""
     """The fewest passes that are bad."""
+    details: str = ""
+    """The input on which results differ, and the results, of the reduced module."""
     notes: list[str] = field(default_factory=list[str])
     """What could not be found out, and why; and what else is to be known."""
     module: str = ""
@@ -67,6 +69,7 @@ class Finding:
     def text(self) -> str:
         """The report, and below it the reduced module."""
         report = "".join(f"{line}\n" for line in self.lines)
+        report += f"\n{self.details}\n" if self.details else ""
         return f"{report}\n{self.module.strip()}\n" if self.module else report
 
     @property
@@ -86,6 +89,7 @@ class Finding:
             "location": place.at or None if place else None,
             "line": place.line or None if place else None,
             "pipeline": self.pipeline or None,
+            "details": self.details or None,
             "notes": self.notes,
             "module": self.module or None,
             "test": self.test or None,

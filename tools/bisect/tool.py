@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -28,6 +29,9 @@ from .lit_test import command_line, free_file, save_test
 from .oracles import BadText, CommandFails, Oracle, SameFailure
 from .pipelines import enabled_passes, highest_level
 from .trial import Trials
+
+if TYPE_CHECKING:
+    from ...interpreters.equivalence.instrument import SemanticsInstrument
 
 __all__ = ["PasslineBisectMain", "main"]
 
@@ -78,6 +82,8 @@ class PasslineBisectMain(TrialMain):
         """Read, bisect, reduce and print; an interrupted run prints what it has found."""
         status = 0
         self.bisection: Bisection | None = None
+        self.semantics: SemanticsInstrument | None = None
+        """The instrument of --verify-semantics in the last trial."""
         try:
             with TemporaryDirectory(prefix="passline-bisect-") as directory:
                 self.directory = Path(directory)
@@ -124,8 +130,15 @@ class PasslineBisectMain(TrialMain):
         return passes
 
     def checks(self) -> Sequence[PassInstrument]:
-        """Return the further instruments of a trial."""
-        return ()
+        """Return the further instruments of a trial: that of --verify-semantics."""
+        if not self.args.verify_semantics:
+            return ()
+        from ...interpreters.equivalence.evaluation import MAX_STEPS
+        from ...interpreters.equivalence.instrument import SemanticsInstrument
+
+        limit = self.args.semantics_limit or MAX_STEPS
+        self.semantics = SemanticsInstrument(self.args.verify_semantics, limit, str(self.directory))
+        return (self.semantics,)
 
     def oracle(self, passes: Sequence[ModulePass], module: ModuleOp) -> Oracle:
         """Return the oracle that the options ask for; PasslineError if there is nothing bad."""
@@ -142,9 +155,11 @@ class PasslineBisectMain(TrialMain):
             file = (self.directory / name).with_suffix(".mlir")
             return CommandFails(self.command, file, self.text_of, self.args.timeout)
         if outcome.error is None:
+            what = "does not fail" if self.semantics is None else "fails no check"
+            unchecked = "" if self.semantics is None else f"\n{self.semantics.report()}"
             raise PasslineError(
-                f"the pipeline does not fail on '{self.get_input_name()}': say what is bad by "
-                "--bad-if, or by a command after --"
+                f"the pipeline {what} on '{self.get_input_name()}': say what is bad by "
+                f"--bad-if, or by a command after --{unchecked}".rstrip()
             )
         return SameFailure(outcome)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,7 +24,10 @@ from .place import Place, function_of
 from .prefix import Prefix
 from .time_limit import time_limit
 
-__all__ = ["Outcome", "Trials"]
+if TYPE_CHECKING:
+    from ...interpreters.equivalence.difference import Difference
+
+__all__ = ["Outcome", "Trials", "difference_of"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Outcome:
         """The function that a failure names, or empty."""
         if isinstance(self.error, InvalidIRError):
             return function_of(self.error.op)
+        if (difference := difference_of(self.error)) is not None:
+            return difference.function
         return self.prefix.failed_function
 
     @property
@@ -91,8 +97,18 @@ class Trials:
         return Outcome(module, prefix, self._printed)
 
 
+def difference_of(error: BaseException | None) -> Difference | None:
+    """Return what --verify-semantics found, if that is the error."""
+    found: object = getattr(error, "difference", None)
+    if found is None:
+        return None
+    from ...interpreters.equivalence.difference import Difference
+
+    return found if isinstance(found, Difference) else None
+
+
 def _failure_of(error: BaseException, prefix: Prefix) -> Failure:
     """Return the failure of a run, to be compared with those of others."""
-    if hasattr(error, "difference"):  # SemanticsError, whose numbers depend on the input
+    if difference_of(error) is not None:  # its message depends on the input
         return Failure(type(error).__name__, prefix.ran[-1].name, "")
     return Failure.of(error, prefix.failed)
