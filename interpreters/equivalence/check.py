@@ -7,26 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, ModuleOp
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, ModuleOp
 from xdsl.ir import Operation
 
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
 from ..arguments import check_arguments
+from ..interpret import ArrayFunction
 from ..signature import Function, Value, argument_names
 from .comparison import EXACT, mismatch_in, tolerance
 from .difference import Difference
-from .evaluation import (
-    MAX_STEPS,
-    Evaluated,
-    NotEvaluable,
-    Refused,
-    TooLarge,
-    evaluate,
-    fit_arguments,
-)
-from .inputs import Recipe, element_of, generate, probes, variations
+from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
+from .inputs import element_of
+from .samples import Sample, Sampler, reason_of
+from .trace import Run, Version, describe_first_difference
 from .values import flat_values
 
 __all__ = ["Equivalence", "find_difference", "public_functions"]
@@ -52,16 +47,6 @@ def find_difference(
     return check.compare(after, rounds=rounds)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Arguments of a function, and its results."""
-
-    recipe: Recipe
-    arguments: tuple[Value, ...]
-    results: tuple[Value, ...]
-    steps: int
-
-
 class Equivalence:
     """The results of the public functions of a module, to compare those of later versions of it
     with.
@@ -83,8 +68,8 @@ class Equivalence:
         self._ctx = Context() if ctx is None else ctx
         self.samples: dict[str, list[Sample]] = {}
         self.unchecked: dict[str, str] = {}
-        self.evaluations = 0
-        self._add_functions(module)
+        self._version: Version | None = None
+        self._accept(module)
 
     def compare(
         self,
@@ -99,127 +84,124 @@ class Equivalence:
         Only the functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
-        for name in [name for name in self.samples if name not in functions]:
-            self._drop(name, "it is removed")
-        for name in self.samples.keys() & functions.keys():
-            if changed(functions[name]):
-                difference = self._compare(module, functions[name], rounds)
-                if difference is not None:
+        bound = tolerance(_epsilon(module)) if rounds else EXACT
+        for name in list(self.samples):
+            if name not in functions:
+                self._drop(name, "it is removed, or private now")
+            elif changed(functions[name]):
+                if (difference := self._compare(module, functions[name], bound)) is not None:
                     return difference
-        self._add_functions(module)
+        self._accept(module)
         return None
 
-    def _compare(self, module: ModuleOp, func: Function, rounds: bool) -> Difference | None:
-        """Compare one function; drop the samples that can no longer be evaluated."""
-        name = func.sym_name.data
-        bound = tolerance(_epsilon(module)) if rounds else EXACT
-        kept: list[Sample] = []
-        reason, steps = "", 0
+    def check_engine(self, name: str, function: ArrayFunction) -> Difference | None:
+        """Compare the results of a function with those of `function`, which an engine made of it,
+        and which may round elsewhere; None also if they are not known."""
+        version = self._version
+        if version is None or name not in self.samples:
+            return None
+        func = public_functions(version.module)[name]
+        bound = tolerance(_epsilon(version.module))
         for sample in self.samples[name]:
+            results = function(*fit_arguments(func, sample.arguments))
+            if (reason := _changed(sample, results, bound)) is not None:
+                return _difference(func, sample, reason, results)
+        return None
+
+    def _accept(self, module: ModuleOp) -> None:
+        """Add the functions that are not known yet; keep a copy of the module, in which the first
+        difference of a later one can be found."""
+        for name, func in public_functions(module).items():
+            if name in self.samples or name in self.unchecked:
+                continue
+            sampler = Sampler(module, func, self._ctx, self._max_steps)
+            if samples := [*sampler.samples(self._seeds)]:
+                self.samples[name] = samples
+            else:
+                self.unchecked[name] = sampler.reason
+        self._version = Version(module) if self.samples else None
+
+    def _compare(self, module: ModuleOp, func: Function, bound: float) -> Difference | None:
+        """Compare one function; drop the samples that can no longer be evaluated."""
+        kept: list[Sample] = []
+        lost, left = "", self._max_steps
+        for sample in self.samples[func.sym_name.data]:
             arguments = fit_arguments(func, sample.arguments)
             try:
                 check_arguments(func, arguments)
             except PasslineError as error:
-                reason = f"its parameters change: {error}"
+                lost = f"its parameters change: {error}"
                 continue
-            outcome = self._evaluate(module, func, arguments, self._max_steps - steps)
-            match outcome:
-                case Evaluated():
-                    steps += outcome.steps
-                    text = _changed(sample.results, outcome.results, bound)
-                    if text is not None:
-                        return self._difference(func, sample, text, outcome.results)
-                    kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
-                case Refused():
-                    return self._difference(func, sample, outcome.reason, None)
-                case TooLarge():
-                    reason = f"too large ({outcome.reason})"
-                    break
-                case NotEvaluable():
-                    reason = outcome.reason
-                    break
+            outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
+            run = _Comparison(sample, Run(module, func, arguments), bound)
+            if isinstance(outcome, Refused):
+                return self._located(run, outcome.reason, None)
+            if not isinstance(outcome, Evaluated):
+                lost = reason_of(outcome)
+                break
+            if (reason := _changed(sample, outcome.results, bound)) is not None:
+                return self._located(run, reason, outcome.results)
+            left -= outcome.steps
+            kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
         if kept:
-            self.samples[name] = kept
-        elif self.samples[name]:
-            self._drop(name, reason)
+            self.samples[func.sym_name.data] = kept
+        else:
+            self._drop(func.sym_name.data, lost)
         return None
 
-    def _difference(
-        self, func: Function, sample: Sample, reason: str, after: tuple[Value, ...] | None
+    def _located(
+        self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None
     ) -> Difference:
-        names = argument_names(func)
-        if len(names) != len(sample.arguments):
-            names = [f"arg{i}" for i in range(len(sample.arguments))]
-        return Difference(
-            function=func.sym_name.data,
-            names=names,
-            inputs=sample.arguments,
-            recipe=sample.recipe.text,
-            before=sample.results,
-            after=after,
-            reason=reason,
+        """Return the difference with the first operation whose value differs: both versions are
+        run once more."""
+        version, sample, run = self._version, comparison.sample, comparison.run
+        assert version is not None, "there are samples"
+        old = public_functions(version.module)[run.function.sym_name.data]
+        # What was accepted before has other arguments if tuples were taken apart since.
+        before = Run(version.module, old, fit_arguments(old, sample.arguments))
+        first = describe_first_difference(
+            before.trace(self._ctx, self._max_steps),
+            run.trace(self._ctx, self._max_steps),
+            version.counterparts,
+            comparison.bound,
+            sample.in_range,
         )
+        return replace(_difference(run.function, sample, reason, after), first=first)
 
     def _drop(self, name: str, reason: str) -> None:
         del self.samples[name]
         self.unchecked[name] = reason
 
-    def _add_functions(self, module: ModuleOp) -> None:
-        """Evaluate the functions that are not known yet."""
-        for name, func in public_functions(module).items():
-            if name in self.samples or name in self.unchecked:
-                continue
-            samples, reason = self._samples_of(module, func)
-            if samples:
-                self.samples[name] = samples
-            else:
-                self.unchecked[name] = reason
 
-    def _samples_of(self, module: ModuleOp, func: Function) -> tuple[list[Sample], str]:
-        """Return inputs of a function with its results, or the reason why there are none."""
-        samples: list[Sample] = []
-        for seed in range(self._seeds):
-            reason = ""
-            for recipe in probes(func, seed):
-                sample = self._sample(module, func, recipe, self._left(samples))
-                if isinstance(sample, Sample):
-                    samples.append(sample)
-                    break
-                reason = _reason(sample)
-                if not isinstance(sample, Refused):
-                    return samples, reason
-            else:
-                return samples, reason
-            for recipe in variations(func, samples[-1].recipe):
-                # An input costs about what those before did; one that costs more ends the loop.
-                if self._left(samples) < samples[-1].steps:
-                    return samples, ""
-                sample = self._sample(module, func, recipe, self._left(samples))
-                if isinstance(sample, Sample):
-                    samples.append(sample)
-        return samples, ""
+@dataclass(frozen=True)
+class _Comparison:
+    """A sample, the run with which it is compared, and the bound."""
 
-    def _left(self, samples: list[Sample]) -> int:
-        """Return what is left of the budget of a function."""
-        return self._max_steps - sum(sample.steps for sample in samples)
+    sample: Sample
+    run: Run
+    bound: float
 
-    def _sample(
-        self, module: ModuleOp, func: Function, recipe: Recipe, max_steps: int
-    ) -> Sample | Refused | NotEvaluable | TooLarge:
-        try:
-            arguments = generate(func, recipe)
-        except PasslineError as error:
-            return NotEvaluable(str(error))
-        outcome = self._evaluate(module, func, arguments, max_steps)
-        if isinstance(outcome, Evaluated):
-            return Sample(recipe, arguments, outcome.results, outcome.steps)
-        return outcome
 
-    def _evaluate(
-        self, module: ModuleOp, func: Function, arguments: Sequence[Value], max_steps: int
-    ) -> Evaluated | Refused | NotEvaluable | TooLarge:
-        self.evaluations += 1
-        return evaluate(module, func, arguments, self._ctx, max_steps)
+def _difference(
+    func: Function, sample: Sample, reason: str, after: tuple[Value, ...] | None
+) -> Difference:
+    names = argument_names(func)
+    if len(names) != len(sample.arguments):  # the elements of tuples are parameters now
+        names = [f"arg{i}" for i in range(len(sample.arguments))]
+    return Difference(
+        function=func.sym_name.data,
+        names=names,
+        inputs=sample.arguments,
+        recipe=sample.recipe.text,
+        before=sample.results,
+        after=after,
+        reason=reason,
+    )
+
+
+def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
+    """Return how the results differ; the lowering makes results of the elements of tuples."""
+    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.in_range)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:
@@ -236,28 +218,19 @@ def _is_private(op: Operation) -> bool:
     return visibility == PRIVATE
 
 
-def _reason(outcome: Refused | NotEvaluable | TooLarge) -> str:
-    match outcome:
-        case Refused():
-            return f"every input is refused: {outcome.reason}"
-        case TooLarge():
-            return f"too large ({outcome.reason})"
-        case NotEvaluable():
-            return outcome.reason
-
-
-def _changed(before: Sequence[Value], after: Sequence[Value], bound: float) -> str | None:
-    """Return how the results differ; the lowering makes results of the elements of tuples."""
-    return mismatch_in(flat_values(before), flat_values(after), bound)
-
-
 def _epsilon(module: ModuleOp) -> float:
     """Return the distance from 1 to the next number in the least precise type of floats that
     occurs in the module; that of f32 if there are no floats."""
-    elements = {element_of(v.type) for op in walk(module) for v in op.results}
-    if any(isinstance(element, BFloat16Type) for element in elements):
-        return 2.0**-7
-    if any(isinstance(element, Float16Type) for element in elements):
-        return 2.0**-10
-    only_double = any(isinstance(e, Float64Type) for e in elements)
-    return 2.0**-52 if only_double and not any(e.name == "f32" for e in elements) else 2.0**-23
+    elements = {element_of(value.type) for op in walk(module) for value in op.results}
+    for type, epsilon in EPSILONS.items():
+        if any(isinstance(element, type) for element in elements):
+            return epsilon
+    return EPSILONS[Float32Type]
+
+
+EPSILONS = {
+    BFloat16Type: 2.0**-7,
+    Float16Type: 2.0**-10,
+    Float32Type: 2.0**-23,
+    Float64Type: 2.0**-52,
+}

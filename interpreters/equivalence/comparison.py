@@ -23,37 +23,46 @@ def tolerance(epsilon: float) -> float:
     return 4 * epsilon ** (2 / 3)
 
 
-def mismatch(before: Value, after: Value, bound: float = EXACT) -> str | None:
+def mismatch(
+    before: Value, after: Value, bound: float = EXACT, in_range: bool = True
+) -> str | None:
     """Return in words how two values differ, or None if they are equal.
 
     Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
-    floats may differ by `bound` of their magnitude, and of the greatest finite one of the array;
-    NaN and infinities are where they were. Functions are not compared.
+    floats may differ by `bound` of their magnitude, and of the greatest finite one of the array.
+    NaN stays NaN, and an infinity an infinity, or NaN with a bound: that of `0 * inf` or
+    `inf - inf` in another order. With a bound, but without `in_range`, only shapes and
+    element types are compared: intermediate results may overflow, or lose all their digits, in one
+    order of operations and not in the other. Functions are not compared.
     """
     if is_tuple(before) or is_tuple(after):
-        return mismatch_in(flat_values([before]), flat_values([after]), bound)
+        return mismatch_in(flat_values([before]), flat_values([after]), bound, in_range)
     if is_function(before) or is_function(after):
         same = is_function(before) == is_function(after)
         return None if same else "one value is a function, the other is not"
-    return _mismatch_of_arrays(before, after, bound)
+    return _mismatch_of_arrays(before, after, bound, in_range)
 
 
-def mismatch_in(before: Sequence[Value], after: Sequence[Value], bound: float) -> str | None:
+def mismatch_in(
+    before: Sequence[Value], after: Sequence[Value], bound: float = EXACT, in_range: bool = True
+) -> str | None:
     """Return in words how two lists of values differ, or None."""
     if len(before) != len(after):
         return f"there are {len(after)} values, before {len(before)}"
     for i, (old, new) in enumerate(zip(before, after)):
-        if (text := mismatch(old, new, bound)) is not None:
+        if (text := mismatch(old, new, bound, in_range)) is not None:
             return text if len(before) == 1 else f"of value {i}, {text}"
     return None
 
 
-def _mismatch_of_arrays(before: Array, after: Array, bound: float) -> str | None:
+def _mismatch_of_arrays(before: Array, after: Array, bound: float, in_range: bool) -> str | None:
     if before.shape != after.shape:
         return f"the shape is {_shape(after)}, before {_shape(before)}"
     if before.dtype != after.dtype:
         return f"the element type is {after.dtype}, before {before.dtype}"
     if before.tobytes() == after.tobytes():
+        return None
+    if bound and not in_range and before.dtype.kind == "f":
         return None
     wrong = ~_equal(before, after, bound)
     if not (count := int(np.count_nonzero(wrong))):
@@ -79,7 +88,8 @@ def _equal(before: Array, after: Array, bound: float) -> Array:
         a, b = (np.where(finite, x, 0).astype(np.float64) for x in (before, after))
         magnitude = np.maximum(np.abs(a), np.abs(b))
         close = np.abs(a - b) <= bound * (magnitude + np.max(magnitude, initial=0))
-        return np.asarray(nan | (finite & close) | (~finite & (before == after)))
+        infinite = np.isinf(before) & ((before == after) | np.isnan(after))
+        return np.asarray(nan | (finite & close) | infinite)
 
 
 def _shape(array: Array) -> str:

@@ -18,6 +18,7 @@ from ...dialects.relax.types import tensor_type
 from ...passmanager.errors import PasslineError
 from ..interpret import NoSemanticsError, interpret
 from ..signature import Function, Value, input_types, result_buffers
+from .undefined import Undefined, UndefinedBehaviour
 from .values import flat_values, normalized
 
 __all__ = [
@@ -35,6 +36,8 @@ MAX_STEPS = 1 << 18
 """The default budget of a function, for all inputs together."""
 ELEMENTS_PER_STEP = 256
 """The elements of tensors that cost as much as an operation."""
+MAX_DEPTH = 64
+"""The nested calls and loops of an evaluation, each of which takes a dozen frames of Python."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Refused:
     """The reason why the program does not accept the arguments, such as an index out of range."""
 
     reason: str
+    steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,17 @@ class NotEvaluable:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """The end of an evaluation that took more steps than allowed."""
+    """The end of an evaluation that took more steps than allowed, or calls nested too deeply."""
 
     reason: str
+    steps: int = 0
 
 
 Outcome: TypeAlias = Evaluated | Refused | NotEvaluable | TooLarge
 
 
 class OverBudget(BaseException):
-    """The end of an evaluation that takes too many steps.
+    """The end of an evaluation that takes too many steps; the message says of which kind.
 
     Not an Exception: xDSL's interpreter would print the module into the message of each one, at
     each nested region.
@@ -84,20 +89,28 @@ def evaluate(
     ctx: Context,
     max_steps: int = MAX_STEPS,
     listeners: Sequence[Interpreter.Listener] = (),
+    poison: bool = True,
 ) -> Outcome:
-    """Run `func` on arguments of its types."""
+    """Run `func` on arguments of its types.
+
+    Undefined behaviour is refused; without `poison`, only what is undefined even if the result is
+    not used.
+    """
     budget = Budget(max_steps)
+    own = (budget, UndefinedBehaviour(poison))
     try:
         with np.errstate(all="ignore"):
-            results = interpret(module, func, ctx, (budget, *listeners))(*arguments)
-    except OverBudget:
-        return TooLarge(f"more than {max_steps} steps")
+            results = interpret(module, func, ctx, (*own, *listeners))(*arguments)
+    except OverBudget as error:
+        return TooLarge(str(error), budget.steps)
+    except Undefined as error:
+        return Refused(f"undefined behaviour: {error}", budget.steps)
     except NoSemanticsError as error:
         return NotEvaluable(f"no semantics for '{error.op_name}'")
     except PasslineError as error:
-        return Refused(str(error))
+        return Refused(str(error), budget.steps)
     except MemoryError:
-        return TooLarge("out of memory")
+        return TooLarge("out of memory", budget.steps)
     types = func.function_type.outputs.data or [
         func.function_type.inputs.data[i] for i in result_buffers(func)
     ]
@@ -117,15 +130,20 @@ class Budget(Interpreter.Listener):
     def __init__(self, max_steps: int) -> None:
         self.steps = 0
         self._max = max_steps
+        self._depth = 0
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
         expected = _created_by(op, args) // ELEMENTS_PER_STEP
         self.steps += 1 + sum(map(_size, args)) // ELEMENTS_PER_STEP
         if self.steps + expected > self._max:
-            raise OverBudget
+            raise OverBudget(f"more than {self._max} steps")
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise OverBudget(f"more than {MAX_DEPTH} nested calls and loops")
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
         self.steps += sum(map(_size, results)) // ELEMENTS_PER_STEP
+        self._depth -= 1
 
 
 def _size(value: object) -> int:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     ContainerType,
     IndexType,
     IntegerType,
+    NoneAttr,
     ShapedType,
     TupleType,
 )
@@ -23,22 +24,22 @@ from xdsl.ir import Attribute
 from ...dialects.relax.types import Element, is_number
 from ...passmanager.errors import PasslineError
 from ..arrays import Array, bounds, dtype_of, fit
-from ..signature import Function, Value, argument_names, input_types
+from ..signature import Function, Value, argument_names, input_types, is_buffer
 
 __all__ = ["Recipe", "generate", "probes", "variations"]
 
-Numbers: TypeAlias = Literal["ordinary", "small", "special"]
+Numbers: TypeAlias = Literal["ordinary", "edge", "special"]
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A way to choose the arguments of a function.
 
-    Floats are `ordinary` (mean 0, variance 1), `small` (also zeros of both signs, denormals, the
-    least and greatest finite numbers), or `special` (also NaN and infinities). Integers are uniform
-    below `limit`, from 0, or also the extreme ones of their type if `extreme`. An unknown dimension
-    has the size `size`, or one more than the unknown dimension before if `distinct`. `index` values
-    are sizes and positions: below `limit`, at least `size` where that is less.
+    Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
+    -0.0, ...) or those at the `edge` of the range (denormals, the greatest). Integers are uniform
+    from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. An unknown
+    dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
+    is a size or a position and may not overflow: it is `size`, if `extreme` any below `limit`.
     """
 
     seed: int = 0
@@ -88,7 +89,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     least = min((size for size in sizes if size), default=1)
     count = max(1, min(MOST_VARIATIONS, 2 * len(SPECIAL) // least))
     if floats:
-        yield replace(base, numbers="small")
+        yield replace(base, numbers="edge")
         yield replace(base, numbers="special")
     if integers:
         yield replace(base, extreme=True)
@@ -101,7 +102,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
         seed = base.seed + 1000 * i  # apart from the seeds of other calls
         if floats:
             yield replace(base, seed=seed, numbers="special")
-            yield replace(base, seed=seed, numbers="small")
+            yield replace(base, seed=seed, numbers="edge")
         if integers:
             yield replace(
                 base, seed=seed, extreme=True, numbers="special" if floats else "ordinary"
@@ -121,7 +122,7 @@ class _Maker:
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
-        numbers = ("ordinary", "small", "special").index(recipe.numbers)
+        numbers = ("ordinary", "edge", "special").index(recipe.numbers)
         self._rng = np.random.default_rng((recipe.seed, numbers, recipe.extreme, recipe.size))
         self._unknown = 0
 
@@ -131,9 +132,9 @@ class _Maker:
         shape = [self._size(d) for d in shape_of(type)]
         element = element_of(type)
         if isinstance(element, IndexType):
-            low = min(self._recipe.size, self._recipe.limit - 1)
-            return np.asarray(self._rng.integers(low, self._recipe.limit, shape), np.int64)
-        if not is_number(element):
+            index = self._rng.integers(0, self._recipe.limit, shape)
+            return np.asarray(index if self._recipe.extreme else np.full(shape, self._recipe.size))
+        if not is_number(element) or not has_plain_layout(type):
             raise PasslineError(f"there are no values for parameter '{name}' of type {type}")
         if isinstance(element, IntegerType):
             return self._integers(element, shape)
@@ -158,7 +159,7 @@ class _Maker:
         ordinary = fit(np.asarray(self._rng.standard_normal(shape)), element)
         if self._recipe.numbers == "ordinary":
             return ordinary
-        specials = SPECIAL if self._recipe.numbers == "special" else FINITE
+        specials = SPECIAL if self._recipe.numbers == "special" else EDGE
         return self._mix(ordinary, fit(np.array([f(element) for f in specials]), element))
 
     def _mix(self, ordinary: Array, specials: Array) -> Array:
@@ -178,11 +179,9 @@ def _limits(element: Element) -> tuple[float, float, float]:
     return float(info.smallest_subnormal), float(info.tiny), float(info.max)
 
 
-FINITE: tuple[Callable[[Element], float], ...] = (
+EDGE: tuple[Callable[[Element], float], ...] = (
     lambda _: 0.0,
     lambda _: -0.0,
-    lambda _: 1.0,
-    lambda _: -1.0,
     lambda e: _limits(e)[0],
     lambda e: -_limits(e)[0],
     lambda e: _limits(e)[1] / 2,
@@ -190,15 +189,18 @@ FINITE: tuple[Callable[[Element], float], ...] = (
     lambda e: _limits(e)[2],
     lambda e: -_limits(e)[2],
 )
-"""Finite numbers at the edges, by element type."""
+"""Finite numbers at the edges of the range, by element type."""
 SPECIAL: tuple[Callable[[Element], float], ...] = (
-    *FINITE,
+    lambda _: 0.0,
+    lambda _: -0.0,
     lambda _: math.nan,
     lambda _: math.inf,
     lambda _: -math.inf,
+    lambda _: 1.0,
+    lambda _: -1.0,
     lambda _: 0.5,
 )
-"""Those, and NaN and the infinities."""
+"""Numbers for which operations have rules of their own."""
 
 
 # Types
@@ -221,6 +223,11 @@ def shape_of(type: Attribute) -> tuple[int, ...]:
 def element_of(type: Attribute) -> Attribute:
     """Return the type of the elements of a tensor or buffer, or the type itself."""
     return type.get_element_type() if isinstance(type, ContainerType) else type  # pyright: ignore[reportUnknownVariableType]
+
+
+def has_plain_layout(type: Attribute) -> bool:
+    """Return whether the elements of a buffer are contiguous, in row-major order."""
+    return not is_buffer(type) or isinstance(type.layout, NoneAttr)
 
 
 def unknown_sizes(type: Attribute) -> int:

@@ -173,6 +173,7 @@ class LegalizeOps(ModulePass):
     """
 
     name = "legalize-ops"
+    rounds = True
     required = ("infer-type",)
 
     target: str = ""
