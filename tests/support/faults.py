@@ -11,6 +11,8 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import Rewriter
 
+from passline.dialects.relax.comparison import EqualOp
+from passline.dialects.relax.constant import FullOp
 from passline.passmanager import FunctionPass, ModulePass, PassContext, PatternPass
 from passline.passmanager.ir.walk import walk
 
@@ -283,9 +285,12 @@ class EqualToSelf(RewritePattern):
     """x == x -> true, which is wrong for NaN."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: arith.CmpfOp, rewriter: PatternRewriter, /) -> None:
-        if op.lhs is op.rhs and op.predicate.value.data == 1:  # oeq
-            rewriter.replace(op, arith.ConstantOp(IntegerAttr(1, i1)))
+    def match_and_rewrite(self, op: EqualOp, rewriter: PatternRewriter, /) -> None:
+        if op.lhs is op.rhs:
+            true = FullOp.create(
+                result_types=op.result_types, properties={"value": IntegerAttr(1, i1)}
+            )
+            rewriter.replace(op, true)
 
 
 class SimplifyCompare(PatternPass):
