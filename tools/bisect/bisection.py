@@ -13,9 +13,10 @@ from ...passmanager.info import PassInfo, name_key
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
-from ..reduce.delta import op_count, smaller_modules
+from ..reduce.delta import is_valid, op_count, smaller_modules
 from ..reduce.replacement import is_source, is_terminator
 from .finding import Finding
+from .neighbourhood import neighbourhoods
 from .oracles import Oracle
 from .pipelines import fewest_passes
 from .place import Place
@@ -174,6 +175,12 @@ class Bisection:
         def is_bad(module: ModuleOp) -> bool:
             return self.is_bad(self.passes, module)
 
+        if (place := self.finding.operation) is not None:
+            for candidate in neighbourhoods(self.module, place):
+                if is_valid(candidate) and is_bad(candidate):
+                    self.module = candidate
+                    self._say(f"{op_count(candidate)} ops left, around {place}")
+                    break
         for step in smaller_modules(self.module, is_bad, verified=verified):
             self.module = step.module
             self._say(f"{op_count(step.module)} ops left, without some {step.what}")

@@ -47,7 +47,8 @@ class SameFailure(Oracle):
         assert outcome.error is not None
         self.failure: Failure | None = outcome.failure
         message = next(iter(str(outcome.error).strip().splitlines()), "")
-        self.wrong = f"{outcome.failure}" + (f": {message}" if message else "")
+        named = message.startswith(f"pass '{outcome.prefix.failed}'") if outcome.failure else False
+        self.wrong = message if named else f"{outcome.failure}" + (f": {message}" * bool(message))
 
     def __call__(self, outcome: Outcome) -> bool:
         return outcome.failure == self.failure
