@@ -9,8 +9,10 @@ from io import BytesIO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..passmanager.diagnostics import Diagnostic
+from ..passmanager.diagnostics import Diagnostic, Severity, print_message
+from ..passmanager.info import did_you_mean, name_key
 from ..passmanager.ir.printer import PrintStyle, module_text
+from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential, SequentialOptions
 from .opt import PasslineOptMain
 
@@ -24,6 +26,18 @@ class TrialMain(PasslineOptMain):
     def setup_pipeline(self) -> None:
         self.use_pipeline(self.given_passes())
         self.pass_context = self.make_pass_context()
+        self.pass_context.names_checked = True  # here, as the diagnostics of passes are not shown
+        for option in ("disable_pass", "require_pass"):
+            for name in getattr(self.args, option):
+                self.warn_if_unknown(f"--{option.replace('_', '-')}", name)
+
+    def warn_if_unknown(self, option: str, name: str) -> None:
+        """Print a warning if `name`, given by `option`, is neither a known pass nor in the
+        pipeline."""
+        known = [*self.available_passes, *(info_of(p).name for p in nested_passes(self.sequential))]
+        if name_key(name) not in map(name_key, known) and not self.args.quiet:
+            message = f"{option} names '{name}', which is not a pass{did_you_mean(name, known)}"
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
 
     def answer_about_pipeline(self) -> None:
         pass

@@ -10,6 +10,10 @@ from .place import Place
 __all__ = ["Finding"]
 
 
+LONGEST = 100
+"""The greatest number of lines of IR that a report shows."""
+
+
 @dataclass
 class Finding:
     """The culprit, as far as it is known."""
@@ -45,8 +49,6 @@ class Finding:
     @property
     def lines(self) -> Iterator[str]:
         """The rows of the report."""
-        if not self.pass_text:
-            return
         place = self.operation
         count = f"{self.step} of {self.step_count} steps"
         rows = [
@@ -70,7 +72,10 @@ class Finding:
         """The report, and below it the reduced module."""
         report = "".join(f"{line}\n" for line in self.lines)
         report += f"\n{self.details}\n" if self.details else ""
-        return f"{report}\n{self.module.strip()}\n" if self.module else report
+        lines = self.module.strip().splitlines()
+        if len(lines) > LONGEST:
+            lines = [f"({len(lines)} lines of IR: --save-test writes them to a file)"]
+        return "\n".join([report, *lines, ""]) if lines else report
 
     @property
     def data(self) -> dict[str, object]:

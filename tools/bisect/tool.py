@@ -90,7 +90,7 @@ class PasslineBisectMain(TrialMain):
                 self.bisect()
         except (Exception, KeyboardInterrupt) as error:
             status = report(error, debug=self.args.debug)
-        if self.bisection is not None:
+        if self.bisection is not None and self.bisection.finding.pass_text:
             try:
                 self.print_finding(self.bisection)
             except OSError as error:
@@ -109,9 +109,8 @@ class PasslineBisectMain(TrialMain):
         self.trials = Trials(self.ctx, self.pass_context, self.args.timeout, self.checks)
         passes = self.passes_to_bisect()
         oracle = self.oracle(passes, module)
-        bisection = Bisection(passes, module, oracle, self.trials, self.say)
+        self.bisection = bisection = Bisection(passes, module, oracle, self.trials, self.say)
         bisection.find_culprit()
-        self.bisection = bisection
         self.say(f"wrong: {bisection.finding.wrong}")
         bisection.shorten_pipeline(
             lambda text: [*flat(parse_pipeline(text, self.available_passes))]
@@ -119,6 +118,7 @@ class PasslineBisectMain(TrialMain):
         if not self.args.no_reduce:
             bisection.reduce_module(verified)
             bisection.shorten_pipeline(lambda _: bisection.passes)
+        self.drop_level(bisection)
         bisection.examine_reduced()
 
     def passes_to_bisect(self) -> list[ModulePass]:
@@ -128,6 +128,12 @@ class PasslineBisectMain(TrialMain):
             passes = enabled_passes(self.sequential, selecting)
         context.opt_level = max(context.opt_level, highest_level(passes))
         return passes
+
+    def drop_level(self, bisection: Bisection) -> None:
+        """Leave out -O, which the passes of -p do not need, unless the fault does."""
+        level, self.pass_context.opt_level = self.pass_context.opt_level, sys.maxsize
+        if not bisection.is_bad(bisection.passes, bisection.module):
+            self.pass_context.opt_level = level
 
     def checks(self) -> Sequence[PassInstrument]:
         """Return the further instruments of a trial: that of --verify-semantics."""
