@@ -94,9 +94,6 @@ class Bisection:
         if whole.error is not None and not names:  # nothing is left to mix
             self.finding.function = whole.function
             return
-        if len(names) == 1:
-            self.finding.function = names[0]
-            return
         try:
             boundary = self._search(
                 "functions", len(names), lambda n: Prefix(number, functions=names[:n])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import IRNode, Operation, SSAValue
 
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import insert_before
@@ -18,7 +18,8 @@ def changed_functions(before: ModuleOp, after: ModuleOp) -> Iterator[str]:
     """Yield the names of the symbols that are in both modules and differ, in order."""
     old = _symbols(before)
     for name, op in _symbols(after).items():
-        if name in old and not old[name].is_structurally_equivalent(op):
+        blocks: dict[IRNode | SSAValue, IRNode | SSAValue] = {before.body.block: after.body.block}
+        if name in old and not old[name].is_structurally_equivalent(op, blocks):
             yield name
 
 

@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 
 from ...passmanager.context import PassContext
 from ...passmanager.runner import info_of, nested_passes
-from ...passmanager.sequential import Fixpoint, Repeat, Sequential
+from ...passmanager.sequential import Fixpoint, Repeat, Sequential, SequentialOptions
 from ..reduce.delta import smaller_lists
 from ..trial_tool import flat
 
@@ -42,7 +42,7 @@ def highest_level(passes: Iterable[ModulePass]) -> int:
 def fewest_passes(
     passes: Sequence[ModulePass], is_bad: Callable[[Sequence[ModulePass]], bool]
 ) -> Iterator[list[ModulePass]]:
-    """Yield ever shorter lists of passes that are bad; composites are taken apart on the way."""
+    """Yield ever shorter lists of passes that are bad, with smaller composites."""
     best = [*passes]
     found = True
     while found:
@@ -51,8 +51,38 @@ def fewest_passes(
             best, found = shorter, True
             yield best
         for number, pass_ in enumerate(best):
-            children = pass_.children if isinstance(pass_, Sequential | Fixpoint | Repeat) else ()
-            if children and is_bad(apart := [*best[:number], *children, *best[number + 1 :]]):
-                best, found = apart, True
+            replacements = ([*best[:number], *new, *best[number + 1 :]] for new in _parts(pass_))
+            if (smaller := next(filter(is_bad, replacements), None)) is not None:
+                best, found = smaller, True
                 yield best
                 break
+
+
+def _parts(pass_: ModulePass) -> Iterator[Sequence[ModulePass]]:
+    """Yield what may stand in the place of a composite: its children, or the composite without one
+    of the passes in it."""
+    if isinstance(pass_, Sequential | Fixpoint | Repeat):
+        yield pass_.children
+    for smaller in _without_one(pass_):
+        yield [smaller]
+
+
+def _without_one(pass_: ModulePass) -> Iterator[ModulePass]:
+    """Yield copies of a composite that lack one of the passes in it, at any depth."""
+    match pass_:
+        case Sequential():
+            own, children = pass_.options, pass_.passes
+            for number, child in enumerate(children):
+                for new in ([], *([smaller] for smaller in _without_one(child))):
+                    left = [*children[:number], *new, *children[number + 1 :]]
+                    if len(left) == 1 and own == SequentialOptions():
+                        yield left[0]
+                    elif left:
+                        yield Sequential(left, own.opt_level, own.name, own.required)
+        case Fixpoint():
+            limit = pass_.options.max_iterations
+            yield from (Fixpoint(inner, limit) for inner in _without_one(pass_.pass_))
+        case Repeat():
+            yield from (Repeat(inner, pass_.options.n) for inner in _without_one(pass_.pass_))
+        case _:
+            pass
