@@ -55,7 +55,7 @@ def _command_word(word: str, directory: Path) -> str:
     if os.sep in word and not os.path.isabs(word) and os.path.exists(word):
         path = os.path.relpath(os.path.realpath(word), os.path.realpath(directory))
         return f"%S/{lit_word(path)}"
-    return lit_word(word).replace("{}", "%t.mlir")
+    return "%t.mlir" if word == "{}" else lit_word(word).replace("{}", "%t.mlir")
 
 
 def _settings(context: PassContext) -> Iterator[str]:

@@ -99,6 +99,7 @@ class CommandFails(Oracle):
         timeout: float | None,
     ) -> None:
         self._words = words
+        self._text = shlex.join(words).replace("'{}'", "{}")
         self._command = Command(words, file, text_of, timeout)
 
     def __call__(self, outcome: Outcome) -> bool:
@@ -106,10 +107,10 @@ class CommandFails(Oracle):
             return False
         status = self._command.status(outcome.module)
         if status in (126, 127):  # of a shell
-            raise PasslineError(f"'{shlex.join(self._words)}' could not be run: status {status}")
+            raise PasslineError(f"the command could not be run, status {status}: {self._text}")
         if status == 0:
             return False
-        self.wrong = f"the command {self._command.outcome}: {shlex.join(self._words)}"
+        self.wrong = f"the command {self._command.outcome}: {self._text}"
         return True
 
     def run_lines(self, command: str, directory: Path) -> list[str]:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import ParseError
 
 from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.parser import parse_module
 from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import parse_pipeline
 from ..arguments import check_pipeline_source
@@ -194,6 +196,16 @@ class PasslineBisectMain(TrialMain):
             oracle.check_lines,
         )
         finding.test = str(file)
+        if not self.is_bad_when_read(file, bisection):
+            finding.notes.append("the fault does not show when the module of the test is read")
+
+    def is_bad_when_read(self, file: Path, bisection: Bisection) -> bool:
+        """Return whether the passes are bad on the module in a file."""
+        try:
+            module = parse_module(self.ctx, file.read_text(), str(file))
+        except ParseError:
+            return False
+        return bisection.is_bad(bisection.passes, module)
 
     def title(self, bisection: Bisection) -> Iterator[str]:
         """Yield the lines of a test that say what is wrong."""

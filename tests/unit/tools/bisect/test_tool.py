@@ -264,7 +264,7 @@ def test_files_and_commands_that_do_not_work(file: str, tmp_path: Path) -> None:
     shown = failing(1, file, "-p", "toy-fail", "--save-test", file)
     assert shown == f"error: '{file}': File exists\n"
     shown = failing(1, file, "-p", "cse", "--", "sh", "-c", "nothing {}")
-    assert shown == "error: 'sh -c 'nothing {}'' could not be run: status 127\n"
+    assert shown == "error: the command could not be run, status 127: sh -c 'nothing {}'\n"
     shown = failing(1, "-p", "toy-fail", stdin="func.func @f() {\n  func.retur\n}\n")
     assert shown.startswith("<stdin>:2:3: error: operation 'func.retur' is not registered")
 
