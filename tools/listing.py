@@ -158,6 +158,8 @@ def help_pass(name: str, passes: Passes) -> Iterator[str]:
         yield f"  level: {cls.opt_level}"
         yield f"  requires: {', '.join(cls.required) or 'nothing'}"
         yield f"  preserves: {', '.join(preserved) or 'nothing'}"
+        if cls.rounds:
+            yield "  rounds: floats may be rounded in other places"
     yield f"  runs on: {anchor_of(cls)}"
     yield f"  defined in: {cls.__module__}.{cls.__name__}"
     yield from _help_options(found, cls)

@@ -86,7 +86,10 @@ class PasslineRunMain(PasslineOptMain):
             arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed)
-        results = self.function(prog, func)(*arguments)
+        function = self.function(prog, func)
+        if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
+            semantics.check_engine(prog, func, function, "native")
+        results = function(*arguments)
         pairs = zip(result_names(func), results, strict=True)
         named = {name: array for pair in pairs for name, array in flat(*pair)}
         if self.args.outputs is None:

@@ -119,7 +119,13 @@ class ConvolutionOp(ConvertsLayout, ScaleAxisRule, WindowOp, ABC):
         return self._scale_weight(axes, self.layouts()[2], "O")
 
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        return None if index else self._scale_weight(axes, self.layouts()[0], "I")
+        scaling = None if index else self._scale_weight(axes, self.layouts()[0], "I")
+        return None if scaling is None else scaling._replace(finite=self.may_read_padding)
+
+    @property
+    @abstractmethod
+    def may_read_padding(self) -> bool:
+        """Whether the result may have elements that no element of the data takes part in."""
 
     def _scale_weight(self, axes: Axes, layout: Layout, channels: str) -> Scaling | None:
         """Return a scaling of the weight for a scale along `axes` of a tensor in `layout`.
@@ -187,6 +193,10 @@ class ForwardConvolutionOp(ConvolutionOp, ABC):
     def extent(self, window: Window, extent: int) -> int:
         return window.count(extent)
 
+    @property
+    def may_read_padding(self) -> bool:
+        return any(self.padding)
+
 
 class TransposedConvolutionOp(ConvolutionOp, ABC):
     """A transposed convolution: each data element, times the weight, is added to a result window.
@@ -221,6 +231,11 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
                 f"padding of {window.before} and {window.after}, plus {added}"
             )
         return result
+
+    @property
+    def may_read_padding(self) -> bool:
+        gaps = any(stride > 1 for stride in self.strides)  # a stride may exceed the window
+        return gaps or any(self.output_padding)
 
 
 def _multiple_of(groups: int, channels: int, what: str) -> int:

@@ -208,10 +208,10 @@ class PadOp(LayoutRule, ScaleAxisRule, Injective, TensorOp):
         return Conversion([relayout], [relayout], {"pad_width": pad_width})
 
     def scale_result(self, axes: Axes) -> Scaling | None:
-        return Scaling({0: axes}) if self._keeps(axes) else None
+        return Scaling({0: axes}, finite=True) if self._keeps(axes) else None
 
     def scale_operand(self, index: int, axes: Axes) -> Scaling | None:
-        return Scaling(result=axes) if self._keeps(axes) else None
+        return Scaling(result=axes, finite=True) if self._keeps(axes) else None
 
     def _keeps(self, axes: Axes) -> bool:
         """Return whether padding preserves a scale along `axes`.

@@ -199,6 +199,7 @@ def passes(group: str) -> Iterator[str]:
             "level": str(cls.opt_level),
             "requires": ", ".join(cls.required),
             "preserves": ", ".join(preserved),
+            "rounds": str(cls.rounds) if cls.rounds else "",
             "runs on": anchor_of(cls),
             "class": f"{cls.__module__}.{cls.__name__}",
             "examples": filecheck_file(cls),

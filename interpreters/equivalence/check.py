@@ -68,6 +68,8 @@ class Equivalence:
         self._ctx = Context() if ctx is None else ctx
         self.samples: dict[str, list[Sample]] = {}
         self.unchecked: dict[str, str] = {}
+        self._known: dict[str, list[Sample]] = {}
+        """The samples, also of functions that cannot be evaluated any more."""
         self._version: Version | None = None
         self._accept(module)
 
@@ -94,16 +96,18 @@ class Equivalence:
         self._accept(module)
         return None
 
-    def check_engine(self, name: str, function: ArrayFunction) -> Difference | None:
-        """Compare the results of a function with those of `function`, which an engine made of it,
-        and which may round elsewhere; None also if they are not known."""
-        version = self._version
-        if version is None or name not in self.samples:
-            return None
-        func = public_functions(version.module)[name]
-        bound = tolerance(_epsilon(version.module))
-        for sample in self.samples[name]:
-            results = function(*fit_arguments(func, sample.arguments))
+    def check_engine(
+        self, module: ModuleOp, func: Function, function: ArrayFunction
+    ) -> Difference | None:
+        """Compare the last known results of `func`, also if it is too large to be evaluated now,
+        with those of `function`, which an engine made of it, and which may round elsewhere."""
+        bound = tolerance(_epsilon(module))
+        for sample in self._known.get(func.sym_name.data, ()):
+            arguments = fit_arguments(func, sample.arguments)
+            try:
+                results = function(*check_arguments(func, arguments))
+            except PasslineError as error:
+                return _difference(func, sample, str(error), None)
             if (reason := _changed(sample, results, bound)) is not None:
                 return _difference(func, sample, reason, results)
         return None
@@ -116,7 +120,7 @@ class Equivalence:
                 continue
             sampler = Sampler(module, func, self._ctx, self._max_steps)
             if samples := [*sampler.samples(self._seeds)]:
-                self.samples[name] = samples
+                self.samples[name] = self._known[name] = samples
             else:
                 self.unchecked[name] = sampler.reason
         self._version = Version(module) if self.samples else None
@@ -144,7 +148,7 @@ class Equivalence:
             left -= outcome.steps
             kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
         if kept:
-            self.samples[func.sym_name.data] = kept
+            self.samples[func.sym_name.data] = self._known[func.sym_name.data] = kept
         else:
             self._drop(func.sym_name.data, lost)
         return None

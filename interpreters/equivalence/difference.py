@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -53,17 +54,25 @@ class Difference:
 
 
 class SemanticsError(PasslineError):
-    """The error for a pass that changes what a function computes.
+    """The error for a pass, or an engine, that changes what a function computes.
 
-    `pass_text` is the pass with its options, `difference` the function, the input and both results,
-    `file` the .npz file with the input, None if none was written.
+    `culprit` is "pass" or "engine", `pass_text` the pass with its options or the name of the
+    engine, `difference` the function, the input and both results, `file` the .npz file with the
+    input, None if none was written.
     """
 
-    def __init__(self, pass_text: str, difference: Difference, file: str | None = None) -> None:
+    def __init__(
+        self,
+        pass_text: str,
+        difference: Difference,
+        file: str | None = None,
+        culprit: Literal["pass", "engine"] = "pass",
+    ) -> None:
         self.pass_text, self.difference, self.file = pass_text, difference, file
+        self.culprit = culprit
         saved = f"\nthe input is in {file}" if file else ""
         super().__init__(
-            f"pass '{pass_text}' changes what @{difference.function} computes: "
+            f"{culprit} '{pass_text}' changes what @{difference.function} computes: "
             f"{difference.text}{saved}"
         )
 

@@ -14,7 +14,7 @@ from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, Block, Operation
 
 from ...dialects.relax.dynamic.base import DynamicOp
-from ...dialects.relax.types import tensor_type
+from ...dialects.relax.types import is_ranked, tensor_type
 from ...passmanager.errors import PasslineError
 from ..interpret import NoSemanticsError, interpret
 from ..signature import Function, Value, input_types, result_buffers
@@ -22,6 +22,7 @@ from .undefined import Undefined, UndefinedBehaviour
 from .values import flat_values, normalized
 
 __all__ = [
+    "ELEMENTS_PER_STEP",
     "MAX_STEPS",
     "Evaluated",
     "NotEvaluable",
@@ -32,9 +33,9 @@ __all__ = [
     "fit_arguments",
 ]
 
-MAX_STEPS = 1 << 18
+MAX_STEPS = 1 << 16
 """The default budget of a function, for all inputs together."""
-ELEMENTS_PER_STEP = 256
+ELEMENTS_PER_STEP = 4096
 """The elements of tensors that cost as much as an operation."""
 MAX_DEPTH = 64
 """The nested calls and loops of an evaluation, each of which takes a dozen frames of Python."""
@@ -133,36 +134,38 @@ class Budget(Interpreter.Listener):
         self._depth = 0
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        expected = _created_by(op, args) // ELEMENTS_PER_STEP
-        self.steps += 1 + sum(map(_size, args)) // ELEMENTS_PER_STEP
-        if self.steps + expected > self._max:
+        self.steps += 1 + _size(args) // ELEMENTS_PER_STEP
+        if self.steps + _created_by(op, args) // ELEMENTS_PER_STEP > self._max:
             raise OverBudget(f"more than {self._max} steps")
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise OverBudget(f"more than {MAX_DEPTH} nested calls and loops")
 
     def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
-        self.steps += sum(map(_size, results)) // ELEMENTS_PER_STEP
+        self.steps += _size(results) // ELEMENTS_PER_STEP
         self._depth -= 1
 
 
-def _size(value: object) -> int:
-    return value.size if isinstance(value, np.ndarray) else 1
+def _size(values: PythonValues) -> int:
+    """Return the number of elements of the arrays in `values`."""
+    size = 0
+    for value in values:
+        if isinstance(value, np.ndarray):
+            size += value.size
+    return size
 
 
 def _created_by(op: Operation, args: PythonValues) -> int:
     """Return the number of elements of the results as far as the types say; those of an operation
     with sizes as operands from their values."""
-    types = op.result_types
+    types: Sequence[Attribute] = [result.type for result in op.results]
     if isinstance(op, DynamicOp):
         types = _types_at_run_time(op, args) or types
-    return sum(_elements(type) for type in types)
-
-
-def _elements(type: Attribute) -> int:
-    if not isinstance(type, TensorType):
-        return 1
-    return math.prod(0 if size == DYNAMIC_INDEX else size for size in type.get_shape())
+    return sum(
+        math.prod(0 if size == DYNAMIC_INDEX else size for size in type.get_shape())
+        for type in types
+        if is_ranked(type)
+    )
 
 
 def _types_at_run_time(op: DynamicOp, args: PythonValues) -> Sequence[Attribute] | None:

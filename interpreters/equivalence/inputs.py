@@ -26,7 +26,7 @@ from ...passmanager.errors import PasslineError
 from ..arrays import Array, bounds, dtype_of, fit
 from ..signature import Function, Value, argument_names, input_types, is_buffer
 
-__all__ = ["Recipe", "generate", "probes", "variations"]
+__all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
 
 Numbers: TypeAlias = Literal["ordinary", "edge", "special"]
 
@@ -107,6 +107,11 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
             yield replace(
                 base, seed=seed, extreme=True, numbers="special" if floats else "ordinary"
             )
+
+
+def elements_in(func: Function, recipe: Recipe) -> int:
+    """Return the number of elements of the arguments."""
+    return sum(element_count(type, recipe) for type in leaves(input_types(func)))
 
 
 def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:

@@ -18,6 +18,8 @@ from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ...passmanager.run import Run
 from ..array_files import save_arrays
+from ..interpret import ArrayFunction
+from ..signature import Function
 from .check import Equivalence
 from .difference import Difference, SemanticsError
 from .evaluation import MAX_STEPS
@@ -33,7 +35,7 @@ class SemanticsInstrument(PassInstrument):
     It raises SemanticsError after the first pass that changes a result, and writes the input to a
     .npz file in `directory`, by default that of temporary files. A pass may only round elsewhere if
     its class says `rounds = True`. `seeds` is the number of inputs of each kind, `max_steps` the
-    budget of a function: an operation is a step, and so are 256 elements of tensors.
+    budget of a function: an operation is a step, and so are 4096 elements of tensors.
     `unchecked` has the functions that were not checked, each with the reason.
     """
 
@@ -45,6 +47,8 @@ class SemanticsInstrument(PassInstrument):
         self.checks = 0
         """The number of passes after which functions were compared."""
         self._runs: WeakKeyDictionary[Run, _State] = WeakKeyDictionary()
+        self._last: Equivalence | None = None
+        """The results after the last run."""
 
     def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
         run = Run.current()
@@ -66,23 +70,34 @@ class SemanticsInstrument(PassInstrument):
     def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
         self._forget(Run.current())
 
+    def check_engine(
+        self, module: ModuleOp, func: Function, function: ArrayFunction, engine: str
+    ) -> None:
+        """Compare the results of `func` after the last run with those of `function`, which `engine`
+        made of it. SemanticsError if they differ, other than by rounding."""
+        if self._last is not None:
+            difference = self._last.check_engine(module, func, function)
+            if difference is not None:
+                file = self._save(engine, difference)
+                raise SemanticsError(engine, difference, file, "engine")
+
     def report(self) -> str:
         """Return a line for each function that was not checked."""
         return "".join(f"not checked: @{n}: {reason}\n" for n, reason in self.unchecked.items())
 
     def _check(self, state: _State, run: Run, info: PassInfo) -> None:
         if (difference := state.update(run)) is not None:
-            raise SemanticsError(info.text, difference, self._save(info, difference))
+            raise SemanticsError(info.text, difference, self._save(info.name, difference))
         self.checks += 1
-        self._note_unchecked(run)
+        self._note_unchecked(run, f"since pass '{info.name}': ")
 
-    def _note_unchecked(self, run: Run) -> None:
+    def _note_unchecked(self, run: Run, since: str = "") -> None:
         for name, reason in self._runs[run].equivalence.unchecked.items():
-            self.unchecked.setdefault(name, reason)
+            self.unchecked.setdefault(name, since + reason)
 
-    def _save(self, info: PassInfo, difference: Difference) -> str:
+    def _save(self, name: str, difference: Difference) -> str:
         """Write the input of a difference to a new file; return its path."""
-        words = re.sub(r"[^\w.-]+", "_", f"{info.name}-{difference.function}")
+        words = re.sub(r"[^\w.-]+", "_", f"{name}-{difference.function}")
         handle, path = tempfile.mkstemp(".npz", f"passline-{words}-", self.directory)
         os.close(handle)
         pairs = zip(difference.names, difference.inputs, strict=True)
@@ -91,8 +106,8 @@ class SemanticsInstrument(PassInstrument):
 
     def _forget(self, run: Run) -> None:
         """Drop the state of a run when its outermost pass ends."""
-        if len(run.frames) == 1:
-            self._runs.pop(run, None)
+        if len(run.frames) == 1 and (state := self._runs.pop(run, None)) is not None:
+            self._last = state.equivalence
 
 
 class _State:

@@ -10,8 +10,16 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
 from ..signature import Function, Value
-from .evaluation import Evaluated, NotEvaluable, Outcome, Refused, TooLarge, evaluate
-from .inputs import Recipe, generate, probes, variations
+from .evaluation import (
+    ELEMENTS_PER_STEP,
+    Evaluated,
+    NotEvaluable,
+    Outcome,
+    Refused,
+    TooLarge,
+    evaluate,
+)
+from .inputs import Recipe, elements_in, generate, probes, variations
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -67,6 +75,8 @@ class Sampler:
         return None
 
     def _try(self, recipe: Recipe) -> Sample | Refused | NotEvaluable | TooLarge:
+        if elements_in(self._func, recipe) > self._left * ELEMENTS_PER_STEP:
+            return TooLarge(f"its arguments alone take more than {self._left} steps")
         try:
             arguments = generate(self._func, recipe)
         except PasslineError as error:

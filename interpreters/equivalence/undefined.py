@@ -35,25 +35,17 @@ class UndefinedBehaviour(Interpreter.Listener):
         self._poison = poison
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        if isinstance(op, DIVISIONS):
+        cls = type(op)
+        if cls in DIVISIONS:
             if _is_undefined(op, args):
                 raise Undefined(f"'{op.name}'{place_of(op)} divides by zero, or overflows")
-        elif self._poison and isinstance(op, OVERFLOWING | SHIFTS) and _is_poison(op, args):
+        elif self._poison and (cls in EXACT or cls in SHIFTS) and _is_poison(op, args):
             raise Undefined(f"'{op.name}'{place_of(op)} overflows")
 
 
-DIVISIONS = (
-    arith.DivSIOp
-    | arith.FloorDivSIOp
-    | arith.CeilDivSIOp
-    | arith.RemSIOp
-    | arith.DivUIOp
-    | arith.CeilDivUIOp
-    | arith.RemUIOp
-)
-UNSIGNED = arith.DivUIOp | arith.CeilDivUIOp | arith.RemUIOp
-SHIFTS = arith.ShLIOp | arith.ShRSIOp | arith.ShRUIOp
-OVERFLOWING = arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.ShLIOp
+UNSIGNED = {arith.DivUIOp, arith.CeilDivUIOp, arith.RemUIOp}
+DIVISIONS = UNSIGNED | {arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.RemSIOp}
+SHIFTS = {arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp}
 EXACT: dict[type[Operation], Callable[[int, int], int]] = {
     arith.AddiOp: lambda a, b: a + b,
     arith.SubiOp: lambda a, b: a - b,
@@ -68,7 +60,7 @@ def _is_undefined(op: Operation, args: PythonValues) -> bool:
     for a, b in _pairs(args):
         if b % (1 << width) == 0:
             return True
-        if not isinstance(op, UNSIGNED) and width > 1 and b == -1 and a == -(1 << width - 1):
+        if type(op) not in UNSIGNED and width > 1 and b == -1 and a == -(1 << width - 1):
             return True
     return False
 
@@ -78,8 +70,11 @@ def _is_poison(op: Operation, args: PythonValues) -> bool:
     width = _width(op)
     flags = op.properties.get("overflowFlags")
     data = flags.data if isinstance(flags, arith.IntegerOverflowAttr) else ()
+    shifts = type(op) in SHIFTS
+    if not data and not shifts:
+        return False
     for a, b in _pairs(args):
-        if isinstance(op, SHIFTS) and not 0 <= b < width:
+        if shifts and not 0 <= b < width:
             return True
         if not data:
             continue
@@ -88,7 +83,7 @@ def _is_poison(op: Operation, args: PythonValues) -> bool:
         if arith.IntegerOverflowFlag.NSW in data and not -half <= compute(a, b) < half:
             return True
         if arith.IntegerOverflowFlag.NUW in data:
-            b = b if isinstance(op, SHIFTS) else b % whole
+            b = b if shifts else b % whole
             if not 0 <= compute(a % whole, b) < whole:
                 return True
     return False

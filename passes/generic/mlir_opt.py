@@ -28,6 +28,7 @@ class MLIROpt(MLIROptPass):
     """
 
     name = "mlir-opt"
+    rounds = True  # some of its passes replace functions of math by approximations
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         unnamed = self.executable == "mlir-opt"

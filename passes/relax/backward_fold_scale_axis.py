@@ -94,7 +94,7 @@ class BackwardScaleFolder(ScaleFolder):
         scaling = self.scalings[op, -1, axes]
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None
-        requirements = here._replace(positive=scaling.positive)
+        requirements = here._replace(positive=scaling.positive, finite=scaling.finite)
         absorbed = bool(scaling.weights) and not scaling.operands
         for index, inner in scaling.operands.items():
             operand = op.operands[index]

@@ -103,7 +103,7 @@ class ForwardScaleFolder(ScaleFolder):
             return None
         if scaling is None or not self.weights_fit(op, scaling, value, axes):
             return None
-        requirements = Requirements(scaling.positive)
+        requirements = Requirements(scaling.positive, finite=scaling.finite)
         for other, inner in (*scaling.operands.items(), *scaling.divided.items()):
             if not is_scalable_parameter(op.operands[other], inner, value, axes):
                 return None

@@ -50,6 +50,8 @@ class Requirements(NamedTuple):
     """All its elements are above zero."""
     before: int = 1 << 62
     """It is defined before the operation at this position, the first that would use it."""
+    finite: bool = False
+    """None of its elements is infinite or NaN."""
     dividend: float = 0.0
     """Unless 0, numbers of up to this magnitude are divided by it: no element may be zero."""
 
@@ -58,6 +60,7 @@ class Requirements(NamedTuple):
         return Requirements(
             self.positive or other.positive,
             min(self.before, other.before),
+            self.finite or other.finite,
             max(self.dividend, other.dividend),
         )
 
@@ -194,6 +197,8 @@ class ScaleFolder(ABC):
             missed(op, "Division", "the scale may be zero, or too small to divide by")
         elif not scale.is_finite:
             missed(op, "NotFinite", "the scale is infinite or NaN")
+        elif requirements.finite and scale.values:
+            missed(op, "NotFinite", "the scale is not known to be finite, and meets padding")
         elif not all(self.is_before(value, requirements.before) for value in scale.values):
             missed(op, "TooLate", "the scale is computed after the operation that would absorb it")
         elif self.actions.allowed(op):

@@ -56,6 +56,9 @@ class Scaling(NamedTuple):
     """The dimensions along which the result is to be multiplied by the scale, if at all."""
     positive: bool = False
     """True if this is valid for positive scales only."""
+    finite: bool = False
+    """True if this is valid for finite scales only: a part of the result reads only padding, whose
+    product with infinity or NaN is NaN."""
     is_sum: bool = False
     """True if a term added to one of `operands` or `weights` is added to the result unchanged."""
 

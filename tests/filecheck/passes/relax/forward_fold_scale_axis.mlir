@@ -245,3 +245,21 @@ func.func @scale_of_scale(%x : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
   %3 = relax.exp %2 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
   return %3 : tensor<1x2x3x3xf32>
 }
+
+// -----
+
+// A scale that is not known to be finite does not move into a padded convolution: the first and the last window of the
+// padding are 0, and 0 * NaN would be NaN. Without padding it moves.
+// CHECK-LABEL: func.func @padded
+func.func @padded(%x: tensor<1x2x4xf32>, %w: tensor<2x2x1xf32>, %s: tensor<2x1xf32>) -> (tensor<1x2x6xf32>, tensor<1x2x4xf32>) {
+  // CHECK-NEXT: [[P:%.*]] = relax.multiply %x, %s
+  // CHECK-NEXT: relax.nn.conv1d [[P]], %w {padding = [1]}
+  // CHECK-NOT: relax.multiply %x
+  // CHECK: relax.multiply %w
+  // CHECK: relax.nn.conv1d %x
+  %0 = relax.multiply %x, %s : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  %1 = relax.nn.conv1d %0, %w {padding = [1]} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x6xf32>
+  %2 = relax.multiply %x, %s : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  %3 = relax.nn.conv1d %2, %w : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x4xf32>
+  return %1, %3 : tensor<1x2x6xf32>, tensor<1x2x4xf32>
+}
