@@ -12,7 +12,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
-from ..reduce.interestingness import Command, Failure
+from ..reduce.interestingness import Command
 from .lit_test import command_in_test
 from .trial import Outcome
 
@@ -44,11 +44,11 @@ class SameFailure(Oracle):
     with the same exception and a message that differs only in numbers, names and types."""
 
     def __init__(self, outcome: Outcome) -> None:
-        assert outcome.error is not None
-        self.failure: Failure | None = outcome.failure
+        assert outcome.error is not None and outcome.failure is not None
+        self.failure = outcome.failure
         message = next(iter(str(outcome.error).strip().splitlines()), "")
-        named = message.startswith(f"pass '{outcome.prefix.failed}'") if outcome.failure else False
-        self.wrong = message if named else f"{outcome.failure}" + (f": {message}" * bool(message))
+        names_pass = message.startswith(f"pass '{self.failure.pass_name}")
+        self.wrong = message if names_pass else f"{self.failure}: {message}".rstrip(": ")
 
     def __call__(self, outcome: Outcome) -> bool:
         return outcome.failure == self.failure

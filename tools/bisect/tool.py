@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -82,23 +82,24 @@ class PasslineBisectMain(TrialMain):
 
     def run(self) -> None:
         """Read, bisect, reduce and print; an interrupted run prints what it has found."""
-        status = 0
         self.bisection: Bisection | None = None
         self.semantics: SemanticsInstrument | None = None
         """The instrument of --verify-semantics in the last trial."""
-        try:
-            with TemporaryDirectory(prefix="passline-bisect-") as directory:
-                self.directory = Path(directory)
-                self.bisect()
-        except (Exception, KeyboardInterrupt) as error:
-            status = report(error, debug=self.args.debug)
-        if self.bisection is not None and self.bisection.finding.pass_text:
-            try:
-                self.print_finding(self.bisection)
-            except OSError as error:
-                status = max(status, report(error, debug=self.args.debug))
+        with TemporaryDirectory(prefix="passline-bisect-") as directory:
+            self.directory = Path(directory)
+            status = self.attempt(self.bisect)
+            if self.bisection is not None and self.bisection.finding.pass_text:
+                status = max(status, self.attempt(self.print_finding))
         if status:
             sys.exit(status)
+
+    def attempt(self, action: Callable[[], None]) -> int:
+        """Do something; report its failure, and return the exit status for it."""
+        try:
+            action()
+        except (Exception, KeyboardInterrupt) as error:
+            return report(error, debug=self.args.debug)
+        return 0
 
     def bisect(self) -> None:
         """Find the culprit; `bisection` holds what is known at any time."""
@@ -171,8 +172,9 @@ class PasslineBisectMain(TrialMain):
             )
         return SameFailure(outcome)
 
-    def print_finding(self, bisection: Bisection) -> None:
+    def print_finding(self) -> None:
         """Save the test, and print the finding on stdout."""
+        assert (bisection := self.bisection) is not None
         finding = bisection.finding
         if finding.pipeline:
             finding.module = self.text_of(bisection.module)

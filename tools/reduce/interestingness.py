@@ -171,8 +171,9 @@ def _message(error: BaseException) -> str:
 
 
 def _normalised(message: str) -> str:
-    """Return the message with numbers, names and types replaced, as they may differ in a smaller
-    module."""
+    """Return the message with locations, numbers, names and types replaced, as they may differ in
+    a smaller module."""
+    message = re.sub(r"\S+:\d+:\d+|loc\(\"[^\"]*\"\)", "PLACE", message)
     message = re.sub(r"[%@^#!][\w.$#-]+", "NAME", message)
     while (shorter := re.sub(r"[\w.]*<[^<>]*>", "TYPE", message)) != message:
         message = shorter

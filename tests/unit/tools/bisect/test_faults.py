@@ -57,6 +57,7 @@ class Bisection:
         assert result.status == 0, result
         assert "Traceback" not in result.stderr
         self.found = json.loads(result.stdout)
+        assert "does not show" not in str(self.found["notes"])
         return self.found
 
     @property
