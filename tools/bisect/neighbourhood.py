@@ -15,7 +15,7 @@ from xdsl.traits import ConstantLike
 
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.edit import erase
-from ...passmanager.ir.location import location_of
+from ...passmanager.ir.location import file_location
 from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from .place import Place
@@ -27,30 +27,47 @@ DISTANCES = (0, 1, 2, 4)
 
 def neighbourhoods(module: ModuleOp, place: Place) -> Iterator[ModuleOp]:
     """Yield copies of `module` whose function at `place` is cut down to the operation there and
-    those around it: ever more of them, in steps from definition to use."""
+    those around it: ever more of them, in steps from definition to use. If a pass has made the
+    function, it is the first one with an op from the same line."""
     for distance in DISTANCES:
         copy = clone(module)
-        for func in copy.ops:
-            if isinstance(func, FuncOp) and symbol_of(func) == place.function:
-                if len(func.body.blocks) == 1 and isinstance(func.body.block.last_op, ReturnOp):
-                    if chosen := _around(func.body.block, place, distance):
-                        _cut(func, chosen)
-                        yield copy
+        for func in _candidates(copy, place):
+            if chosen := _around(func.body.block, place, distance):
+                _cut(func, chosen)
+                yield copy
+                break
+
+
+def _candidates(module: ModuleOp, place: Place) -> list[FuncOp]:
+    """Return the functions that may hold the op at `place`."""
+    functions = [
+        op
+        for op in module.ops
+        if isinstance(op, FuncOp)
+        and len(op.body.blocks) == 1
+        and isinstance(op.body.block.last_op, ReturnOp)
+    ]
+    if any(symbol_of(op) == place.function for op in module.ops) or place.location is None:
+        return [func for func in functions if symbol_of(func) == place.function]
+    return functions
 
 
 def _around(block: Block, place: Place, distance: int) -> set[Operation]:
     """Return the ops of `block` that are or hold an op at `place`, their neighbours, and the
     constants that these use."""
-    chosen = {
-        op
-        for op in block.ops
-        if any(o.name == place.op and location_of(o) == place.location for o in walk(op))
-    }
+    chosen = {op for op in block.ops if any(_is_at(inner, place) for inner in walk(op))}
     for _ in range(distance if chosen else 0):
         users = {use.operation for op in chosen for result in op.results for use in result.uses}
         chosen |= {*_owners(chosen, block)} | {op for user in users if (op := _in(block, user))}
     chosen |= {op for op in _owners(chosen, block) if _is_constant(op)}
     return {op for op in chosen if not isinstance(op, ReturnOp)}
+
+
+def _is_at(op: Operation, place: Place) -> bool:
+    """Return whether an op is from the line of `place`; without a line, whether it has the name."""
+    if place.location is None:
+        return op.name == place.op
+    return file_location(op.location) == place.location
 
 
 def _owners(ops: Iterable[Operation], block: Block) -> Iterator[Operation]:

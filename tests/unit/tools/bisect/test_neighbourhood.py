@@ -77,6 +77,13 @@ func.func @main(%x: i32, %b: i1) -> i32 {
     assert "-> i32" in str(first)
 
 
+def test_an_operation_that_a_pass_has_moved_to_a_new_function() -> None:
+    module = parsed(PROGRAM)
+    op = next(op for op in walk(module) if op.name == "arith.muli")
+    place = Place("other.name", "outlined", Place.of(op).location)
+    assert names(next(neighbourhoods(module, place))) == ["arith.constant", "arith.muli"]
+
+
 def test_no_function_to_cut() -> None:
     module = parsed(PROGRAM)
     assert [*neighbourhoods(module, Place("arith.muli", "other", None))] == []
