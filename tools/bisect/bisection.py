@@ -10,6 +10,7 @@ from xdsl.traits import ConstantLike
 
 from ...passmanager.errors import PassContractError, PasslineError
 from ...passmanager.info import PassInfo, name_key
+from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.pipeline import pipeline_text
 from ...passmanager.rewriting import NonConvergenceError
 from ...passmanager.sequential import Sequential
@@ -20,7 +21,7 @@ from .neighbourhood import neighbourhoods
 from .oracles import Oracle
 from .pipelines import fewest_passes
 from .place import Place
-from .prefix import Prefix
+from .prefix import Prefix, Step
 from .search import AlreadyBadError, Boundary, NeverBadError, find_boundary
 from .trial import Outcome, Trials, difference_of
 
@@ -45,7 +46,7 @@ class Bisection:
         self.passes = passes
         self.module = source
         self.finding = Finding()
-        self._source = source
+        self._symbols = {symbol_of(op) for op in source.ops}
         self.oracle = oracle
         self._trials = trials
         self._say = say
@@ -54,7 +55,7 @@ class Bisection:
         """Find the pass, the function and the step; PasslineError if there is no such pass."""
         number = self._find_pass()
         prefix = Prefix(number, compares=True)
-        whole = self._trials.run(self.passes, self._source, prefix)
+        whole = self._trials.run(self.passes, self.module, prefix)
         self._find_function(number, whole)
         self._find_step(number, whole)
 
@@ -68,7 +69,7 @@ class Bisection:
 
     def _find_pass(self) -> int:
         """Return the number of the pass with which the outcome becomes bad."""
-        whole = self._trials.run(self.passes, self._source)
+        whole = self._trials.run(self.passes, self.module)
         ran = whole.prefix.ran
         try:
             boundary = self._search("passes", len(ran), lambda n: Prefix(n))
@@ -116,7 +117,7 @@ class Bisection:
         found.step_count = whole.prefix.asked
         name = whole.prefix.ran[-1].name
         try:
-            boundary = self._search("steps", whole.prefix.asked, lambda n: Prefix(number, steps=n))
+            boundary, step = self._first_step(number, found.step_count)
         except AlreadyBadError:
             asks = found.step_count > 0
             self._note(
@@ -129,20 +130,25 @@ class Bisection:
         except NeverBadError:
             self._note(f"'{name}' is good again if its steps are counted: it is not deterministic")
             return
-        step = self._trials.run(
-            self.passes, self._source, Prefix(number, steps=boundary.number)
-        ).prefix.step
-        assert step is not None
         found.step = boundary.number
         found.pattern = _pattern(step.tag, whole.prefix.ran[-1], whole)
         if step.place is not None:
             found.operation = step.place
-            found.function = step.place.function or found.function
+            if not found.function or step.place.function in self._symbols:
+                found.function = step.place.function
         self._note_contradiction("steps", boundary)
         self._say(
             f"step {boundary.number} of {whole.prefix.asked}: {step.tag}"
             + (f" on {found.operation}" if found.operation else "")
         )
+
+    def _first_step(self, number: int, count: int) -> tuple[Boundary, Step]:
+        """Return the step of the pass with this number with which the outcome becomes bad."""
+        boundary = self._search("steps", count, lambda n: Prefix(number, steps=n))
+        prefix = Prefix(number, steps=boundary.number)
+        self._trials.run(self.passes, self.module, prefix)
+        assert prefix.step is not None
+        return boundary, prefix.step
 
     # The shortest pipeline and the smallest module
 
@@ -194,7 +200,19 @@ class Bisection:
             self.finding.details = difference.text
         if self.finding.operation is None:
             self._find_operation(outcome)
+        elif self.finding.step:
+            self._refine_operation(number, outcome.prefix.asked)
         self._find_false_claim()
+
+    def _refine_operation(self, number: int, count: int) -> None:
+        """Take the op of the step in the reduced module: there a step about several ops, such as
+        the operations of a kernel, is about those alone that are needed."""
+        try:
+            _, step = self._first_step(number, count)
+        except (AlreadyBadError, NeverBadError):
+            return
+        if step.place is not None and step.place.location is not None:
+            self.finding.operation = step.place
 
     def _find_operation(self, outcome: Outcome) -> None:
         """Take the one op that the last pass changed in the reduced module; name several."""
@@ -225,7 +243,7 @@ class Bisection:
         """Find the first of `count` parts of the pipeline with which the outcome is bad."""
 
         def is_bad(number: int) -> bool:
-            outcome = self._trials.run(self.passes, self._source, prefix(number))
+            outcome = self._trials.run(self.passes, self.module, prefix(number))
             bad = self.oracle(outcome)
             self._say(f"{number} of {count} {what}: {'bad' if bad else 'good'}")
             return bad
