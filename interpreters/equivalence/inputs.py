@@ -48,6 +48,10 @@ class Recipe:
     extreme: bool = False
     size: int = 3
     distinct: bool = False
+    turn: int = 0
+    """A small array has no place for all special values: it gets others in each turn."""
+    every_other: bool = False
+    """Whether every other parameter has ordinary numbers, to go with the special ones."""
 
     @property
     def text(self) -> str:
@@ -87,7 +91,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     floats, integers = any(map(has_floats, types)), any(map(has_integers, types))
     sizes = [element_count(type, base) for type in types]
     least = min((size for size in sizes if size), default=1)
-    count = max(1, min(MOST_VARIATIONS, 2 * len(SPECIAL) // least))
+    count = min(MOST_VARIATIONS, -(-len(SPECIAL) // least))
     if floats:
         yield replace(base, numbers="edge")
         yield replace(base, numbers="special")
@@ -98,15 +102,14 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
             yield replace(base, size=size, distinct=False)
             yield replace(base, size=size, distinct=False, numbers="special")
         yield replace(base, distinct=not base.distinct)
-    for i in range(1, count):
-        seed = base.seed + 1000 * i  # apart from the seeds of other calls
-        if floats:
-            yield replace(base, seed=seed, numbers="special")
-            yield replace(base, seed=seed, numbers="edge")
-        if integers:
-            yield replace(
-                base, seed=seed, extreme=True, numbers="special" if floats else "ordinary"
-            )
+    for turn in range(count):
+        for every_other in (False, True) if turn else (True,):
+            again = replace(base, turn=turn, every_other=every_other)
+            if floats:
+                yield replace(again, numbers="special")
+                yield replace(again, numbers="edge")
+            if integers:
+                yield replace(again, numbers="special" if floats else "ordinary", extreme=True)
 
 
 def elements_in(func: Function, recipe: Recipe) -> int:
@@ -128,8 +131,10 @@ class _Maker:
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         numbers = ("ordinary", "edge", "special").index(recipe.numbers)
-        self._rng = np.random.default_rng((recipe.seed, numbers, recipe.extreme, recipe.size))
+        kind = (recipe.seed, numbers, recipe.extreme, recipe.size, recipe.turn)
+        self._rng = np.random.default_rng(kind)
         self._unknown = 0
+        self._mixed = 0
 
     def value(self, name: str, type: Attribute) -> Value:
         if isinstance(type, TupleType):
@@ -139,7 +144,8 @@ class _Maker:
         if isinstance(element, IndexType):
             index = self._rng.integers(0, self._recipe.limit, shape)
             return np.asarray(index if self._recipe.extreme else np.full(shape, self._recipe.size))
-        if not is_number(element) or not has_plain_layout(type):
+        unranked = isinstance(type, ContainerType) and not isinstance(type, ShapedType)
+        if not is_number(element) or unranked or not has_plain_layout(type):
             raise PasslineError(f"there are no values for parameter '{name}' of type {type}")
         if isinstance(element, IntegerType):
             return self._integers(element, shape)
@@ -168,12 +174,18 @@ class _Maker:
         return self._mix(ordinary, fit(np.array([f(element) for f in specials]), element))
 
     def _mix(self, ordinary: Array, specials: Array) -> Array:
-        """Replace about half of the elements by special ones, each as often as the others."""
-        rng, count = self._rng, ordinary.size
-        rounds = -(-count // len(specials))
-        order = np.concatenate([rng.permutation(specials) for _ in range(max(1, rounds))])[:count]
-        keep = rng.random(ordinary.shape) < (0.5 if count > len(specials) else 0.2)
-        return np.where(keep, ordinary, order.reshape(ordinary.shape)).astype(ordinary.dtype)
+        """Replace about half of the elements, all of a small array, by special ones, each as often
+        as the others."""
+        self._mixed += 1
+        if self._recipe.every_other and (self._mixed + self._recipe.turn) % 2:
+            return ordinary
+        # The same order in all turns, another one for each parameter.
+        order = np.random.default_rng((self._recipe.seed, self._mixed)).permutation(specials)
+        size, mixed = ordinary.size, ordinary.ravel()
+        count = min(size, max(len(order), size // 2))
+        places = self._rng.permutation(size)[:count]
+        mixed[places] = order[(self._recipe.turn * size + np.arange(count)) % len(order)]
+        return mixed.reshape(ordinary.shape)
 
 
 def _limits(element: Element) -> tuple[float, float, float]:

@@ -35,12 +35,12 @@ WRONG = {
     "wrong constant": (
         scalar("%c = arith.constant 3 : i32\n%r = arith.addi %a, %c : i32"),
         scalar("%c = arith.constant 4 : i32\n%r = arith.addi %a, %c : i32"),
-        "the value is 6, before 5",
+        "the value is 9, before 8",
     ),
     "swapped operands": (
         scalar("%r = arith.subi %a, %b : i32"),
         scalar("%r = arith.subi %b, %a : i32"),
-        "the value is -2147483646, before 2147483646",
+        "the value is -3, before 3",
     ),
     "NaN becomes a number": (
         unary("relax.nn.relu %x"),
@@ -270,9 +270,9 @@ def test_without_counterparts_the_first_difference_is_not_known():
             "no semantics for 'x.y'",
         "func.func @f(%x: !test.type<\"a\">) { return }":
             "there are no values for parameter 'x' of type !test.type<\"a\">",
-        "func.func @f(%x: tensor<10000x10000xf32>) -> tensor<10000x10000xf32> {"
-        "%0 = relax.exp %x : (tensor<10000x10000xf32>) -> tensor<10000x10000xf32>"
-        "return %0 : tensor<10000x10000xf32> }":
+        "func.func @f(%x: tensor<100000x10000xf32>) -> tensor<100000x10000xf32> {"
+        "%0 = relax.exp %x : (tensor<100000x10000xf32>) -> tensor<100000x10000xf32>"
+        "return %0 : tensor<100000x10000xf32> }":
             "too large (its arguments alone take more than 65536 steps)",
         "func.func @f(%n: index) -> index { %c0 = arith.constant 0 : index "
         "%c1 = arith.constant 1 : index %big = arith.constant 1000000000 : index "

@@ -97,7 +97,7 @@ def test_it_stops_at_the_first_pass_that_changes_a_result(tmp_path: Path):
     error = caught.value
     assert (error.pass_text, error.difference.function, after) == ("increment", "f", [])
     assert str(error).startswith(
-        "pass 'increment' changes what @f computes: the value is 6, before 5\n"
+        "pass 'increment' changes what @f computes: the value is 9, before 8\n"
         "input (seed 0: ordinary floats, integers below 10, unknown sizes 3):\n"
     )
     assert "the first operation whose value differs is 'arith.constant'" in str(error)
@@ -234,7 +234,7 @@ def test_private_functions_may_change(tmp_path: Path):
 
     checked = instrument(tmp_path)
     run(edit("hide", rename), edit("increment", increment), instrument=checked)
-    assert checked.unchecked["f"] == "it is removed, or private now"
+    assert checked.unchecked["f"] == "since pass 'hide': it is removed, or private now"
 
 
 def test_runs_in_threads_are_apart(tmp_path: Path):

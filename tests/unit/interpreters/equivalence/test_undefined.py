@@ -1,0 +1,65 @@
+"""Undefined behaviour of arithmetic: division, and poison."""
+
+from __future__ import annotations
+
+import pytest
+from support.equivalence import parsed
+from xdsl.context import Context
+
+from passline.interpreters.equivalence.evaluation import Evaluated, Refused, evaluate
+from passline.interpreters.signature import entry_function
+
+
+@pytest.mark.parametrize(
+    ("op", "arguments", "poison", "division"),
+    [
+        ("arith.addi %a, %b : i8", (127, 1), False, False),
+        ("arith.addi %a, %b overflow<nsw> : i8", (127, 1), True, False),
+        ("arith.addi %a, %b overflow<nsw> : i8", (126, 1), False, False),
+        ("arith.addi %a, %b overflow<nuw> : i8", (-1, 1), True, False),
+        ("arith.addi %a, %b overflow<nuw> : i8", (127, 1), False, False),
+        ("arith.subi %a, %b overflow<nsw> : i8", (-128, 1), True, False),
+        ("arith.subi %a, %b overflow<nuw> : i8", (1, 2), True, False),
+        ("arith.muli %a, %b overflow<nsw> : i8", (64, 2), True, False),
+        ("arith.shli %a, %b : i8", (1, 8), True, False),
+        ("arith.shli %a, %b : i8", (1, 7), False, False),
+        ("arith.shli %a, %b overflow<nsw> : i8", (1, 7), True, False),
+        ("arith.shrui %a, %b : i8", (1, -1), True, False),
+        ("arith.divsi %a, %b : i8", (1, 0), True, True),
+        ("arith.divsi %a, %b : i8", (-128, -1), True, True),
+        ("arith.divsi %a, %b : i8", (-127, -1), False, False),
+        ("arith.divui %a, %b : i8", (-128, -1), False, False),
+        ("arith.remui %a, %b : i8", (1, 0), True, True),
+        ("arith.remsi %a, %b : i8", (-128, -1), True, True),
+        ("arith.floordivsi %a, %b : i8", (1, 0), True, True),
+        ("arith.ceildivui %a, %b : i8", (1, 0), True, True),
+    ],
+)
+def test_scalars(op: str, arguments: tuple[int, int], poison: bool, division: bool):
+    text = f"func.func @f(%a: i8, %b: i8) -> i8 {{ %r = {op} return %r : i8 }}"
+    module = parsed(text)
+    for strict, undefined in ((True, poison), (False, division)):
+        func = entry_function(module, "f")
+        outcome = evaluate(module, func, arguments, Context(), poison=strict)  # pyright: ignore[reportArgumentType]
+        assert isinstance(outcome, Refused if undefined else Evaluated)
+
+
+def test_elements_of_vectors_and_indices_of_64_bits():
+    vector = """
+    func.func @f() -> i8 {
+      %v = arith.constant dense<[1, 127]> : vector<2xi8>
+      %s = arith.addi %v, %v overflow<nsw> : vector<2xi8>
+      %r = arith.constant 0 : i8
+      return %r : i8
+    }"""
+    index = """
+    func.func @f() -> index {
+      %m = arith.constant 9223372036854775807 : index
+      %r = arith.addi %m, %m overflow<nsw> : index
+      return %r : index
+    }"""
+    for text in (vector, index):
+        module = parsed(text)
+        outcome = evaluate(module, entry_function(module, "f"), (), Context())
+        assert isinstance(outcome, Refused)
+        assert outcome.reason.startswith("undefined behaviour: 'arith.addi' at x.mlir:4:")
