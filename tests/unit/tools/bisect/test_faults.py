@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 from support.faults import FAULTY, MENDED
 from support.inprocess import RunLineError, passline_bisect, passline_opt, run_line, run_lines
+from support.seeded import light_path
 from xdsl.dialects import math
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from passline.dialects.relax.convolution import Conv2dOp
 from passline.dialects.relax.transcendental import TanhOp
 from passline.passes.relax.legalize_ops.elementwise import as_operation
 from passline.passes.relax.legalize_ops.legalizations import RELAX
-from passline.passmanager import register_pass
+from passline.passmanager import PatternPass, register_pass
 from passline.passmanager.registry import installed
 
 
@@ -317,6 +320,30 @@ def test_wrong_result_that_a_command_sees(bisection: Bisection) -> None:
         bisection.run_test()
     mend()
     bisection.run_test()
+
+
+def test_a_model(tmp_path: Path) -> None:
+    class Crash(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: Conv2dOp, rewriter: PatternRewriter, /) -> None:
+            if str(op.results[0].type).startswith("tensor<1x1000x"):
+                raise IndexError("pop from empty list")
+
+    class Crashing(PatternPass):
+        name = "toy-conv"
+
+        def patterns(self) -> Sequence[RewritePattern]:
+            return [Crash()]
+
+    register_pass(Crashing)
+    pipeline = "infer-type,simplify-expr,fold-constant,toy-conv,fuse-ops"
+    result = passline_bisect(str(light_path("squeezenet")), "-p", pipeline, "--json")
+    assert result.status == 0, result
+    found = json.loads(result.stdout)
+    keys = ("pass", "function", "pattern", "operation", "location", "pipeline")
+    culprit = ["toy-conv", "main", "Crash", "relax.nn.conv2d", 'loc("n62")', "toy-conv"]
+    assert [found[key] for key in keys] == culprit
+    assert found["module"].count("relax.") == 1
 
 
 def test_the_saved_test_is_plain(bisection: Bisection) -> None:
