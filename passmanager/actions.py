@@ -121,6 +121,7 @@ class PassActions(Actions):
         if not self._deciders:
             return True
         tag = tag or self._frame.info.name
+        self._frame.step = op
         # All are asked, so that each counts every step.
         return all([decider.should_execute(tag) for decider in self._deciders])
 

@@ -84,13 +84,16 @@ def apply_patterns(
     worklist = Worklist(root, index, ops)
     del ops  # the list would keep erased ops alive
     rewriter = TrackingRewriter(worklist, actions)
-    tried = _FilteredIndex(index, actions) if actions.decides else index
+    decides = actions.decides
     if listener is not None:
         rewriter.extend_from_listener(listener)
     fired: Counter[str] = Counter()
     for op in worklist.drain():
         parent = op.parent_op() if actions.wants_remarks else None  # a rewrite may erase the op
-        if (pattern := rewriter.visit(op, tried[type(op)])) is not None:
+        patterns = index[type(op)]
+        if decides:
+            patterns = _allowed(patterns, op, actions)
+        if (pattern := rewriter.visit(op, patterns)) is not None:
             name = type(pattern).__name__
             fired[name] += 1
             actions.passed(op, name, "rewritten", scope=parent)
@@ -104,19 +107,17 @@ def apply_patterns(
     return fired
 
 
-class _FilteredIndex:
-    """A PatternIndex that asks, just before a pattern is tried, whether its rewrite is allowed."""
-
-    def __init__(self, index: PatternIndex, actions: Actions) -> None:
-        self._index = index
-        self._actions = actions
-
-    def __getitem__(self, op_class: type[Operation]) -> Iterator[RewritePattern]:
-        for pattern in self._index[op_class]:
-            name = type(pattern).__name__
-            # Both are asked, so that each counts every step.
-            if all([self._actions.allowed(None, "rewrite"), self._actions.allowed(None, name)]):
-                yield pattern
+def _allowed(
+    patterns: Iterable[RewritePattern], op: Operation, actions: Actions
+) -> Iterator[RewritePattern]:
+    """Yield the patterns whose rewrite of `op` is allowed; each is asked about just before it is
+    tried.
+    """
+    for pattern in patterns:
+        name = type(pattern).__name__
+        # Both are asked, so that each counts every step.
+        if all([actions.allowed(op, "rewrite"), actions.allowed(op, name)]):
+            yield pattern
 
 
 class _Lineage:

@@ -34,6 +34,8 @@ class Frame:
 
     function: Operation | None = None
     reported: DiagnosticContext | None = None
+    step: Operation | None = None
+    """The op of the step that the pass asked about last, if an instrument decides about steps."""
     verify_time = 0.0
     """The seconds spent on finding and verifying the changes of the pass."""
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.inprocess import capture, passline_opt, passline_reduce
+from support.inprocess import capture, passline_bisect, passline_opt, passline_reduce
 from support.models import model_of
 from support.pages import Runner, blocks, matches
 
@@ -55,7 +55,9 @@ def ours(page: Path) -> str:
 
 
 def test_options_that_are_named_exist() -> None:
-    helps = passline_opt("--help").stdout + passline_reduce("--help").stdout
+    helps = "".join(
+        tool("--help").stdout for tool in (passline_opt, passline_reduce, passline_bisect)
+    )
     helps += capture(lambda: PasslineRunMain(args=["--help"])).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))

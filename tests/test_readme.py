@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from support.inprocess import passline_opt, passline_reduce
+from support.inprocess import passline_bisect, passline_opt, passline_reduce
 from support.pages import Runner, blocks
 
 import passline
@@ -66,7 +66,9 @@ def test_python_page_names_what_there_is() -> None:
 
 
 def test_options_named_in_the_documentation_exist() -> None:
-    helps = passline_opt("--help").stdout + passline_reduce("--help").stdout
+    helps = "".join(
+        tool("--help").stdout for tool in (passline_opt, passline_reduce, passline_bisect)
+    )
     known = set(re.findall(r"--[a-z][a-z-]+", helps))
     named = set(re.findall(r"`(--[a-z][a-z-]+)", TEXTS["docs/passline-opt.md"]))
     assert named - known <= {"--a"} and len(named) > 30

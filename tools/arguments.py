@@ -29,6 +29,7 @@ __all__ = [
     "REMARK_OPTIONS",
     "add_arguments",
     "add_pipeline",
+    "add_semantics",
     "add_verification",
     "check_arguments",
     "check_pipeline_source",
@@ -194,12 +195,7 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
     add_verification(group)
-    help = "check on seeded inputs, SEEDS (1) of each kind, that no pass changes the results of a "
-    help += "function"
-    flag = "--verify-semantics"
-    add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
-    help = "with --verify-semantics: the steps that the inputs of a function may take together"
-    add("--semantics-limit", type=positive, metavar="STEPS", help=help)
+    add_semantics(group)
     help = "check that the printed result parses to the same IR"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments: // expected-error {{text}}"
@@ -220,6 +216,17 @@ def add_verification(group: Group) -> None:
     add("--disable-verify", action="store_true", help="do not verify")
     help = "check that passes preserve what they declare"
     add("--verify-preserves", action="store_true", help=help)
+
+
+def add_semantics(group: Group) -> None:
+    """Add the options on the check of results."""
+    add = group.add_argument
+    help = "check on seeded inputs, SEEDS (1) of each kind, that no pass changes the results of a "
+    help += "function"
+    flag = "--verify-semantics"
+    add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
+    help = "with --verify-semantics: the steps that the inputs of a function may take together"
+    add("--semantics-limit", type=positive, metavar="STEPS", help=help)
 
 
 def _add_ir_printing(parser: argparse.ArgumentParser) -> None:

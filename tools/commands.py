@@ -6,7 +6,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-__all__ = ["opt", "reduce", "report", "run"]
+__all__ = ["bisect", "opt", "reduce", "report", "run"]
+
+
+def bisect() -> None:
+    """The command `passline-bisect`."""
+    _run("bisect.tool")
 
 
 def opt() -> None:

@@ -35,6 +35,7 @@ from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.option_types import to_text
 from passline.passmanager.options import PassOption, pass_options
 from passline.tools import failures
+from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
@@ -370,8 +371,9 @@ def options() -> Iterator[str]:
     """Yield the page of the options of the commands, as `--help` prints them."""
     os.environ["COLUMNS"] = "100"
     yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
-    for tool in (PasslineOptMain, PasslineRunMain, PasslineReduceMain):
-        parser = tool(args=["x.mlir", *(["-p", "cse"] if tool is PasslineReduceMain else [])])
+    for tool in (PasslineOptMain, PasslineRunMain, PasslineReduceMain, PasslineBisectMain):
+        needs_passes = tool in (PasslineReduceMain, PasslineBisectMain)
+        parser = tool(args=["x.mlir", *(["-p", "cse"] if needs_passes else [])])
         name = f"passline-{tool.__name__.removeprefix('Passline').removesuffix('Main').lower()}"
         parser.arg_parser.prog = name
         yield from (f"## {name}", "", "```text", parser.arg_parser.format_help(), "```", "")

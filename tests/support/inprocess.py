@@ -21,6 +21,7 @@ from filecheck.options import parse_argv_options
 from filecheck.parser import Parser as CheckParser
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 
@@ -30,6 +31,7 @@ __all__ = [
     "capture",
     "interruptible",
     "mlir_opt",
+    "passline_bisect",
     "passline_opt",
     "passline_reduce",
     "run_line",
@@ -83,6 +85,11 @@ def passline_opt(*args: str, stdin: str = "") -> Result:
 def passline_reduce(*args: str, stdin: str = "") -> Result:
     """Run passline-reduce with these arguments."""
     return capture(lambda: PasslineReduceMain(args=args).run(), stdin)
+
+
+def passline_bisect(*args: str, stdin: str = "") -> Result:
+    """Run passline-bisect with these arguments."""
+    return capture(lambda: PasslineBisectMain(args=args).run(), stdin)
 
 
 def filecheck(args: list[str], text: str) -> Result:

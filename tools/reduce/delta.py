@@ -13,7 +13,7 @@ from ...passmanager.ir.verifier import verify
 from ...passmanager.ir.walk import walk
 from .reductions import REDUCTIONS, Reduction
 
-__all__ = ["Step", "op_count", "smaller_lists", "smaller_modules"]
+__all__ = ["Step", "is_valid", "op_count", "smaller_lists", "smaller_modules"]
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class DeltaSearch:
 
         def accept(start: int, end: int) -> bool:
             candidate = self.edited(reduction, start, end)
-            if (self.verified and not _is_valid(candidate)) or not self.interesting(candidate):
+            if (self.verified and not is_valid(candidate)) or not self.interesting(candidate):
                 return False
             self.best = self.edited(
                 reduction, start, end
@@ -119,7 +119,7 @@ def _successes(count: Callable[[], int], accept: Callable[[int, int], bool]) -> 
         size //= 2
 
 
-def _is_valid(module: ModuleOp) -> bool:
+def is_valid(module: ModuleOp) -> bool:
     """Return whether a module verifies."""
     try:
         verify(module)

@@ -1,4 +1,4 @@
-"""The interestingness test of `passline-reduce`: a command, or a pipeline that fails."""
+"""Interestingness tests, of `passline-reduce` and others: a command, or a pipeline that fails."""
 
 from __future__ import annotations
 
@@ -26,23 +26,38 @@ from ...passmanager.info import PassInfo
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.sequential import Sequential
 
-__all__ = ["Command", "Culprit", "Failure", "command_words", "failure_of"]
+__all__ = [
+    "Command",
+    "Culprit",
+    "Failure",
+    "check_command",
+    "command_words",
+    "failure_of",
+    "with_file",
+]
 
 
 def command_words(text: str) -> list[str]:
-    """Split a command as a shell does; PasslineError if it is malformed or not found."""
+    """Split the command of --test as a shell does; PasslineError if it is malformed or not
+    found."""
     try:
         words = shlex.split(text) or [""]
     except ValueError as error:
         raise PasslineError(f"argument --test: {error}") from None
-    if shutil.which(words[0]) is None:
-        wrong = "is not executable" if os.path.isfile(words[0]) else "is no command"
-        raise PasslineError(f"argument --test: '{words[0]}' {wrong}")
+    check_command(words, "argument --test: ")
     return words
 
 
+def check_command(words: Sequence[str], where: str = "") -> None:
+    """Raise PasslineError, with `where` in front, if the command is not found."""
+    if shutil.which(words[0]) is None:
+        wrong = "is not executable" if os.path.isfile(words[0]) else "is no command"
+        raise PasslineError(f"{where}'{words[0]}' {wrong}")
+
+
 class Command:
-    """A command that takes the name of a file with the IR and exits with 0 if it is interesting.
+    """A command that takes the name of a file with IR: where its words hold `{}`, or else as its
+    last argument.
 
     Its output is dropped. It runs once for each distinct text.
     """
@@ -56,22 +71,30 @@ class Command:
     ) -> None:
         self.outcome = ""
         """How the last run ended."""
-        self._words = [*words, str(file)]
+        self._words = with_file(words, str(file))
         self._file = file
         self._text_of = text_of
         self._timeout = timeout
-        self._boring: set[bytes] = set()
+        self._statuses: dict[bytes, int | None] = {}
 
     def __call__(self, module: ModuleOp) -> bool:
+        """Return whether the module is interesting: whether the command exits with 0."""
+        return self.status(module) == 0
+
+    def status(self, module: ModuleOp) -> int | None:
+        """Return the exit status of the command for the text of a module; None after a timeout."""
         text = self._text_of(module)
         key = sha256(text.encode()).digest()
-        if key in self._boring:
-            return False
-        self._file.write_text(text)
-        if self._run() == 0:
-            return True
-        self._boring.add(key)
-        return False
+        if key not in self._statuses:
+            self._file.write_text(text)
+            self._statuses[key] = self._run()
+        status = self._statuses[key]
+        self.outcome = (
+            f"took longer than {self._timeout:g} s"
+            if status is None
+            else f"ended with status {status}"
+        )
+        return status
 
     def _run(self) -> int | None:
         """Run the command; return its exit status, or None after a timeout."""
@@ -81,16 +104,20 @@ class Command:
             self._words, stdin=null, stdout=null, stderr=null, start_new_session=True
         )
         try:
-            status = process.wait(self._timeout)
-            self.outcome = f"ended with status {status}"
-            return status
+            return process.wait(self._timeout)
         except subprocess.TimeoutExpired:
-            self.outcome = f"took longer than {self._timeout:g} s"
             return None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def with_file(words: Sequence[str], file: str) -> list[str]:
+    """Return the words of a command with `file` in the place of each `{}`, or else at the end."""
+    if not any("{}" in word for word in words):
+        return [*words, file]
+    return [word.replace("{}", file) for word in words]
 
 
 @dataclass(frozen=True)
@@ -100,6 +127,11 @@ class Failure:
     exception: str
     pass_name: str
     message: str
+
+    @staticmethod
+    def of(error: BaseException, pass_name: str) -> Failure:
+        """Return the failure that an exception out of a pass is."""
+        return Failure(type(error).__name__, pass_name, _normalised(_message(error)))
 
     def __str__(self) -> str:
         where = f" in pass '{self.pass_name}'" if self.pass_name else ""
@@ -128,7 +160,7 @@ def failure_of(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # sys.exit too
-        return Failure(type(error).__name__, culprit.pass_name, _normalised(_message(error)))
+        return Failure.of(error, culprit.pass_name)
     return None
 
 
@@ -139,8 +171,9 @@ def _message(error: BaseException) -> str:
 
 
 def _normalised(message: str) -> str:
-    """Return the message with numbers, names and types replaced, as they may differ in a smaller
-    module."""
+    """Return the message with locations, numbers, names and types replaced, as they may differ in
+    a smaller module."""
+    message = re.sub(r"\S+:\d+:\d+|loc\(\"[^\"]*\"\)", "PLACE", message)
     message = re.sub(r"[%@^#!][\w.$#-]+", "NAME", message)
     while (shorter := re.sub(r"[\w.]*<[^<>]*>", "TYPE", message)) != message:
         message = shorter

@@ -5,26 +5,23 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...passmanager.diagnostics import Diagnostic
 from ...passmanager.errors import PasslineError
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.clone import clone
-from ...passmanager.ir.printer import PrintStyle, module_text
 from ...passmanager.ir.verifier import verify
 from ...passmanager.pipeline import pipeline_text
-from ...passmanager.sequential import Sequential, SequentialOptions
+from ...passmanager.sequential import Sequential
 from ..arguments import check_pipeline_source
 from ..failures import report
-from ..opt import PasslineOptMain
 from ..output import ResultFile
+from ..trial_tool import TrialMain, flat
 from .arguments import add_reduction
 from .delta import op_count, smaller_lists, smaller_modules
 from .interestingness import Command, Culprit, command_words, failure_of
@@ -32,7 +29,7 @@ from .interestingness import Command, Culprit, command_words, failure_of
 __all__ = ["PasslineReduceMain", "main"]
 
 
-class PasslineReduceMain(PasslineOptMain):
+class PasslineReduceMain(TrialMain):
     """The tool `passline-reduce`; input, pipelines and exit status are those of `passline-opt`."""
 
     version_format = "passline-reduce {passline_version}, built on xDSL {xdsl_version}"
@@ -61,21 +58,8 @@ class PasslineReduceMain(PasslineOptMain):
         if "-" not in (source, target) and os.path.realpath(source) == os.path.realpath(target):
             raise PasslineError(f"-o would overwrite the input '{source}'")
 
-    def setup_pipeline(self) -> None:
-        self.use_pipeline(self.given_passes())
-        self.pass_context = self.make_pass_context()
-
-    def answer_about_pipeline(self) -> None:
-        pass
-
     def instruments(self) -> list[PassInstrument]:
         return [Culprit()]
-
-    def remark_filter(self) -> dict[str, str]:
-        return {}
-
-    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
-        pass
 
     def run(self) -> None:
         """Read, reduce and write; an interrupted run writes the smallest module so far."""
@@ -98,9 +82,7 @@ class PasslineReduceMain(PasslineOptMain):
 
     def reduce(self) -> None:
         """Reduce the input; `best` is the smallest module so far."""
-        content, frontend = self.read_input()
-        self.line_offset = 0
-        module = self.available_frontends[frontend](BytesIO(content))
+        module = self.read_module()
         verified = self.is_to_be_verified(module)
         if self.args.test:
             with TemporaryDirectory(prefix="passline-reduce-") as directory:
@@ -139,7 +121,7 @@ class PasslineReduceMain(PasslineOptMain):
         def failure(passes: Sequence[ModulePass], module: ModuleOp):
             return failure_of(passes, module, self.ctx, self.pass_context)
 
-        passes = [*_flat(self.sequential)]
+        passes = [*flat(self.sequential)]
         if (wanted := failure(passes, clone(module))) is None:
             raise PasslineError(
                 f"'{self.get_input_name()}' is not interesting: the pipeline does not fail"
@@ -171,28 +153,6 @@ class PasslineReduceMain(PasslineOptMain):
         for step in smaller_modules(module, interesting, verified=verified):
             self.best = step.module
             self.say(f"{op_count(step.module)} ops left, without some {step.what}")
-
-    def say(self, message: str) -> None:
-        """Print progress on stderr."""
-        if not self.args.quiet:
-            print(f"{self.arg_parser.prog}: {message}", file=sys.stderr)
-
-    def text_of(self, module: ModuleOp) -> str:
-        """Return the text of a module, in generic form if an op has no other."""
-        generic = self.args.print_op_generic
-        try:
-            return module_text(module, self.ctx, PrintStyle(generic=generic))
-        except Exception:  # an op that is not verified may not print as it is wont to
-            return module_text(module, self.ctx, PrintStyle(generic=True))
-
-
-def _flat(pipeline: Sequential) -> Iterator[ModulePass]:
-    """Yield the passes of a pipeline and of the plain Sequentials in it."""
-    for pass_ in pipeline.passes:
-        if isinstance(pass_, Sequential) and pass_.options == SequentialOptions():
-            yield from _flat(pass_)
-        else:
-            yield pass_
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
@@ -84,6 +84,8 @@ def build_kernels(
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
+        if not actions.allowed(_computation(func)):
+            continue
         for remark in kernel.remarks:
             report = getattr(actions, remark.kind)
             report(func, remark.name, remark.message, **remark.arguments)
@@ -93,6 +95,11 @@ def build_kernels(
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
+
+
+def _computation(func: FuncOp) -> Operation:
+    """Return the last operation on tensors of a primitive function."""
+    return next((op for op in reversed([*walk(func)]) if isinstance(op, TensorOp)), func)
 
 
 def constant_arguments(module: ModuleOp) -> Mapping[str, Constants]:

@@ -60,6 +60,17 @@ def pass_actions(
     return PassActions(frame, counters, kinds, deciders), frame, counters
 
 
+def test_the_frame_has_the_op_of_the_step_that_is_asked_about() -> None:
+    one, other = TestOp(), TestOp()
+    actions, frame, _ = pass_actions((), Decider("toy-fold"))
+    actions.allowed(one)
+    assert frame.step is one
+    actions.allowed(other, "another-tag")  # also if it is not allowed
+    assert frame.step is other
+    actions.allowed()
+    assert frame.step is None
+
+
 def remarks_of(frame: Frame) -> list[Remark]:
     return [remark for remark in frame.diagnostics if isinstance(remark, Remark)]
 

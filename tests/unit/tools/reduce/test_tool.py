@@ -174,6 +174,8 @@ def test_other_failures_are_not_the_same() -> None:
         ("shapes 3 and 4x4", "shapes 17x2 and 1"),
         ("got i32", "got f64"),
         ("at 0x7f00, -1.5", "at 0xdead, 2"),
+        ("'a.b' at x.mlir:3:4 and", "'a.b' at dir/y.mlir:17:21 and"),
+        ("'a.b' at x.mlir:3:4 and", "'a.b' at loc(\"conv 1\") and"),
         ("first\n%a = long IR", "first\n%b = short IR"),
     ],
 )

@@ -31,6 +31,8 @@ from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps, legalize_operations
 from passline.passmanager import PassContext, Recorder
+from passline.passmanager.instruments import DebugCounter
+from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
@@ -329,3 +331,23 @@ def test_a_function_without_a_kernel_stays_and_is_reported(element: Element, ker
     assert recorder.counts["kernels"] == kernels
     assert recorder.remarks == [(RemarkKind.MISSED, "NoKernel")] * (1 - kernels)
     assert any(isinstance(op, ModOp) for op in walk(module)) == (not kernels)
+
+
+def test_a_debug_counter_leaves_functions_without_kernels() -> None:
+    exp = "relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>"
+    text = f"""func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {{
+  %0 = {exp}
+  %1 = {exp.replace("exp", "tanh")}
+  func.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}}"""
+    module = parse_module(make_ir_context(), text, "x.mlir")
+    with PassContext(instruments=[counter := DebugCounter({"legalize-ops": range(2, 3)})]):
+        result = LegalizeOps()(module)
+    verify(result)
+    assert counter.queried["legalize-ops"] == 2
+    kernels = [op.sym_name.data for op in result.ops if isinstance(op, PrimFuncOp)]
+    assert kernels == ["fused_tanh"]
+    assert [op.name for op in walk(result) if op.name.startswith("relax.")] == [
+        "relax.call_tir",
+        "relax.exp",
+    ]

@@ -1,0 +1,52 @@
+"""The place of an operation: its name, its function, and its line in the source."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import Operation
+
+from ...passmanager.ir.location import location_of, place_text
+from ...passmanager.ir.symbols import name_of, symbol_of
+
+__all__ = ["Place", "function_of"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an op stands; it outlives the op."""
+
+    op: str
+    """The name of the op."""
+    function: str
+    """The name of the top-level symbol that holds it, or empty."""
+    location: FileLineColLoc | None
+
+    @staticmethod
+    def of(op: Operation) -> Place:
+        """Return the place of `op` as it is now."""
+        return Place(name_of(op), function_of(op), location_of(op))
+
+    @property
+    def at(self) -> str:
+        """`file:line:col`, or empty."""
+        return "" if self.location is None else place_text(self.location)
+
+    @property
+    def line(self) -> str:
+        """The line in the source, without blanks around it; empty if it cannot be read."""
+        if self.location is None or not (number := self.location.line.data):
+            return ""
+        return linecache.getline(self.location.filename.data, number).strip()
+
+    def __str__(self) -> str:
+        return f"'{self.op}'" + (f" at {self.at}" if self.at else "")
+
+
+def function_of(op: Operation) -> str:
+    """Return the name of the top-level symbol op that is or holds `op`, or empty."""
+    while (parent := op.parent_op()) is not None and parent.parent is not None:
+        op = parent
+    return symbol_of(op)

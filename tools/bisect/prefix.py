@@ -1,0 +1,109 @@
+"""The instrument that runs the beginning of a pipeline: passes, and steps or functions of the
+last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...passmanager.info import PassInfo
+from ...passmanager.instruments.numbering import NumberingInstrument
+from ...passmanager.ir.changes import Changes
+from ...passmanager.ir.clone import clone
+from ...passmanager.ir.snapshot import Snapshot
+from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.run import Run
+from .functions import changed_functions, restore_functions
+from .place import Place
+
+__all__ = ["Prefix", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a pass: its tag, which is the name of a pattern or of the pass, and its op."""
+
+    tag: str
+    place: Place | None
+
+
+class Prefix(NumberingInstrument):
+    """An instrument that runs the leaf passes up to number `passes`; the last of them with its
+    first `steps` steps alone, or so that it changes nothing but `functions`. None is no limit.
+
+    It is for one run.
+    """
+
+    def __init__(
+        self,
+        passes: int | None = None,
+        steps: int | None = None,
+        functions: Collection[str] | None = None,
+        compares: bool = False,
+    ) -> None:
+        super().__init__()
+        self.passes, self.steps, self.functions = passes, steps, functions
+        self.compares = compares or functions is not None
+        """Whether to record what the last pass changes."""
+        self.ran: list[PassInfo] = []
+        """The passes that ran, the one that failed included."""
+        self.asked = 0
+        """The number of steps that the last pass asked about."""
+        self.step: Step | None = None
+        """The last step of it that was allowed, if `steps` limits them."""
+        self.changed: tuple[str, ...] = ()
+        """The functions that the last pass changed, in order."""
+        self.touched: tuple[Place, ...] = ()
+        """The ops that the last pass changed or removed."""
+        self.failed = ""
+        """The name of the innermost pass that failed."""
+        self.failed_function = ""
+        """The function on which it failed."""
+        self._before: ModuleOp | None = None
+        self._snapshot: Snapshot | None = None
+        self._places: dict[Operation, Place] = {}
+
+    def should_run_number(self, number: int, module: ModuleOp, info: PassInfo) -> bool:
+        return self.passes is None or number <= self.passes
+
+    def should_execute(self, tag: str) -> bool:
+        if self.passes is None or self.number != self.passes:
+            return True
+        self.asked += 1
+        if self.steps is None:
+            return True
+        if self.asked == self.steps:
+            op = Run.current().frames[-1].step
+            self.step = Step(tag, None if op is None else Place.of(op))
+        return self.asked <= self.steps
+
+    def run_before_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        super().run_before_pass(module, info)
+        if (number := self.number) is None:
+            return
+        self.ran.append(info)
+        if self.compares and number == self.passes:
+            self._before = clone(module)
+            self._snapshot = Snapshot(module)
+            self._places = {op: Place.of(op) for op in module.walk() if op is not module}
+
+    def run_after_pass(self, module: ModuleOp, info: PassInfo) -> None:
+        if self._before is not None and self._snapshot is not None and self.number == self.passes:
+            self.changed = tuple(changed_functions(self._before, module))
+            self.touched = tuple(self._touched(module, self._snapshot.update()))
+            if self.functions is not None:
+                restore_functions(module, self._before, self.functions)
+
+    def pass_failed(self, module: ModuleOp, info: PassInfo, error: BaseException) -> None:
+        if not self.failed:
+            self.failed = info.name
+            function = Run.current().frames[-1].function
+            self.failed_function = "" if function is None else symbol_of(function)
+
+    def _touched(self, module: ModuleOp, changes: Changes) -> list[Place]:
+        """Return the ops of before that are gone, or differ."""
+        left = {*module.walk()} - {*changes.ops}
+        return [place for op, place in self._places.items() if op not in left]

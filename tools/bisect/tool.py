@@ -1,0 +1,228 @@
+"""`passline-bisect`: finds the pass, the function and the rewrite that break a program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import ParseError
+
+from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.errors import PasslineError
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.parser import parse_module
+from ...passmanager.ir.verifier import verify
+from ...passmanager.pipeline import parse_pipeline
+from ..arguments import check_pipeline_source
+from ..failures import report
+from ..output import ResultFile
+from ..reduce.interestingness import check_command
+from ..trial_tool import TrialMain, flat
+from .arguments import add_bisection
+from .bisection import Bisection
+from .lit_test import command_line, free_file, save_test
+from .oracles import BadText, CommandFails, Oracle, SameFailure
+from .pipelines import enabled_passes, highest_level
+from .trial import Trials
+
+if TYPE_CHECKING:
+    from ...interpreters.equivalence.instrument import SemanticsInstrument
+
+__all__ = ["PasslineBisectMain", "main"]
+
+
+class PasslineBisectMain(TrialMain):
+    """The tool `passline-bisect`; input, pipelines and exit status are those of `passline-opt`."""
+
+    version_format = "passline-bisect {passline_version}, built on xDSL {xdsl_version}"
+
+    def __init__(
+        self,
+        description: str = "Find the pass, the function and the rewrite that break a program, and "
+        "reduce the program for a test.",
+        args: Sequence[str] | None = None,
+    ) -> None:
+        given = [*(sys.argv[1:] if args is None else args)]
+        end = given.index("--") if "--" in given else len(given)
+        self.command = given[end + 1 :]
+        self.has_command = end < len(given)
+        super().__init__(description, given[:end])
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        add_bisection(arg_parser, self.available_frontends, self.versions)
+
+    def check_arguments(self) -> None:
+        args = self.args
+        if not (args.passes or args.opt_level is not None or args.run_reproducer):
+            raise PasslineError("say what to bisect: -p PIPELINE, -O or --run-reproducer")
+        check_pipeline_source(args)
+        if self.has_command and args.bad_if is not None:
+            raise PasslineError("say what is bad: either --bad-if or a command after --")
+        if self.has_command:
+            if not self.command:
+                raise PasslineError("after -- stands a command")
+            check_command(self.command)
+
+    def required_passes(self) -> Sequence[str]:
+        """Require none: each pass can be left out, and those of --require-pass are enabled."""
+        return []
+
+    def instruments(self) -> list[PassInstrument]:
+        return []
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.trials.render(diagnostics)
+
+    def run(self) -> None:
+        """Read, bisect, reduce and print; an interrupted run prints what it has found."""
+        self.bisection: Bisection | None = None
+        self.semantics: SemanticsInstrument | None = None
+        """The instrument of --verify-semantics in the last trial."""
+        with TemporaryDirectory(prefix="passline-bisect-") as directory:
+            self.directory = Path(directory)
+            status = self.attempt(self.bisect)
+            if self.bisection is not None and self.bisection.finding.pass_text:
+                status = max(status, self.attempt(self.print_finding))
+        if status:
+            sys.exit(status)
+
+    def attempt(self, action: Callable[[], None]) -> int:
+        """Do something; report its failure, and return the exit status for it."""
+        try:
+            action()
+        except (Exception, KeyboardInterrupt) as error:
+            return report(error, debug=self.args.debug)
+        return 0
+
+    def bisect(self) -> None:
+        """Find the culprit; `bisection` holds what is known at any time."""
+        if self.args.save_test is not None:
+            Path(self.args.save_test).mkdir(parents=True, exist_ok=True)
+        module = self.read_module()
+        verified = not self.args.disable_verify
+        if verified:
+            verify(module)
+        self.trials = Trials(self.ctx, self.pass_context, self.args.timeout, self.checks)
+        passes = self.passes_to_bisect()
+        oracle = self.oracle(passes, module)
+        self.bisection = bisection = Bisection(passes, module, oracle, self.trials, self.say)
+        bisection.find_culprit()
+        self.say(f"wrong: {bisection.finding.wrong}")
+        bisection.shorten_pipeline(
+            lambda text: [*flat(parse_pipeline(text, self.available_passes))]
+        )
+        if not self.args.no_reduce:
+            bisection.reduce_module(verified)
+            bisection.shorten_pipeline(lambda _: bisection.passes)
+        self.drop_level(bisection)
+        bisection.examine_reduced()
+
+    def passes_to_bisect(self) -> list[ModulePass]:
+        """Return the passes that the options enable, at a level at which all of them run."""
+        context = self.pass_context
+        with context.at_level(context.opt_level, self.args.require_pass) as selecting:
+            passes = enabled_passes(self.sequential, selecting)
+        context.opt_level = max(context.opt_level, highest_level(passes))
+        return passes
+
+    def drop_level(self, bisection: Bisection) -> None:
+        """Leave out -O, which the passes of -p do not need, unless the fault does."""
+        level, self.pass_context.opt_level = self.pass_context.opt_level, sys.maxsize
+        if not bisection.is_bad(bisection.passes, bisection.module):
+            self.pass_context.opt_level = level
+
+    def checks(self) -> Sequence[PassInstrument]:
+        """Return the further instruments of a trial: that of --verify-semantics."""
+        if not self.args.verify_semantics:
+            return ()
+        from ...interpreters.equivalence.evaluation import MAX_STEPS
+        from ...interpreters.equivalence.instrument import SemanticsInstrument
+
+        limit = self.args.semantics_limit or MAX_STEPS
+        self.semantics = SemanticsInstrument(self.args.verify_semantics, limit, str(self.directory))
+        return (self.semantics,)
+
+    def oracle(self, passes: Sequence[ModulePass], module: ModuleOp) -> Oracle:
+        """Return the oracle that the options ask for; PasslineError if there is nothing bad."""
+        if self.args.bad_if is not None:
+            return BadText(self.args.bad_if, self.text_of)
+        outcome = self.trials.run(passes, module)
+        if self.command:
+            if outcome.error is not None:
+                raise PasslineError(
+                    f"the pipeline fails, so that '{self.command[0]}' cannot judge its result: "
+                    f"{outcome.failure}; leave out the command to bisect the failure"
+                )
+            name = Path(self.get_input_name().strip("<>")).name
+            file = (self.directory / name).with_suffix(".mlir")
+            return CommandFails(self.command, file, self.text_of, self.args.timeout)
+        if outcome.error is None:
+            what = "does not fail" if self.semantics is None else "fails no check"
+            unchecked = "" if self.semantics is None else f"\n{self.semantics.report()}"
+            raise PasslineError(
+                f"the pipeline {what} on '{self.get_input_name()}': say what is bad by "
+                f"--bad-if, or by a command after --{unchecked}".rstrip()
+            )
+        return SameFailure(outcome)
+
+    def print_finding(self) -> None:
+        """Save the test, and print the finding on stdout."""
+        assert (bisection := self.bisection) is not None
+        finding = bisection.finding
+        if finding.pipeline:
+            finding.module = self.text_of(bisection.module)
+            if self.args.save_test is not None:
+                self.save_test(bisection)
+        data = f"{json.dumps(finding.data, indent=2)}\n"
+        ResultFile(None).write(data if self.args.json else finding.text)
+
+    def save_test(self, bisection: Bisection) -> None:
+        """Write the reduced module as a lit test."""
+        finding, oracle = bisection.finding, bisection.oracle
+        name = finding.pass_text.partition("{")[0].partition("(")[0]
+        directory = Path(self.args.save_test)
+        file = free_file(directory, name)
+        command = command_line(self.args, self.pass_context, finding.pipeline)
+        save_test(
+            file,
+            oracle.run_lines(command, directory),
+            "\n".join(self.title(bisection)),
+            finding.module,
+            oracle.check_lines,
+        )
+        finding.test = str(file)
+        if not self.is_bad_when_read(file, bisection):
+            finding.notes.append("the fault does not show when the module of the test is read")
+
+    def is_bad_when_read(self, file: Path, bisection: Bisection) -> bool:
+        """Return whether the passes are bad on the module in a file."""
+        try:
+            module = parse_module(self.ctx, file.read_text(), str(file))
+        except ParseError:
+            return False
+        return bisection.is_bad(bisection.passes, module)
+
+    def title(self, bisection: Bisection) -> Iterator[str]:
+        """Yield the lines of a test that say what is wrong."""
+        finding = bisection.finding
+        yield ""
+        yield finding.wrong
+        where = f"{finding.pattern or finding.pass_text}"
+        yield f"The culprit: {where}" + (f" on {finding.operation}" if finding.operation else "")
+        yield ""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-bisect`."""
+    PasslineBisectMain.main(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Trials: runs of a part of a pipeline on a copy of a module, and their outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...passmanager.context import PassContext
+from ...passmanager.diagnostics import Diagnostic
+from ...passmanager.errors import InvalidIRError
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.clone import clone
+from ...passmanager.sequential import Sequential
+from ..failures import diagnostics_of
+from ..reduce.interestingness import Failure
+from .place import Place, function_of
+from .prefix import Prefix
+from .time_limit import time_limit
+
+if TYPE_CHECKING:
+    from ...interpreters.equivalence.difference import Difference
+
+__all__ = ["Outcome", "Trials", "difference_of"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a run: the module after it, what the passes reported, and how it failed."""
+
+    module: ModuleOp
+    """The module after the run; after a failure, as the pass left it."""
+    prefix: Prefix
+    printed: Sequence[str] = ()
+    """The diagnostics of the passes, and that of the failure, as text."""
+    error: BaseException | None = None
+    failure: Failure | None = None
+
+    @property
+    def function(self) -> str:
+        """The function that a failure names, or empty."""
+        if isinstance(self.error, InvalidIRError):
+            return function_of(self.error.op)
+        if (difference := difference_of(self.error)) is not None:
+            return difference.function
+        return self.prefix.failed_function
+
+    @property
+    def place(self) -> Place | None:
+        """The operation that a failure names, or None."""
+        return Place.of(self.error.op) if isinstance(self.error, InvalidIRError) else None
+
+
+@dataclass
+class Trials:
+    """Runs of passes on copies of modules, all in `pass_context`, silently."""
+
+    ir_context: Context
+    pass_context: PassContext
+    timeout: float | None = None
+    """The seconds after which a run fails."""
+    checks: Callable[[], Sequence[PassInstrument]] = tuple
+    """Makes the further instruments of a run."""
+    count: int = 0
+    """The number of runs so far."""
+    _printed: list[str] = field(default_factory=list[str])
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Keep the diagnostics of a pass: the renderer of `pass_context`."""
+        self._printed += map(str, diagnostics)
+
+    def run(
+        self, passes: Sequence[ModulePass], source: ModuleOp, prefix: Prefix | None = None
+    ) -> Outcome:
+        """Run the passes on a copy of `source`, all of them or the beginning `prefix`."""
+        prefix = Prefix() if prefix is None else prefix
+        module = clone(source)
+        self.count += 1
+        self._printed = []
+        self.pass_context.instruments = [prefix, *self.checks()]
+        try:
+            with redirect_stdout(StringIO()), redirect_stderr(StringIO()), self.pass_context:
+                with time_limit(self.timeout):
+                    Sequential(passes).apply(self.ir_context, module)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit too
+            printed = [*self._printed, *map(str, diagnostics_of(error))]
+            failure = _failure_of(error, prefix)
+            return Outcome(module, prefix, printed, error, failure)
+        return Outcome(module, prefix, self._printed)
+
+
+def difference_of(error: BaseException | None) -> Difference | None:
+    """Return what --verify-semantics found, if that is the error."""
+    found: object = getattr(error, "difference", None)
+    if found is None:
+        return None
+    from ...interpreters.equivalence.difference import Difference
+
+    return found if isinstance(found, Difference) else None
+
+
+def _failure_of(error: BaseException, prefix: Prefix) -> Failure:
+    """Return the failure of a run, to be compared with those of others."""
+    if difference_of(error) is not None:  # its message depends on the input
+        return Failure(type(error).__name__, prefix.ran[-1].name, "")
+    return Failure.of(error, prefix.failed)

@@ -1,0 +1,77 @@
+"""The base of the tools that run a pipeline many times to find something out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ..passmanager.diagnostics import Diagnostic, Severity, print_message
+from ..passmanager.info import did_you_mean, name_key
+from ..passmanager.ir.printer import PrintStyle, module_text
+from ..passmanager.runner import info_of, nested_passes
+from ..passmanager.sequential import Sequential, SequentialOptions
+from .opt import PasslineOptMain
+
+__all__ = ["TrialMain", "flat"]
+
+
+class TrialMain(PasslineOptMain):
+    """A tool with the input, the pipelines and the exit status of `passline-opt`, whose passes run
+    many times and print nothing."""
+
+    def setup_pipeline(self) -> None:
+        self.use_pipeline(self.given_passes())
+        self.pass_context = self.make_pass_context()
+        self.pass_context.names_checked = True  # here, as the diagnostics of passes are not shown
+        for option in ("disable_pass", "require_pass"):
+            for name in getattr(self.args, option):
+                self.warn_if_unknown(f"--{option.replace('_', '-')}", name)
+
+    def warn_if_unknown(self, option: str, name: str) -> None:
+        """Print a warning if `name`, given by `option`, is neither a known pass nor in the
+        pipeline."""
+        known = [*self.available_passes, *(info_of(p).name for p in nested_passes(self.sequential))]
+        if name_key(name) not in map(name_key, known) and not self.args.quiet:
+            message = f"{option} names '{name}', which is not a pass{did_you_mean(name, known)}"
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
+
+    def answer_about_pipeline(self) -> None:
+        pass
+
+    def remark_filter(self) -> dict[str, str]:
+        return {}
+
+    def render(self, diagnostics: Sequence[Diagnostic]) -> None:
+        pass
+
+    def read_module(self) -> ModuleOp:
+        """Return the module in the input."""
+        content, frontend = self.read_input()
+        self.line_offset = 0
+        return self.available_frontends[frontend](BytesIO(content))
+
+    def say(self, message: str) -> None:
+        """Print progress on stderr."""
+        if not self.args.quiet:
+            print(f"{self.arg_parser.prog}: {message}", file=sys.stderr)
+
+    def text_of(self, module: ModuleOp) -> str:
+        """Return the text of a module, in generic form if an op has no other."""
+        generic = self.args.print_op_generic
+        try:
+            return module_text(module, self.ctx, PrintStyle(generic=generic))
+        except Exception:  # an op that is not verified may not print as it is wont to
+            return module_text(module, self.ctx, PrintStyle(generic=True))
+
+
+def flat(pipeline: Sequential) -> Iterator[ModulePass]:
+    """Yield the passes of a pipeline and of the plain Sequentials in it."""
+    for pass_ in pipeline.passes:
+        if isinstance(pass_, Sequential) and pass_.options == SequentialOptions():
+            yield from flat(pass_)
+        else:
+            yield pass_
