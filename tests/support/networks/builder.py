@@ -11,6 +11,7 @@ from random import Random
 
 import numpy as np
 from support.evaluation import Array
+from support.special import special_numbers
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -39,10 +40,6 @@ from .values import NotApplicable, TracedValue, perturb
 __all__ = ["Network", "NetworkBuilder"]
 
 
-SPECIAL_FLOATS = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.0, 3.0, 1e-40, -6e-8, 1e-310)
-"""The elements of parameters with special values; the last three are denormal in f32, f16, f64."""
-
-
 @dataclass(frozen=True)
 class Network:
     """A module with a function `@main`, arguments for it, and their results."""
@@ -61,8 +58,10 @@ class NetworkBuilder:
     operation on them; `add` computes it and puts a copy on the real values into the function.
     """
 
-    def __init__(self, source: Random, *, dynamic: bool = False) -> None:
-        self.random = Choices(source)
+    def __init__(
+        self, source: Random, *, dynamic: bool = False, max_elements: int = MAX_ELEMENTS
+    ) -> None:
+        self.random = Choices(source, max_elements)
         self.rng = np.random.default_rng(self.random.getrandbits(32))
         self.dynamic = dynamic
         """Whether types may leave dimensions, or the rank, unknown."""
@@ -136,20 +135,11 @@ class NetworkBuilder:
         """Draw the elements of a parameter or constant."""
         if element == i1:
             return self.rng.integers(0, 2, shape).astype(bool)
-        integers = self.rng.integers(-3, 4, shape)
-        if isinstance(element, IntegerType):
-            dtype = dtype_of(element)
-            if self.special:
-                extremes = [np.iinfo(dtype).min, np.iinfo(dtype).max, 0, 1]
-                return np.array(extremes, dtype)[self.rng.integers(0, 4, shape)]
-            return integers.astype(dtype)
         if self.special:
-            floats = self.rng.choice(SPECIAL_FLOATS, shape)
-        elif self.random.random() < 0.4:
-            floats = integers
-        else:
-            floats = self.rng.uniform(-2, 2, shape)
-        return fit(np.asarray(floats, dtype_of(element)), element)
+            return special_numbers(element, shape, self.rng)
+        integers = isinstance(element, IntegerType) or self.random.random() < 0.4
+        numbers = self.rng.integers(-3, 4, shape) if integers else self.rng.uniform(-2, 2, shape)
+        return fit(np.asarray(numbers).astype(dtype_of(element)), element)
 
     def parameter(self, shape: Sequence[int], element: Element) -> TracedValue:
         """Add a parameter to `@main`; a constant where its parameters are not visible."""
@@ -266,11 +256,11 @@ class NetworkBuilder:
         `rounds` says that it may round even where its operands are integers.
         """
         made.verify_()
-        if any(prod(static_shape(v.type) or ()) > MAX_ELEMENTS for v in made.results):
+        if any(prod(static_shape(v.type) or ()) > self.random.max_elements for v in made.results):
             raise NotApplicable
         operands = [self.placeholders[operand] for operand in made.operands]
         arrays = self.compute(made, [known.array for known in operands])
-        if any(array.size > MAX_ELEMENTS for array in arrays):
+        if any(array.size > self.random.max_elements for array in arrays):
             raise NotApplicable
         others = self.compute(made, [known.perturbed for known in operands])
         exact = all(known.exact for known in operands) and not rounds

@@ -32,7 +32,7 @@ ELEMENTS: tuple[Element, ...] = (*[f32] * 12, *FLOATS, *INTEGERS, i32, i8, i1)
 
 SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33)
 MAX_ELEMENTS = 3000
-"""The size limit of a tensor, in elements."""
+"""The default of the largest size of a tensor, in elements."""
 
 
 class Choices(Random):
@@ -41,9 +41,9 @@ class Choices(Random):
     All draws come from `source`, as integers: with one of hypothesis's, failures shrink.
     """
 
-    def __init__(self, source: Random) -> None:
+    def __init__(self, source: Random, max_elements: int = MAX_ELEMENTS) -> None:
         super().__init__(0)
-        self.source = source
+        self.source, self.max_elements = source, max_elements
 
     def random(self) -> float:
         """Draw a number below 1; the first of hypothesis's choices is the largest.
@@ -60,11 +60,11 @@ class Choices(Random):
         return self.random() < 0.5
 
     def shape(self, rank: int) -> tuple[int, ...]:
-        """Draw a shape of at most `MAX_ELEMENTS` elements; now and then a size is 0."""
+        """Draw a shape of at most `max_elements` elements; now and then a size is 0."""
         while True:
             sizes = (0, *SIZES) if self.random() < 0.03 else SIZES
             shape = tuple(self.choice(sizes) for _ in range(rank))
-            if prod(shape) <= MAX_ELEMENTS:
+            if prod(shape) <= self.max_elements:
                 return shape
 
     def broadcastable(self, shape: Sequence[int]) -> tuple[int, ...]:

@@ -1,0 +1,71 @@
+"""Cases: a random module with calls of its functions, and a random pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+from strategies import buffer_pipelines, loop_nests, networks, tensor_pipelines
+from support.evaluation import Array
+from support.loops import Arguments, LoopNests
+from support.networks import Network
+from support.special import special_numbers
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Attribute
+
+from passline.dialects.relax.types import is_number, is_tensor
+from passline.interpreters.signature import entry_function
+
+__all__ = ["Case", "cases"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A module, arguments for its functions, and a pipeline."""
+
+    module: ModuleOp
+    calls: Mapping[str, Sequence[Arguments]]
+    """Function name -> the arguments of each call."""
+    pipeline: Sequence[str]
+    reads_back_after: int
+    """The index of the pass after which the module is printed and parsed."""
+    native: bool
+    """Whether the module is compiled at the end."""
+    network: Network | None = None
+    """The network of a module on tensors: the results of the first call, with tolerances."""
+
+    def __repr__(self) -> str:
+        return f"-p '{','.join(self.pipeline)}'\n{self.module}"
+
+
+def case_of_network(network: Network, pipeline: Sequence[str], place: int, native: bool) -> Case:
+    """Return a case with the arguments of the network, and with special values in their place."""
+    types = entry_function(network.module, "main").function_type.inputs
+    pairs = zip(types, network.arguments, strict=True)
+    special = tuple(special_argument(type, array) for type, array in pairs)
+    calls = {"main": [network.arguments, special]}
+    return Case(network.module, calls, pipeline, place, native, network)
+
+
+def special_argument(type: Attribute, array: Array) -> Array:
+    """Return an argument of the same shape with NaN, infinities, denormals, extreme integers."""
+    if isinstance(type, IndexType):
+        return array  # the number of iterations of a loop
+    element = type.element_type if is_tensor(type) else type
+    assert is_number(element)
+    return special_numbers(element, array.shape, np.random.default_rng(array.size))
+
+
+def case_of_loops(loops: LoopNests, pipeline: Sequence[str], place: int, native: bool) -> Case:
+    return Case(loops.module, loops.calls, pipeline, place, native)
+
+
+def cases(*, native: bool = False) -> st.SearchStrategy[Case]:
+    """Strategy for cases; with `native` some are compiled to machine code at the end."""
+    place, compiled = st.integers(0, 5), st.booleans() if native else st.just(False)
+    return st.one_of(
+        st.builds(case_of_network, networks(), tensor_pipelines(), place, compiled),
+        st.builds(case_of_loops, loop_nests(), buffer_pipelines(), place, compiled),
+    )
