@@ -64,7 +64,8 @@ def case_of_loops(loops: LoopNests, pipeline: Sequence[str], place: int, native:
 
 def cases(*, native: bool = False) -> st.SearchStrategy[Case]:
     """Strategy for cases; with `native` some are compiled to machine code at the end."""
-    place, compiled = st.integers(0, 5), st.booleans() if native else st.just(False)
+    place = st.integers(0, 30)
+    compiled = st.integers(0, 15).map(lambda n: n == 15) if native else st.just(False)
     return st.one_of(
         st.builds(case_of_network, networks(), tensor_pipelines(), place, compiled),
         st.builds(case_of_loops, loop_nests(), buffer_pipelines(), place, compiled),

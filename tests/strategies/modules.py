@@ -23,13 +23,13 @@ def networks(
     steps: int = 5,
     structures: bool = True,
     dynamic: bool | None = None,
-    max_elements: int = 48,
+    max_elements: int = 24,
 ) -> st.SearchStrategy[Network]:
     """Strategy for functions on tensors, of up to `parts` parts of up to `steps` steps.
 
     With `structures` there are branches, loops, lambdas, tuples, graphs and several functions. In
-    a `dynamic` network types leave dimensions, or the rank, unknown; by default some are. Tensors have at most `max_elements`
-    elements: kernels are computed element by element.
+    a `dynamic` network types leave dimensions, or the rank, unknown; by default some are. Tensors
+    have at most `max_elements` elements: kernels are computed element by element.
     """
 
     def network(source: Random, parts: int, steps: int, dynamic: bool) -> Network:

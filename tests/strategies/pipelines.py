@@ -31,6 +31,7 @@ TARGETS = ("", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64")
 VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("alter-op-layout", "target"): TARGETS,
     ("alter-op-layout", "hooks"): ((),),
+    ("canonicalize", "max_num_rewrites"): (),  # a second run goes on where the first ended
     ("convert-layout", "desired"): (
         ("relax.nn.conv2d:NHWC",),
         ("relax.nn.conv2d:NHWC:HWIO",),

@@ -65,7 +65,7 @@ class LoopNests:
     calls: Mapping[str, Sequence[Arguments]]
 
 
-def random_loops(source: Random, functions: int = 1, calls: int = 3) -> LoopNests:
+def random_loops(source: Random, functions: int = 1, calls: int = 2) -> LoopNests:
     """Return a module with functions of random families, each with arguments for some calls."""
     choices = Choices(source)
     names = ["main", *(f"f{i}" for i in range(1, functions))]
