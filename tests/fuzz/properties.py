@@ -166,10 +166,13 @@ class Check:
                 if (results := self.expected.get((name, index))) is None:
                     continue
                 where = f"@{name}, call {index}, as machine code"
+                given = tuple(array.copy() for array in arguments)
+                # A function on buffers without `tir.outputs` returns what it writes to them.
+                actual = function(*given) or tuple(array for array in given if array.ndim)
                 if self.case.network is None:
-                    check_equal(results, function(*arguments), where)
+                    check_equal(results, actual, where)
                 elif index == 0:
-                    check_close(self.case.network, function(*arguments), where)
+                    check_close(self.case.network, actual, where)
                 self.outcome.native = True
 
 

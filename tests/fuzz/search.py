@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -53,6 +54,8 @@ class Search:
         number = first_seed
         while self.cases < most_cases and monotonic() < end:
             self.run_batch(number, min(BATCH, most_cases - self.cases), end)
+            if sys.stderr.isatty():
+                print(f"\r{self.cases} modules", end="", file=sys.stderr)
             number += 1
 
     def run_batch(self, number: int, count: int, end: float) -> None:

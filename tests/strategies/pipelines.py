@@ -101,14 +101,15 @@ def passes(name: str) -> st.SearchStrategy[str]:
 _DRAWN = {name: passes(name) for name in (*ON_TENSORS, *ON_BUFFERS, *LOWERING)}
 
 
-def _lists(names: Sequence[str], most: int) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from(names).flatmap(_DRAWN.__getitem__), max_size=most)
+def _lists(names: Sequence[str], most: int, least: int = 0) -> st.SearchStrategy[list[str]]:
+    drawn = st.sampled_from(names).flatmap(_DRAWN.__getitem__)
+    return st.lists(drawn, min_size=least, max_size=most)
 
 
 @st.composite
-def tensor_pipelines(draw: st.DrawFn, most: int = 4) -> list[str]:
+def tensor_pipelines(draw: st.DrawFn, most: int = 6) -> list[str]:
     """Strategy for pipelines on tensors, with or without the way down to buffers and loops."""
-    pipeline = draw(_lists(ON_TENSORS, most))
+    pipeline = draw(_lists(ON_TENSORS, most, least=1))
     for name, names in (
         ("legalize-ops", GENERIC),
         ("plan-memory", ON_BUFFERS),
@@ -121,9 +122,9 @@ def tensor_pipelines(draw: st.DrawFn, most: int = 4) -> list[str]:
 
 
 @st.composite
-def buffer_pipelines(draw: st.DrawFn, most: int = 4) -> list[str]:
+def buffer_pipelines(draw: st.DrawFn, most: int = 6) -> list[str]:
     """Strategy for pipelines on buffers and loops, with or without the way down to MLIR."""
-    pipeline = draw(_lists(ON_BUFFERS, most))
+    pipeline = draw(_lists(ON_BUFFERS, most, least=1))
     if draw(st.booleans()):
         pipeline += [draw(_DRAWN["lower-tir"]), *draw(_lists(GENERIC, most))]
     return pipeline
