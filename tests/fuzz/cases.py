@@ -62,11 +62,17 @@ def case_of_loops(loops: LoopNests, pipeline: Sequence[str], place: int, native:
     return Case(loops.module, loops.calls, pipeline, place, native)
 
 
-def cases(*, native: bool = False) -> st.SearchStrategy[Case]:
-    """Strategy for cases; with `native` some are compiled to machine code at the end."""
+def cases(*, small: bool = False, native: bool = False) -> st.SearchStrategy[Case]:
+    """Strategy for cases; with `native` one in 16 is compiled to machine code at the end.
+
+    `small` cases have short functions and pipelines, and take a third of the time.
+    """
     place = st.integers(0, 30)
     compiled = st.integers(0, 15).map(lambda n: n == 15) if native else st.just(False)
+    most = 3 if small else 6
+    tensors = networks(parts=1, steps=3, max_elements=8) if small else networks()
+    loops = loop_nests(functions=1 if small else 2)
     return st.one_of(
-        st.builds(case_of_network, networks(), tensor_pipelines(), place, compiled),
-        st.builds(case_of_loops, loop_nests(), buffer_pipelines(), place, compiled),
+        st.builds(case_of_network, tensors, tensor_pipelines(most), place, compiled),
+        st.builds(case_of_loops, loops, buffer_pipelines(most), place, compiled),
     )
