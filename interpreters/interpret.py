@@ -1,3 +1,5 @@
+# pyright: reportPrivateUsage=false
+# xDSL's interpreter does not say for which operations it has semantics.
 """Functions of a module as Python functions on numpy arrays, run by xDSL's interpreter."""
 
 from __future__ import annotations
@@ -14,14 +16,23 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ..passmanager.errors import PasslineError
 from ..passmanager.ir.location import place_of
+from ..passmanager.ir.symbols import name_of
 from ..passmanager.ir.walk import walk
 from . import has_semantics, semantics_of
 from .arguments import check_arguments
 from .signature import Function, Value, is_buffer, result_buffers
 
-__all__ = ["ArrayFunction", "interpret"]
+__all__ = ["ArrayFunction", "NoSemanticsError", "interpret"]
 
 ArrayFunction: TypeAlias = Callable[..., tuple[Value, ...]]
+
+
+class NoSemanticsError(PasslineError):
+    """The error for an operation that has no semantics, whose name is `op_name`."""
+
+    def __init__(self, message: str, op_name: str) -> None:
+        super().__init__(message)
+        self.op_name = op_name
 
 
 def interpret(
@@ -34,7 +45,8 @@ def interpret(
 
     Arrays and numbers are checked against the parameter types; tuples and functions are not. `ctx`
     is the context of xDSL's own interpreter functions; `listeners` are notified of each operation.
-    The function raises PasslineError, naming the operation, if one cannot be computed.
+    The function raises PasslineError, naming the operation, if one cannot be computed, and
+    NoSemanticsError if it has no semantics.
     """
     interpreter = _interpreter(module, Context() if ctx is None else ctx)
     position = _Position()
@@ -52,7 +64,10 @@ def interpret(
         except Exception as error:  # semantics of other projects may raise anything
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
             kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
-            raise PasslineError(f"{where} cannot be computed: {kind}{error}") from error
+            message = f"{where} cannot be computed: {kind}{error}"
+            if position.op and type(position.op) not in interpreter._impls._impl_dict:
+                raise NoSemanticsError(message, name_of(position.op)) from error
+            raise PasslineError(message) from error
         return tuple(map(_as_value, results))
 
     return call

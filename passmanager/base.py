@@ -29,6 +29,8 @@ from .runner import AbstractPass, current_instrumentor, replace_contents, run_pa
 
 __all__ = ["FunctionPass", "ModulePass", "Pass", "check_metadata"]
 
+_METADATA = ("name", "opt_level", "required", "preserves", "rounds")
+
 AnchorT = TypeVar("AnchorT", bound=Operation, default=FuncOp)
 
 
@@ -36,7 +38,7 @@ def check_metadata(cls: type[Pass]) -> None:
     """Raise TypeError or ValueError if the name, level or requirements of a pass class are invalid,
     or if one of them is annotated, which would make it an option.
     """
-    for annotated in _fields_of(cls).intersection(("name", "opt_level", "required", "preserves")):
+    for annotated in _fields_of(cls).intersection(_METADATA):
         raise TypeError(
             f"{cls.__name__}.{annotated} has an annotation and would become an option: "
             f"write `{annotated} = ...`"
@@ -70,9 +72,10 @@ def _fields_of(cls: type) -> set[str]:
 class Pass(AbstractPass):
     """A transformation of a module, with a name, a level, requirements and options.
 
-    `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes)
-    and `preserves` (names of passes and analysis classes that stay valid when this pass changes
-    something) are plain class attributes. Options are the annotated fields of a
+    `name` (by default that of the class in kebab-case), `opt_level`, `required` (names of passes),
+    `preserves` (names of passes and analysis classes that stay valid when this pass changes
+    something) and `rounds` (whether it may change the rounding of floats, as by reassociation) are
+    plain class attributes. Options are the annotated fields of a
     `@dataclass(frozen=True)` subclass. Calling a pass transforms a copy; `apply` works in place,
     and makes every pass usable as one of xDSL's. Derive from ModulePass or FunctionPass.
     """
@@ -106,7 +109,8 @@ class Pass(AbstractPass):
     def info(self) -> PassInfo:
         """Name, level, requirements, and the pass with its options as text."""
         check_values(self)
-        return PassInfo(self.name, self.opt_level, tuple(self.required), pass_text(self))
+        required = tuple(self.required)
+        return PassInfo(self.name, self.opt_level, required, pass_text(self), rounds=self.rounds)
 
     def __str__(self) -> str:
         return self.info.text

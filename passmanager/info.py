@@ -71,7 +71,8 @@ class PassInfo:
 
     `opt_level` is the lowest level of a context at which a Sequential runs the pass; `required`
     names the passes whose result it needs. `text` is the pass with its options as a pipeline spells
-    them, and `composite` is true for a pass made of passes; neither is compared when two infos are.
+    them; `composite` is true for a pass made of passes, `rounds` for one that may change how floats
+    are rounded. None of these is compared when two infos are.
     TVM's order works too: `PassInfo(2, "fold-constant", [])`.
     """
 
@@ -80,6 +81,7 @@ class PassInfo:
     required: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
     composite: bool = field(default=False, compare=False)
+    rounds: bool = field(default=False, compare=False)
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

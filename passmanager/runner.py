@@ -42,6 +42,7 @@ class AbstractPass(xdsl_passes.ModulePass):
     opt_level: ClassVar[int] = 0
     required: ClassVar[Sequence[str]] = ()
     preserves: ClassVar[Sequence[str | type]] = ()
+    rounds: ClassVar[bool] = False
 
     @cached_property
     @abstractmethod
@@ -71,7 +72,10 @@ def info_of(pass_: xdsl_passes.ModulePass) -> PassInfo:
     """Return the PassInfo of any pass; a pass of xDSL or another project has level 0 and requires
     nothing.
     """
-    return pass_.info if is_own(pass_) else PassInfo(pass_.name, text=pass_text(pass_))
+    if is_own(pass_):
+        return pass_.info
+    rounds: object = getattr(pass_, "rounds", False)
+    return PassInfo(pass_.name, text=pass_text(pass_), rounds=rounds is True)
 
 
 def nested_passes(

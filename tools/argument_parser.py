@@ -26,6 +26,7 @@ __all__ = [
     "limit",
     "nonempty_text",
     "pass_name",
+    "positive",
     "seconds",
     "size",
 ]
@@ -223,6 +224,13 @@ def size(text: str) -> int:
     if not re.fullmatch(r"\d+", text):
         raise argparse.ArgumentTypeError(f"expected a whole number, got '{text}'")
     return int(text)
+
+
+def positive(text: str) -> int:
+    """Parse a number that is greater than 0."""
+    if not (number := size(text)):
+        raise argparse.ArgumentTypeError("expected a number greater than 0, got '0'")
+    return number
 
 
 class Numbers:

@@ -20,6 +20,7 @@ from .argument_parser import (
     limit,
     nonempty_text,
     pass_name,
+    positive,
     size,
 )
 
@@ -186,6 +187,12 @@ def _add_checks(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("checks")
     add = group.add_argument
     add_verification(group)
+    help = "check on seeded inputs, SEEDS (1) of each kind, that no pass changes the results of a "
+    help += "function"
+    flag = "--verify-semantics"
+    add(flag, action=OptionalValue, const="1", type=positive, metavar="SEEDS", help=help)
+    help = "with --verify-semantics: the steps that the inputs of a function may take together"
+    add("--semantics-limit", type=positive, metavar="STEPS", help=help)
     help = "check that the printed result parses to the same IR"
     add("--verify-roundtrip", action="store_true", help=help)
     help = "check diagnostics against comments: // expected-error {{text}}"

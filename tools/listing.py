@@ -196,10 +196,13 @@ def field_docs(cls: type) -> dict[str, str]:
 
 def list_instruments() -> Iterator[str]:
     """Yield a line for each built-in instrument."""
+    from ..interpreters.equivalence import SemanticsInstrument
     from ..passmanager import instruments
 
-    offered: list[object] = [getattr(instruments, name) for name in sorted(instruments.__all__)]
+    offered: list[object] = [getattr(instruments, name) for name in instruments.__all__]
+    offered.append(SemanticsInstrument)
     classes = [c for c in offered if isinstance(c, type) and issubclass(c, PassInstrument)]
+    classes.sort(key=lambda cls: cls.__name__)
     width = max(len(cls.__name__) for cls in classes)
     for cls in classes:
         yield f"{cls.__name__:{width}}  {summary(cls)}"

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -20,6 +21,9 @@ from ..passmanager.registry import find_pass, installed
 from ..passmanager.runner import info_of, nested_passes
 from ..passmanager.sequential import Sequential
 from .argument_parser import Numbers
+
+if TYPE_CHECKING:
+    from ..interpreters.equivalence import SemanticsInstrument
 
 __all__ = ["Observation", "print_style"]
 
@@ -47,9 +51,16 @@ class Observation:
         self._pipeline = pipeline
         self._unseen = {name.removeprefix("@") for name in args.filter_function}
         self._reports: list[Callable[[], str]] = []
+        self.semantics: SemanticsInstrument | None = None
+        """The instrument of --verify-semantics."""
         self._late_warnings: list[Callable[[], Iterable[str]]] = [self._unseen_functions]
         # What measures comes first: it then does not measure what the others do after a pass.
-        self._instruments = [*self._measuring(), *self._control(), *self._printing()]
+        self._instruments = [
+            *self._measuring(),
+            *self._control(),
+            *self._printing(),
+            *self._checking(),
+        ]
 
     def instruments(self) -> list[PassInstrument]:
         """Return the instruments that the options ask for."""
@@ -127,6 +138,18 @@ class Observation:
         """Return the title of the report: the name of the input."""
         name: str | None = self._args.input_file
         return "stdin" if name in (None, "-") else os.path.basename(name)
+
+    def _checking(self) -> Iterator[PassInstrument]:
+        args = self._args
+        if args.verify_semantics:
+            from ..interpreters.equivalence.evaluation import MAX_STEPS
+            from ..interpreters.equivalence.instrument import SemanticsInstrument
+
+            self.semantics = SemanticsInstrument(
+                args.verify_semantics, args.semantics_limit or MAX_STEPS
+            )
+            self._reports.append(self.semantics.report)
+            yield self.semantics
 
     def _control(self) -> Iterator[PassInstrument]:
         args = self._args

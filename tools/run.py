@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from io import BytesIO
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.passes import ModulePass
 
 from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
+from ..interpreters.array_files import save_arrays
 from ..interpreters.interpret import ArrayFunction
 from ..interpreters.signature import Function, entry_function, input_types, result_names
 from ..passmanager.errors import PasslineError
-from ..passmanager.files import replace_file
 from .engines import array_function, flat
 from .opt import PasslineOptMain
 
@@ -121,18 +119,6 @@ def load_arrays(file: str) -> dict[str, Array]:
     except (ValueError, EOFError, zipfile.BadZipFile):
         pass
     raise PasslineError(f"'{file}' is no file of arrays (.npz)")
-
-
-def save_arrays(file: str, arrays: Mapping[str, Array]) -> None:
-    """Write arrays in the format of `numpy.savez`; the file is replaced at the end."""
-    import numpy as np
-
-    # Not numpy.savez: it takes names as keywords beside its own.
-    with zipfile.ZipFile(buffer := BytesIO(), "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
-    replace_file(Path(file), [buffer.getvalue()])
 
 
 def main(args: Sequence[str] | None = None) -> None:

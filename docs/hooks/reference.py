@@ -23,11 +23,12 @@ from xdsl.irdl import IRDLOperation, OptPropertyDef
 from xdsl.passes import ModulePass
 
 import passline
+from passline import instruments
 from passline.dialects.relax import FAMILIES, interfaces, operations
 from passline.dialects.tir import Tir
 from passline.passes import PASSES, PIPELINES
 from passline.passes.relax.legalize_ops.legalizations import RELAX
-from passline.passmanager import PasslineError, find_pass, instruments
+from passline.passmanager import PasslineError, find_pass
 from passline.passmanager.base import Pass
 from passline.passmanager.instrument import PassInstrument
 from passline.passmanager.option_types import to_text
@@ -287,11 +288,11 @@ def operation(cls: type[Operation]) -> Iterator[str]:
 def instrument_classes() -> Iterator[str]:
     """Yield the page of the instruments."""
     yield from ("# Instruments", "")
-    yield "Classes of `passline.passmanager.instruments`. The options of the command line that add"
+    yield "Classes of `passline.instruments`. The options of the command line that add"
     yield from ("them are in [passline-opt](../passline-opt.md#looking-at-passes).", "")
-    for name in sorted(instruments.__all__):
+    for name in dir(instruments):
         cls: object = getattr(instruments, name)
-        if isinstance(cls, type) and issubclass(cls, PassInstrument):
+        if isinstance(cls, type) and issubclass(cls, PassInstrument) and cls is not PassInstrument:
             yield from (f"## {name}", "")
             yield from ("```python", f"{name}{parameters(cls)}", "```", "")
             yield from markdown(doc_of(cls))

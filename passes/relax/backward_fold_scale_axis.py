@@ -213,6 +213,7 @@ class BackwardFoldScaleAxis(FunctionPass):
 
     name = "backward-fold-scale-axis"
     opt_level = 3
+    rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
 

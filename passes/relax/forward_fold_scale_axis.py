@@ -178,6 +178,7 @@ class ForwardFoldScaleAxis(FunctionPass):
 
     name = "forward-fold-scale-axis"
     opt_level = 3
+    rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
 

@@ -56,6 +56,7 @@ class SimplifyExpr(PatternPass):
 
     name = "simplify-expr"
     opt_level = 2
+    rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True

@@ -60,6 +60,7 @@ class SimplifyInference(PatternPass):
     """
 
     name = "simplify-inference"
+    rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
     remove_dead = True

@@ -166,6 +166,7 @@ class LegalizeOps(ModulePass):
     """
 
     name = "legalize-ops"
+    rounds = True
     required = ("infer-type",)
 
     target: str = ""

@@ -1,0 +1,236 @@
+"""The check of the functions of a module: their results on seeded inputs, compared with those that
+they had before a transformation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, ModuleOp
+from xdsl.ir import Operation
+
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.symbols import PRIVATE
+from ...passmanager.ir.walk import walk
+from ..arguments import check_arguments
+from ..interpret import ArrayFunction
+from ..signature import Function, Value, argument_names
+from .comparison import EXACT, mismatch_in, tolerance
+from .difference import Difference
+from .evaluation import MAX_STEPS, Evaluated, Refused, evaluate, fit_arguments
+from .inputs import element_of
+from .samples import Sample, Sampler, reason_of
+from .trace import Run, Version, describe_first_difference
+from .values import flat_values
+
+__all__ = ["Equivalence", "find_difference", "public_functions"]
+
+
+def find_difference(
+    before: ModuleOp,
+    after: ModuleOp,
+    *,
+    seeds: int = 1,
+    rounds: bool = False,
+    max_steps: int = MAX_STEPS,
+    ctx: Context | None = None,
+) -> Difference | None:
+    """Return the first input found on which a public function of `before` computes something else
+    in `after`, or None.
+
+    `rounds` allows floats to differ by rounding. `max_steps` is the budget of each function. `ctx`
+    is the context of xDSL's own interpreter functions. Functions that cannot be evaluated, that
+    `after` has not, or has with other parameters, are not compared.
+    """
+    check = Equivalence(before, seeds=seeds, max_steps=max_steps, ctx=ctx)
+    return check.compare(after, rounds=rounds)
+
+
+class Equivalence:
+    """The results of the public functions of a module, to compare those of later versions of it
+    with.
+
+    The functions are those directly in the module, with a body, and not private: passes may change
+    private ones, add and remove them. `unchecked` names the functions that cannot be compared, or
+    no longer, each with the reason.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        *,
+        seeds: int = 1,
+        max_steps: int = MAX_STEPS,
+        ctx: Context | None = None,
+    ) -> None:
+        self._seeds, self._max_steps = seeds, max_steps
+        self._ctx = Context() if ctx is None else ctx
+        self.samples: dict[str, list[Sample]] = {}
+        self.unchecked: dict[str, str] = {}
+        self._version: Version | None = None
+        self._accept(module)
+
+    def compare(
+        self,
+        module: ModuleOp,
+        *,
+        rounds: bool = False,
+        changed: Callable[[Function], bool] = lambda _: True,
+    ) -> Difference | None:
+        """Compare the functions of `module` with those before; return the first difference, or None
+        and keep the results for the next call.
+
+        Only the functions that are `changed` are evaluated.
+        """
+        functions = public_functions(module)
+        bound = tolerance(_epsilon(module)) if rounds else EXACT
+        for name in list(self.samples):
+            if name not in functions:
+                self._drop(name, "it is removed, or private now")
+            elif changed(functions[name]):
+                if (difference := self._compare(module, functions[name], bound)) is not None:
+                    return difference
+        self._accept(module)
+        return None
+
+    def check_engine(self, name: str, function: ArrayFunction) -> Difference | None:
+        """Compare the results of a function with those of `function`, which an engine made of it,
+        and which may round elsewhere; None also if they are not known."""
+        version = self._version
+        if version is None or name not in self.samples:
+            return None
+        func = public_functions(version.module)[name]
+        bound = tolerance(_epsilon(version.module))
+        for sample in self.samples[name]:
+            results = function(*fit_arguments(func, sample.arguments))
+            if (reason := _changed(sample, results, bound)) is not None:
+                return _difference(func, sample, reason, results)
+        return None
+
+    def _accept(self, module: ModuleOp) -> None:
+        """Add the functions that are not known yet; keep a copy of the module, in which the first
+        difference of a later one can be found."""
+        for name, func in public_functions(module).items():
+            if name in self.samples or name in self.unchecked:
+                continue
+            sampler = Sampler(module, func, self._ctx, self._max_steps)
+            if samples := [*sampler.samples(self._seeds)]:
+                self.samples[name] = samples
+            else:
+                self.unchecked[name] = sampler.reason
+        self._version = Version(module) if self.samples else None
+
+    def _compare(self, module: ModuleOp, func: Function, bound: float) -> Difference | None:
+        """Compare one function; drop the samples that can no longer be evaluated."""
+        kept: list[Sample] = []
+        lost, left = "", self._max_steps
+        for sample in self.samples[func.sym_name.data]:
+            arguments = fit_arguments(func, sample.arguments)
+            try:
+                check_arguments(func, arguments)
+            except PasslineError as error:
+                lost = f"its parameters change: {error}"
+                continue
+            outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
+            run = _Comparison(sample, Run(module, func, arguments), bound)
+            if isinstance(outcome, Refused):
+                return self._located(run, outcome.reason, None)
+            if not isinstance(outcome, Evaluated):
+                lost = reason_of(outcome)
+                break
+            if (reason := _changed(sample, outcome.results, bound)) is not None:
+                return self._located(run, reason, outcome.results)
+            left -= outcome.steps
+            kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
+        if kept:
+            self.samples[func.sym_name.data] = kept
+        else:
+            self._drop(func.sym_name.data, lost)
+        return None
+
+    def _located(
+        self, comparison: _Comparison, reason: str, after: tuple[Value, ...] | None
+    ) -> Difference:
+        """Return the difference with the first operation whose value differs: both versions are
+        run once more."""
+        version, sample, run = self._version, comparison.sample, comparison.run
+        assert version is not None, "there are samples"
+        old = public_functions(version.module)[run.function.sym_name.data]
+        # What was accepted before has other arguments if tuples were taken apart since.
+        before = Run(version.module, old, fit_arguments(old, sample.arguments))
+        first = describe_first_difference(
+            before.trace(self._ctx, self._max_steps),
+            run.trace(self._ctx, self._max_steps),
+            version.counterparts,
+            comparison.bound,
+            sample.in_range,
+        )
+        return replace(_difference(run.function, sample, reason, after), first=first)
+
+    def _drop(self, name: str, reason: str) -> None:
+        del self.samples[name]
+        self.unchecked[name] = reason
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A sample, the run with which it is compared, and the bound."""
+
+    sample: Sample
+    run: Run
+    bound: float
+
+
+def _difference(
+    func: Function, sample: Sample, reason: str, after: tuple[Value, ...] | None
+) -> Difference:
+    names = argument_names(func)
+    if len(names) != len(sample.arguments):  # the elements of tuples are parameters now
+        names = [f"arg{i}" for i in range(len(sample.arguments))]
+    return Difference(
+        function=func.sym_name.data,
+        names=names,
+        inputs=sample.arguments,
+        recipe=sample.recipe.text,
+        before=sample.results,
+        after=after,
+        reason=reason,
+    )
+
+
+def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
+    """Return how the results differ; the lowering makes results of the elements of tuples."""
+    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.in_range)
+
+
+def public_functions(module: ModuleOp) -> dict[str, Function]:
+    """Return the functions that a caller of the module can run, by name."""
+    return {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, Function) and not op.is_declaration and not _is_private(op)
+    }
+
+
+def _is_private(op: Operation) -> bool:
+    visibility = op.properties.get("sym_visibility") or op.attributes.get("sym_visibility")
+    return visibility == PRIVATE
+
+
+def _epsilon(module: ModuleOp) -> float:
+    """Return the distance from 1 to the next number in the least precise type of floats that
+    occurs in the module; that of f32 if there are no floats."""
+    elements = {element_of(value.type) for op in walk(module) for value in op.results}
+    for type, epsilon in EPSILONS.items():
+        if any(isinstance(element, type) for element in elements):
+            return epsilon
+    return EPSILONS[Float32Type]
+
+
+EPSILONS = {
+    BFloat16Type: 2.0**-7,
+    Float16Type: 2.0**-10,
+    Float32Type: 2.0**-23,
+    Float64Type: 2.0**-52,
+}

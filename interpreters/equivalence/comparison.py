@@ -1,0 +1,101 @@
+"""The comparison of results: bit for bit, or within a bound; NaN equals NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from ..arrays import Array
+from ..signature import Value
+from .values import flat_values, is_function, is_tuple
+
+__all__ = ["EXACT", "mismatch", "mismatch_in", "tolerance"]
+
+EXACT = 0.0
+"""The tolerance with which floats are compared bit for bit, up to the payload of NaN."""
+
+
+def tolerance(epsilon: float) -> float:
+    """Return the relative bound for results that are rounded elsewhere, in terms of the distance
+    from 1 to the next number: 1e-4 for f32, 1.5e-10 for f64, 4e-2 for f16."""
+    return 4 * epsilon ** (2 / 3)
+
+
+def mismatch(
+    before: Value, after: Value, bound: float = EXACT, in_range: bool = True
+) -> str | None:
+    """Return in words how two values differ, or None if they are equal.
+
+    Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
+    floats may differ by `bound` of their magnitude, and of the greatest finite one of the array.
+    NaN stays NaN, and an infinity an infinity, or NaN with a bound: that of `0 * inf` or
+    `inf - inf` in another order. With a bound, but without `in_range`, only shapes and
+    element types are compared: intermediate results may overflow, or lose all their digits, in one
+    order of operations and not in the other. Functions are not compared.
+    """
+    if is_tuple(before) or is_tuple(after):
+        return mismatch_in(flat_values([before]), flat_values([after]), bound, in_range)
+    if is_function(before) or is_function(after):
+        same = is_function(before) == is_function(after)
+        return None if same else "one value is a function, the other is not"
+    return _mismatch_of_arrays(before, after, bound, in_range)
+
+
+def mismatch_in(
+    before: Sequence[Value], after: Sequence[Value], bound: float = EXACT, in_range: bool = True
+) -> str | None:
+    """Return in words how two lists of values differ, or None."""
+    if len(before) != len(after):
+        return f"there are {len(after)} values, before {len(before)}"
+    for i, (old, new) in enumerate(zip(before, after)):
+        if (text := mismatch(old, new, bound, in_range)) is not None:
+            return text if len(before) == 1 else f"of value {i}, {text}"
+    return None
+
+
+def _mismatch_of_arrays(before: Array, after: Array, bound: float, in_range: bool) -> str | None:
+    if before.shape != after.shape:
+        return f"the shape is {_shape(after)}, before {_shape(before)}"
+    if before.dtype != after.dtype:
+        return f"the element type is {after.dtype}, before {before.dtype}"
+    if before.tobytes() == after.tobytes():
+        return None
+    if bound and not in_range and before.dtype.kind == "f":
+        return None
+    wrong = ~_equal(before, after, bound)
+    if not (count := int(np.count_nonzero(wrong))):
+        return None
+    index = tuple(int(i[0]) for i in np.nonzero(wrong)) if wrong.ndim else ()
+    place = f"element {list(index)} is" if index else "the value is"
+    old, new = (_number(array[index]) for array in (before, after))
+    more = f" ({count} of {wrong.size} differ)" if wrong.size > 1 else ""
+    return f"{place} {new}, before {old}{more}"
+
+
+def _equal(before: Array, after: Array, bound: float) -> Array:
+    """Return which elements are equal."""
+    if before.dtype.kind != "f":
+        return np.asarray(before == after)
+    nan = np.isnan(before) & np.isnan(after)
+    bits = f"u{before.dtype.itemsize}"
+    if not bound:
+        same = np.ascontiguousarray(before).view(bits) == np.ascontiguousarray(after).view(bits)
+        return np.asarray(nan | same.reshape(before.shape))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(before) & np.isfinite(after)
+        a, b = (np.where(finite, x, 0).astype(np.float64) for x in (before, after))
+        magnitude = np.maximum(np.abs(a), np.abs(b))
+        close = np.abs(a - b) <= bound * (magnitude + np.max(magnitude, initial=0))
+        infinite = np.isinf(before) & ((before == after) | np.isnan(after))
+        return np.asarray(nan | (finite & close) | infinite)
+
+
+def _shape(array: Array) -> str:
+    return "x".join(map(str, array.shape)) or "that of a scalar"
+
+
+def _number(value: object) -> str:
+    """Return a number with all digits that tell it from its neighbours."""
+    return str(cast("np.generic", value))

@@ -1,0 +1,263 @@
+"""Seeded arguments for functions: ordinary numbers, special values, extreme integers, and
+several sizes for unknown dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    BFloat16Type,
+    ContainerType,
+    IndexType,
+    IntegerType,
+    NoneAttr,
+    ShapedType,
+    TupleType,
+)
+from xdsl.ir import Attribute
+
+from ...dialects.relax.types import Element, is_number
+from ...passmanager.errors import PasslineError
+from ..arrays import Array, bounds, dtype_of, fit
+from ..signature import Function, Value, argument_names, input_types, is_buffer
+
+__all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
+
+Numbers: TypeAlias = Literal["ordinary", "edge", "special"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to choose the arguments of a function.
+
+    Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
+    -0.0, ...) or those at the `edge` of the range (denormals, the greatest). Integers are uniform
+    from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. An unknown
+    dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
+    is a size or a position and may not overflow: it is `size`, if `extreme` any below `limit`.
+    """
+
+    seed: int = 0
+    numbers: Numbers = "ordinary"
+    limit: int = 10
+    extreme: bool = False
+    size: int = 3
+    distinct: bool = False
+
+    @property
+    def text(self) -> str:
+        """The recipe in words."""
+        integers = "extreme integers" if self.extreme else f"integers below {self.limit}"
+        sizes = f"unknown sizes from {self.size}" if self.distinct else f"unknown sizes {self.size}"
+        return f"seed {self.seed}: {self.numbers} floats, {integers}, {sizes}"
+
+
+LIMITS = (10, 4, 2, 1)
+SIZES = (3, 4, 1, 2, 8)
+MOST_VARIATIONS = 8
+"""The most inputs of one kind for one seed."""
+
+
+def probes(func: Function, seed: int) -> Iterator[Recipe]:
+    """Yield recipes for ordinary arguments, of which the first that `func` accepts is to be used.
+
+    Integers may be indices, and unknown dimensions may have to be equal, or to differ.
+    """
+    types = [*leaves(input_types(func))]
+    limits = LIMITS if any(map(has_integers, types)) else LIMITS[:1]
+    sizes = SIZES if any(map(is_open, types)) else SIZES[:1]
+    for distinct in (False, True) if sum(map(unknown_sizes, types)) > 1 else (False,):
+        for size in sizes:
+            for limit in limits:
+                yield Recipe(seed, limit=limit, size=size, distinct=distinct)
+
+
+def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
+    """Yield further recipes: special values, extreme integers, other sizes, the empty tensor.
+
+    The smaller the arguments are, the more inputs of one kind there are, so that each special value
+    occurs in each parameter.
+    """
+    types = [*leaves(input_types(func))]
+    floats, integers = any(map(has_floats, types)), any(map(has_integers, types))
+    sizes = [element_count(type, base) for type in types]
+    least = min((size for size in sizes if size), default=1)
+    count = max(1, min(MOST_VARIATIONS, 2 * len(SPECIAL) // least))
+    if floats:
+        yield replace(base, numbers="edge")
+        yield replace(base, numbers="special")
+    if integers:
+        yield replace(base, extreme=True)
+    if any(map(unknown_sizes, types)):
+        for size in (0, 1, 2 if base.size != 2 else 5):
+            yield replace(base, size=size, distinct=False)
+            yield replace(base, size=size, distinct=False, numbers="special")
+        yield replace(base, distinct=not base.distinct)
+    for i in range(1, count):
+        seed = base.seed + 1000 * i  # apart from the seeds of other calls
+        if floats:
+            yield replace(base, seed=seed, numbers="special")
+            yield replace(base, seed=seed, numbers="edge")
+        if integers:
+            yield replace(
+                base, seed=seed, extreme=True, numbers="special" if floats else "ordinary"
+            )
+
+
+def elements_in(func: Function, recipe: Recipe) -> int:
+    """Return the number of elements of the arguments."""
+    return sum(element_count(type, recipe) for type in leaves(input_types(func)))
+
+
+def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
+    """Return arguments for `func`; PasslineError if a parameter has a type that is not a number, or
+    a tensor, buffer or tuple of numbers."""
+    maker = _Maker(recipe)
+    pairs = zip(argument_names(func), input_types(func), strict=True)
+    return tuple(maker.value(name, type) for name, type in pairs)
+
+
+class _Maker:
+    """The state of one generation: the random numbers, and the unknown dimensions so far."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        numbers = ("ordinary", "edge", "special").index(recipe.numbers)
+        self._rng = np.random.default_rng((recipe.seed, numbers, recipe.extreme, recipe.size))
+        self._unknown = 0
+
+    def value(self, name: str, type: Attribute) -> Value:
+        if isinstance(type, TupleType):
+            return tuple(self.value(f"{name}.{i}", t) for i, t in enumerate(type.types.data))
+        shape = [self._size(d) for d in shape_of(type)]
+        element = element_of(type)
+        if isinstance(element, IndexType):
+            index = self._rng.integers(0, self._recipe.limit, shape)
+            return np.asarray(index if self._recipe.extreme else np.full(shape, self._recipe.size))
+        if not is_number(element) or not has_plain_layout(type):
+            raise PasslineError(f"there are no values for parameter '{name}' of type {type}")
+        if isinstance(element, IntegerType):
+            return self._integers(element, shape)
+        return self._floats(element, shape)
+
+    def _size(self, size: int) -> int:
+        if size != DYNAMIC_INDEX:
+            return size
+        self._unknown += 1
+        return self._recipe.size + (self._unknown - 1 if self._recipe.distinct else 0)
+
+    def _integers(self, element: IntegerType, shape: Sequence[int]) -> Array:
+        low, high = map(int, bounds(element))
+        ordinary = self._rng.integers(0, min(self._recipe.limit - 1, high), shape, endpoint=True)
+        if not self._recipe.extreme:
+            return fit(np.asarray(ordinary), element)
+        dtype = dtype_of(element)
+        specials = np.array([low, high, low + 1, high - 1, max(low, -1), 0, 1], dtype)
+        return self._mix(np.asarray(ordinary).astype(dtype), specials)
+
+    def _floats(self, element: Element, shape: Sequence[int]) -> Array:
+        ordinary = fit(np.asarray(self._rng.standard_normal(shape)), element)
+        if self._recipe.numbers == "ordinary":
+            return ordinary
+        specials = SPECIAL if self._recipe.numbers == "special" else EDGE
+        return self._mix(ordinary, fit(np.array([f(element) for f in specials]), element))
+
+    def _mix(self, ordinary: Array, specials: Array) -> Array:
+        """Replace about half of the elements by special ones, each as often as the others."""
+        rng, count = self._rng, ordinary.size
+        rounds = -(-count // len(specials))
+        order = np.concatenate([rng.permutation(specials) for _ in range(max(1, rounds))])[:count]
+        keep = rng.random(ordinary.shape) < (0.5 if count > len(specials) else 0.2)
+        return np.where(keep, ordinary, order.reshape(ordinary.shape)).astype(ordinary.dtype)
+
+
+def _limits(element: Element) -> tuple[float, float, float]:
+    """Return the least denormal, the least normal and the greatest finite number of a type."""
+    if isinstance(element, BFloat16Type):
+        return 2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127
+    info = np.finfo(dtype_of(element).name)
+    return float(info.smallest_subnormal), float(info.tiny), float(info.max)
+
+
+EDGE: tuple[Callable[[Element], float], ...] = (
+    lambda _: 0.0,
+    lambda _: -0.0,
+    lambda e: _limits(e)[0],
+    lambda e: -_limits(e)[0],
+    lambda e: _limits(e)[1] / 2,
+    lambda e: -_limits(e)[1],
+    lambda e: _limits(e)[2],
+    lambda e: -_limits(e)[2],
+)
+"""Finite numbers at the edges of the range, by element type."""
+SPECIAL: tuple[Callable[[Element], float], ...] = (
+    lambda _: 0.0,
+    lambda _: -0.0,
+    lambda _: math.nan,
+    lambda _: math.inf,
+    lambda _: -math.inf,
+    lambda _: 1.0,
+    lambda _: -1.0,
+    lambda _: 0.5,
+)
+"""Numbers for which operations have rules of their own."""
+
+
+# Types
+
+
+def leaves(types: Sequence[Attribute]) -> Iterator[Attribute]:
+    """Yield the types of the values that tuples are made of."""
+    for type in types:
+        if isinstance(type, TupleType):
+            yield from leaves(type.types.data)
+        else:
+            yield type
+
+
+def shape_of(type: Attribute) -> tuple[int, ...]:
+    """Return the sizes of a tensor or buffer, none for another type."""
+    return tuple(type.get_shape()) if isinstance(type, ShapedType) else ()
+
+
+def element_of(type: Attribute) -> Attribute:
+    """Return the type of the elements of a tensor or buffer, or the type itself."""
+    return type.get_element_type() if isinstance(type, ContainerType) else type  # pyright: ignore[reportUnknownVariableType]
+
+
+def has_plain_layout(type: Attribute) -> bool:
+    """Return whether the elements of a buffer are contiguous, in row-major order."""
+    return not is_buffer(type) or isinstance(type.layout, NoneAttr)
+
+
+def unknown_sizes(type: Attribute) -> int:
+    """Return the number of unknown dimensions."""
+    return shape_of(type).count(DYNAMIC_INDEX)
+
+
+def is_open(type: Attribute) -> bool:
+    """Return whether a value of `type` depends on `Recipe.size`."""
+    return unknown_sizes(type) > 0 or isinstance(element_of(type), IndexType)
+
+
+def has_integers(type: Attribute) -> bool:
+    """Return whether a value of `type` depends on `Recipe.limit`."""
+    element = element_of(type)
+    wide = isinstance(element, IntegerType) and element.bitwidth > 1
+    return wide or isinstance(element, IndexType)
+
+
+def has_floats(type: Attribute) -> bool:
+    """Return whether values of `type` hold floats."""
+    element = element_of(type)
+    return is_number(element) and not isinstance(element, IntegerType)
+
+
+def element_count(type: Attribute, recipe: Recipe) -> int:
+    """Return the number of elements that a value of `type` has."""
+    return math.prod(recipe.size if d == DYNAMIC_INDEX else d for d in shape_of(type))

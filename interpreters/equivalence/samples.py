@@ -1,0 +1,102 @@
+"""The inputs on which a function is checked, with its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ...passmanager.errors import PasslineError
+from ..signature import Function, Value
+from .evaluation import (
+    ELEMENTS_PER_STEP,
+    Evaluated,
+    NotEvaluable,
+    Outcome,
+    Refused,
+    TooLarge,
+    evaluate,
+)
+from .inputs import Recipe, elements_in, generate, probes, variations
+
+__all__ = ["Sample", "Sampler", "reason_of"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Arguments of a function, and its results."""
+
+    recipe: Recipe
+    arguments: tuple[Value, ...]
+    results: tuple[Value, ...]
+    steps: int
+
+    @property
+    def in_range(self) -> bool:
+        """Whether the arguments are far from the limits of the range of floats."""
+        return self.recipe.numbers != "edge"
+
+
+class Sampler:
+    """A search for inputs that a function accepts, until a budget is spent.
+
+    An input that the function refuses, as for an index out of range, is left out: a pass may define
+    what is undefined.
+    """
+
+    def __init__(self, module: ModuleOp, func: Function, ctx: Context, max_steps: int) -> None:
+        self._module, self._func, self._ctx = module, func, ctx
+        self._left = max_steps
+        self.reason = ""
+        """Why the first input was not accepted."""
+
+    def samples(self, seeds: int) -> Iterator[Sample]:
+        """Yield inputs: ordinary ones, of which the function accepts one, and variations of it."""
+        for seed in range(seeds):
+            if (base := self._first_accepted(seed)) is None:
+                return
+            yield base
+            for recipe in variations(self._func, base.recipe):
+                if self._left < base.steps:
+                    return
+                if isinstance(sample := self._try(recipe), Sample):
+                    yield sample
+
+    def _first_accepted(self, seed: int) -> Sample | None:
+        for recipe in probes(self._func, seed):
+            outcome = self._try(recipe)
+            if isinstance(outcome, Sample):
+                return outcome
+            self.reason = self.reason or reason_of(outcome)
+            if isinstance(outcome, NotEvaluable) or self._left <= 0:
+                break
+        return None
+
+    def _try(self, recipe: Recipe) -> Sample | Refused | NotEvaluable | TooLarge:
+        if elements_in(self._func, recipe) > self._left * ELEMENTS_PER_STEP:
+            return TooLarge(f"its arguments alone take more than {self._left} steps")
+        try:
+            arguments = generate(self._func, recipe)
+        except PasslineError as error:
+            return NotEvaluable(str(error))
+        outcome = evaluate(self._module, self._func, arguments, self._ctx, self._left)
+        if not isinstance(outcome, NotEvaluable):
+            self._left -= outcome.steps
+        if isinstance(outcome, Evaluated):
+            return Sample(recipe, arguments, outcome.results, outcome.steps)
+        return outcome
+
+
+def reason_of(outcome: Outcome) -> str:
+    """Return why there is no result, in words."""
+    match outcome:
+        case Refused():
+            return f"every input is refused: {outcome.reason}"
+        case TooLarge():
+            return f"too large ({outcome.reason})"
+        case NotEvaluable():
+            return outcome.reason
+        case Evaluated():
+            return ""

@@ -1,0 +1,150 @@
+"""The values of all operations of two evaluations, and the first operation whose value differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter, PythonValues
+from xdsl.ir import Operation
+
+from ...passmanager.ir.clone import clone
+from ...passmanager.ir.location import file_location, place_of
+from ...passmanager.ir.symbols import name_of
+from ...passmanager.ir.walk import walk
+from ..signature import Function, Value, is_buffer
+from .comparison import mismatch_in
+from .evaluation import evaluate
+from .values import is_function, is_tuple, normalized
+
+__all__ = ["Run", "Version", "describe_first_difference"]
+
+
+class Version:
+    """A copy of a module at one time; `counterparts` are the copies of its operations."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = clone(module)
+        self.counterparts = dict(zip(walk(module), walk(self.module), strict=True))
+
+
+@dataclass(frozen=True)
+class Run:
+    """An evaluation that can be repeated."""
+
+    module: ModuleOp
+    function: Function
+    arguments: Sequence[Value]
+
+    def trace(self, ctx: Context, max_steps: int) -> Trace:
+        """Evaluate once more, and return the values of all operations."""
+        trace = Trace()
+        run = (self.module, self.function, self.arguments)
+        evaluate(*run, ctx, max_steps, (trace,), poison=False)
+        return trace
+
+
+class Trace(Interpreter.Listener):
+    """A listener that keeps the values of all operations, one item for each time that one runs.
+
+    Buffers are left out: what they hold changes.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[Operation, list[tuple[Value, ...]]] = {}
+
+    def did_interpret_op(self, op: Operation, results: PythonValues) -> None:
+        if op.results and not any(is_buffer(result.type) for result in op.results):
+            values = tuple(normalized(r.type, v) for r, v in zip(op.results, results))
+            self.values.setdefault(op, []).append(values)
+
+
+def describe_first_difference(
+    before: Trace,
+    after: Trace,
+    counterparts: Mapping[Operation, Operation],
+    bound: float,
+    in_range: bool,
+) -> str:
+    """Return in words which operation is the first whose value differs from that of its counterpart
+    before.
+
+    The counterpart of an operation is given by `counterparts`, or else has its location, or else
+    the name of its result. One that runs another number of times, or has values of other shapes, is
+    none.
+    """
+    matches = _matches(before, after, counterparts)
+    unmatched = 0
+    for op, values in after.values.items():
+        other = matches.get(op)
+        old = before.values.get(other) if other is not None else None
+        if other is None or old is None or not _comparable(old, values):
+            unmatched += 1
+            continue
+        for times, (a, b) in enumerate(zip(old, values)):
+            if (text := mismatch_in(a, b, bound, in_range)) is not None:
+                at = f" when it runs for the {times + 1}th time" if len(values) > 1 else ""
+                since = "" if name_of(op) == name_of(other) else f", where '{name_of(other)}' was"
+                rest = f"; {unmatched} before it have no counterpart" if unmatched else ""
+                return (
+                    f"the first operation whose value differs is '{name_of(op)}'{place_of(op)}"
+                    f"{since}{at}: {text}{rest}"
+                )
+    total = len(after.values)
+    if not (found := total - unmatched):
+        return "the first operation that differs is not known: none has a counterpart before"
+    return (
+        "no operation with a counterpart before has another value: "
+        f"{found} of {total} operations have one"
+    )
+
+
+def _comparable(before: Sequence[tuple[Value, ...]], after: Sequence[tuple[Value, ...]]) -> bool:
+    """Return whether values of two operations are of the same number, shapes and types."""
+    return [[*map(_kind, v)] for v in before] == [[*map(_kind, v)] for v in after]
+
+
+def _kind(value: Value) -> object:
+    if is_tuple(value):
+        return tuple(map(_kind, value))
+    if is_function(value):
+        return "function"
+    array = np.asarray(value)
+    return array.shape, array.dtype.str
+
+
+def _matches(
+    before: Trace, after: Trace, counterparts: Mapping[Operation, Operation]
+) -> dict[Operation, Operation]:
+    """Return the operation before for each one after that has a counterpart."""
+    matches = {op: counterparts[op] for op in after.values if op in counterparts}
+    taken = set(matches.values())
+    for key in (_place, _hint):
+        olds = _last_by(key, (op for op in before.values if op not in taken))
+        news = _last_by(key, (op for op in after.values if op not in matches))
+        for name, op in news.items():
+            if name in olds:
+                matches[op] = olds[name]
+                taken.add(olds[name])
+    return matches
+
+
+def _last_by(
+    key: Callable[[Operation], object], ops: Iterable[Operation]
+) -> dict[object, Operation]:
+    """Return the last of the operations with each key: of several with one location, in which an
+    operation was taken apart, it has the result."""
+    return {name: op for op in ops if (name := key(op)) is not None}
+
+
+def _place(op: Operation) -> object:
+    """Return the location of `op` in a file."""
+    return file_location(op.location)
+
+
+def _hint(op: Operation) -> object:
+    """Return the name of the first result in the text."""
+    return op.results[0].name_hint

@@ -1,0 +1,30 @@
+"""Modules before and after a transformation, as text, and whether they compute the same."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from passline.interpreters.equivalence import Difference, find_difference
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.registry import make_ir_context
+
+__all__ = ["difference", "parsed"]
+
+
+def parsed(text: str, name: str = "x.mlir") -> ModuleOp:
+    """Parse a module; it may have operations that are not registered."""
+    return parse_module(make_ir_context(allow_unregistered=True), text, name)
+
+
+def difference(before: str, after: str, *, seeds: int = 1, rounds: bool = False) -> str | None:
+    """Return how two modules differ, in words, or None."""
+    found = difference_of(before, after, seeds=seeds, rounds=rounds)
+    return None if found is None else found.reason
+
+
+def difference_of(
+    before: str, after: str, *, seeds: int = 1, rounds: bool = False
+) -> Difference | None:
+    """Return the difference of two modules, or None."""
+    ctx = make_ir_context(allow_unregistered=True)
+    return find_difference(parsed(before), parsed(after), seeds=seeds, rounds=rounds, ctx=ctx)
