@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from io import StringIO
@@ -10,22 +10,29 @@ from typing import TypeAlias
 
 import numpy as np
 from strategies.pipelines import FACTORIES
-from support.laws import run
 from support.loops import Arguments
 from support.networks import Network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.interpreter import Interpreter, PythonValues
-from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from passline.interpreters.signature import Function
-from passline.passmanager import PassContext, Sequential
+from passline.interpreters.equivalence import Equivalence, evaluation
+from passline.interpreters.equivalence.comparison import mismatch_in
+from passline.interpreters.equivalence.evaluation import (
+    Evaluated,
+    Refused,
+    evaluate,
+    fit_arguments,
+)
+from passline.interpreters.signature import Function, Value
+from passline.passmanager import PassContext
 from passline.passmanager.errors import InvalidIRError, PassContractError, PasslineError
 from passline.passmanager.ir.snapshot import Snapshot
 from passline.passmanager.ir.verifier import verify
 from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
+from passline.passmanager.runner import info_of, nested_passes
 from passline.tools.native import compile_module
 from passline.tools.roundtrip import verify_roundtrip
 
@@ -33,27 +40,14 @@ from .cases import Case
 
 __all__ = ["Broken", "Outcome", "check_case"]
 
-Computed: TypeAlias = dict[tuple[str, int], Sequence[object]]
+Computed: TypeAlias = dict[tuple[str, int], Sequence[Value]]
 """The results of calls, by function and the number of the call."""
 
 MAX_STEPS = 500
-"""The most operations that one call may run before any pass; afterwards it is four times that."""
+"""The most operations that are run for a function, before any pass; four times that afterwards."""
 
 NOT_IDEMPOTENT = {"cse"}
 """Passes whose second run may change something: the result of `cse` is that of xDSL's."""
-
-ROUNDS = {
-    "alter-op-layout",
-    "backward-fold-scale-axis",
-    "canonicalize-ops",
-    "convert-layout",
-    "fold-scale-axis",
-    "forward-fold-scale-axis",
-    "legalize-ops",
-    "optimize",
-    "simplify-expr",
-    "simplify-inference",
-}
 
 
 class Broken(AssertionError):
@@ -78,13 +72,14 @@ def check_case(case: Case) -> Outcome:
     """Run the pipeline of a case; after each pass, check what it says of itself.
 
     The module is valid; a second run of the pass changes nothing; every function computes the same
-    on all arguments, bit for bit up to the payload of NaN, or for a pass that rounds within the
-    tolerances of the network. After one of the passes the printed module reads back. At the end,
-    machine code computes the same. A pass may refuse a module with an error: that ends the case.
-    Errors: Broken, VerifyException, and whatever a pass raises that is no PasslineError.
+    on the arguments of the case and on those of `Equivalence`, bit for bit up to the payload of
+    NaN, or for a pass that rounds within a bound. After one of the passes the printed module reads
+    back. At the end, machine code computes the same. A pass may refuse a module with an error: that
+    ends the case. Errors: Broken, VerifyException, and whatever a pass raises that is no
+    PasslineError.
     """
-    check = Check(case)
     with np.errstate(all="ignore"), redirect_stderr(StringIO()), PassContext(opt_level=9):
+        check = Check(case)
         for i, text in enumerate(case.pipeline):
             if not check.run_pass(text):
                 return check.outcome
@@ -104,13 +99,17 @@ class Check:
         self.module = case.module.clone()
         verify(self.module)
         self.outcome = Outcome()
-        self.expected = compute(self.module, case.calls)
+        self.equivalence = Equivalence(self.module, max_steps=MAX_STEPS, ctx=self.ctx)
+        self.expected: Computed = {}
+        for call, outcome in evaluated(self.module, case.calls, self.ctx, MAX_STEPS, poison=True):
+            if isinstance(outcome, Evaluated):
+                self.expected[call] = outcome.results
 
     def run_pass(self, text: str) -> bool:
         """Run a pass and check its properties; False if it refuses the module."""
-        pipeline = parse_pipeline(text, FACTORIES)
+        (pass_,) = parse_pipeline(text, FACTORIES).passes
         try:
-            pipeline.apply(self.ctx, self.module)
+            pass_.apply(self.ctx, self.module)
         except (InvalidIRError, PassContractError):
             raise
         except (PasslineError, PassFailedException) as error:
@@ -118,42 +117,54 @@ class Check:
             return False
         self.outcome.passes.append(text)
         verify(self.module)
-        self.check_results(pipeline, text)
-        if name_of(text) in NOT_IDEMPOTENT:
-            return True
-        snapshot = Snapshot(self.module)
-        pipeline.apply(self.ctx, self.module)
-        if snapshot.update():
-            raise Broken(f"a second run of {text} changes the result of the first")
+        self.check_results(text, rounds(pass_))
+        if pass_.name not in NOT_IDEMPOTENT:
+            snapshot = Snapshot(self.module)
+            pass_.apply(self.ctx, self.module)
+            if snapshot.update():
+                raise Broken(f"a second run of {text} changes the result of the first")
         return True
 
-    def check_results(self, pipeline: Sequential, text: str) -> None:
+    def check_results(self, text: str, rounds: bool) -> None:
         """Compare the results after a pass with those before it."""
-        if text.startswith("lower-tir"):
-            return  # what it makes has no semantics on numpy; machine code is compared
-        try:
-            actual = compute(self.module, self.case.calls, self.expected)
-        except Broken as error:
-            raise Broken(f"after {text}: {error}") from error
-        for call, results in self.expected.items():
-            if call not in actual:
-                continue  # the function is removed
-            name, index = call
-            where = f"@{name}, call {index}, after {text}"
-            if not rounds(text):
-                check_equal(results, actual[call], where)
-            elif self.case.network is not None and index == 0:
-                check_close(self.case.network, actual[call], where)
-            else:
+        if (found := self.equivalence.compare(self.module, rounds=rounds)) is not None:
+            raise Broken(f"after {text}: @{found.function}: {found.text}")
+        self.outcome.compared += sum(map(len, self.equivalence.samples.values()))
+        kept: Computed = {}
+        steps = 4 * MAX_STEPS
+        for call, outcome in evaluated(self.module, self.case.calls, self.ctx, steps, poison=False):
+            if call not in self.expected:
                 continue
-            self.outcome.compared += 1
-        self.expected = actual
+            where = f"after {text}: @{call[0]}, call {call[1]}"
+            if isinstance(outcome, Refused):
+                raise Broken(f"{where}: {outcome.reason}")
+            if isinstance(outcome, Evaluated):
+                self.compare(call, outcome.results, rounds, where)
+                kept[call] = outcome.results
+        # After a pass whose results cannot be computed, machine code is still compared.
+        self.expected |= kept
+
+    def compare(
+        self, call: tuple[str, int], actual: Sequence[Value], rounds: bool, where: str
+    ) -> None:
+        """Compare the results of a call with those before: exactly, or with the tolerances of the
+        network; Broken if they differ."""
+        name, index = call
+        if not rounds:
+            difference = mismatch_in(self.expected[call], actual)
+        elif self.case.network is not None and name == "main" and index == 0:
+            difference = distance_in(self.case.network, actual)
+        else:
+            return  # only Equivalence has a bound for these
+        if difference is not None:
+            raise Broken(f"{where}: {difference}")
+        self.outcome.compared += 1
 
     def run_native(self) -> None:
         """Compile each function, and compare what its machine code computes."""
-        names = {op.sym_name.data for op in self.module.ops if isinstance(op, Function)}
-        for name, calls in self.case.calls.items():
-            if name not in names:
+        for name in functions(self.module):
+            calls = [call for call in self.expected if call[0] == name]
+            if not calls:
                 continue
             try:
                 function = compile_module(self.module, name)
@@ -162,97 +173,53 @@ class Check:
             except PasslineError as error:
                 self.outcome.refusal = f"machine code: {error}"
                 return
-            for index, arguments in enumerate(calls):
-                if (results := self.expected.get((name, index))) is None:
-                    continue
-                where = f"@{name}, call {index}, as machine code"
-                given = tuple(array.copy() for array in arguments)
+            for call in calls:
+                given = tuple(array.copy() for array in self.case.calls[name][call[1]])
                 # A function on buffers without `tir.outputs` returns what it writes to them.
                 actual = function(*given) or tuple(array for array in given if array.ndim)
-                if self.case.network is None:
-                    check_equal(results, actual, where)
-                elif index == 0:
-                    check_close(self.case.network, actual, where)
+                network = self.case.network is not None
+                self.compare(call, actual, network, f"@{name}, call {call[1]}, as machine code")
                 self.outcome.native = True
 
 
-def name_of(text: str) -> str:
-    """Return the name of a pass with options."""
-    return text.partition("{")[0]
+def rounds(pass_: ModulePass) -> bool:
+    """Return whether a pass, or one that it is made of, may change the rounding of floats."""
+    return any(info_of(nested).rounds for nested in nested_passes(pass_))
 
 
-def rounds(text: str) -> bool:
-    """Return whether a pass may change the rounding of floats."""
-    return name_of(text) in ROUNDS
+def functions(module: ModuleOp) -> dict[str, Function]:
+    """Return the functions of the module that can be run, by name."""
+    return {
+        op.sym_name.data: op
+        for op in module.ops
+        if isinstance(op, Function) and not op.is_declaration
+    }
 
 
-class TooLong(Exception):
-    """The end of a computation that takes too many steps."""
+def evaluated(
+    module: ModuleOp,
+    calls: Mapping[str, Sequence[Arguments]],
+    ctx: Context,
+    steps: int,
+    *,
+    poison: bool,
+) -> Iterator[tuple[tuple[str, int], evaluation.Outcome]]:
+    """Yield what comes of each call of a function that the module still has."""
+    found = functions(module)
+    for name, listed in calls.items():
+        for index, arguments in enumerate(listed if name in found else ()):
+            func = found[name]
+            fitted = fit_arguments(func, arguments)
+            yield (name, index), evaluate(module, func, fitted, ctx, steps, poison=poison)
 
 
-class Budget(Interpreter.Listener):
-    """A listener that ends a computation after a number of operations."""
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise TooLong
-
-
-def compute(
-    module: ModuleOp, calls: Mapping[str, Sequence[Arguments]], before: Computed | None = None
-) -> Computed:
-    """Compute the calls on numpy, but those that are refused or long.
-
-    Broken if a call is refused that is in `before`.
-    """
-    names = {op.sym_name.data for op in module.ops if isinstance(op, Function)}
-    steps = MAX_STEPS if before is None else 4 * MAX_STEPS
-    results: Computed = {}
-    for name in (name for name in calls if name in names):
-        for index, arguments in enumerate(calls[name]):
-            try:
-                results[name, index] = run(module, name, arguments, Budget(steps))
-            except PasslineError as error:
-                if isinstance(error.__cause__, TooLong):
-                    continue
-                if before is not None and (name, index) in before:
-                    raise Broken(f"@{name}, call {index}: {error}") from error
-    return results
-
-
-def check_equal(expected: Sequence[object], actual: Sequence[object], where: str) -> None:
-    """Raise Broken unless all results are equal, floats bit for bit; all NaN are equal."""
-    if len(expected) != len(actual):
-        raise Broken(f"{where}: {len(actual)} results, before {len(expected)}")
-    for i, pair in enumerate(zip(expected, actual)):
-        one, other = (np.asarray(value) for value in pair)
-        if (one.shape, one.dtype) != (other.shape, other.dtype):
-            raise Broken(
-                f"{where}: result {i} is {other.dtype}{other.shape}, before {one.dtype}{one.shape}"
-            )
-        same = one == other
-        if one.dtype.kind == "f":
-            same = (same & (np.signbit(one) == np.signbit(other))) | (
-                np.isnan(one) & np.isnan(other)
-            )
-        if not same.all():
-            wrong = ~np.atleast_1d(same)
-            raise Broken(
-                f"{where}: result {i} has {np.atleast_1d(other)[wrong][:5]}, before "
-                f"{np.atleast_1d(one)[wrong][:5]} ({wrong.sum()} of {wrong.size} differ)"
-            )
-
-
-def check_close(network: Network, actual: Sequence[object], where: str) -> None:
-    """Raise Broken unless the results are those of the network, up to its tolerances."""
+def distance_in(network: Network, actual: Sequence[Value]) -> str | None:
+    """Return how results differ from those of the network by more than its tolerances, or None."""
     for i, (expected, tolerance) in enumerate(
         zip(network.results, network.tolerances, strict=True)
     ):
         try:
             np.testing.assert_allclose(np.asarray(actual[i]), expected, 0, tolerance, strict=True)
         except AssertionError as error:
-            raise Broken(f"{where}: result {i}: {error}") from error
+            return f"result {i}: {error}"
+    return None
