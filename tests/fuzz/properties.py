@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from strategies.pipelines import FACTORIES
 from support.loops import Arguments
-from support.networks import Network
+from support.networks import distance_in
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -99,6 +99,8 @@ class Check:
         self.module = case.module.clone()
         verify(self.module)
         self.outcome = Outcome()
+        self.interpreted = True
+        """Whether results are computed on numpy."""
         self.equivalence = Equivalence(self.module, max_steps=MAX_STEPS, ctx=self.ctx)
         self.expected: Computed = {}
         for call, outcome in evaluated(self.module, case.calls, self.ctx, MAX_STEPS, poison=True):
@@ -127,6 +129,10 @@ class Check:
 
     def check_results(self, text: str, rounds: bool) -> None:
         """Compare the results after a pass with those before it."""
+        if self.case.large and text.startswith("legalize-ops"):
+            self.interpreted = False  # kernels on large tensors take minutes; machine code follows
+        if not self.interpreted:
+            return
         if (found := self.equivalence.compare(self.module, rounds=rounds)) is not None:
             raise Broken(f"after {text}: @{found.function}: {found.text}")
         self.outcome.compared += sum(map(len, self.equivalence.samples.values()))
@@ -211,15 +217,3 @@ def evaluated(
             func = found[name]
             fitted = fit_arguments(func, arguments)
             yield (name, index), evaluate(module, func, fitted, ctx, steps, poison=poison)
-
-
-def distance_in(network: Network, actual: Sequence[Value]) -> str | None:
-    """Return how results differ from those of the network by more than its tolerances, or None."""
-    for i, (expected, tolerance) in enumerate(
-        zip(network.results, network.tolerances, strict=True)
-    ):
-        try:
-            np.testing.assert_allclose(np.asarray(actual[i]), expected, 0, tolerance, strict=True)
-        except AssertionError as error:
-            return f"result {i}: {error}"
-    return None

@@ -36,7 +36,7 @@ def save(case: Case, error: Exception, directory: Path, again: str) -> Path:
         "//",
         *(f"// {line}".rstrip() for line in message[:20]),
         f"// Again: {again}",
-        f"// Native: {case.native}, reads back after: {case.reads_back_after}",
+        f"// Native: {case.native}, reads back after: {case.reads_back_after}, large: {case.large}",
         "",
     ]
     path.write_text("\n".join(lines) + module_text(case.module, make_ir_context()))
@@ -68,7 +68,7 @@ def load(path: Path) -> Case:
     """Return the case that `save` wrote."""
     text = path.read_text()
     line = text.splitlines()[0].removeprefix("// RUN: ")
-    found = re.search(r"// Native: (\w+), reads back after: (\d+)", text)
+    found = re.search(r"// Native: (\w+), reads back after: (\d+), large: (\w+)", text)
     if (pipeline := pipeline_of(line)) is None or found is None:
         raise ValueError(f"{path} has no RUN line that `make fuzz` wrote")
     module = parse_module(make_ir_context(), text, str(path))
@@ -89,4 +89,6 @@ def load(path: Path) -> Case:
     if results:
         network = Network(module, listed["main"][0], (*results,), (*tolerances,))
     passes = [pass_text(p) for p in parse_pipeline(pipeline, FACTORIES).passes]
-    return Case(module, listed, passes, int(found[2]), found[1] == "True", network)
+    return Case(
+        module, listed, passes, int(found[2]), found[1] == "True", found[3] == "True", network
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -24,11 +25,10 @@ __all__ = ["Search"]
 class Search:
     """A search, and what it has found so far."""
 
-    strategy: st.SearchStrategy[Case]
+    strategies: Sequence[st.SearchStrategy[Case]]
+    """The strategies for cases; a seed takes one after the other."""
     directory: Path
     """Where failures are saved."""
-    options: str = ""
-    """The options that reproduce the strategy."""
     cases: int = 0
     passes: Counter[str] = field(default_factory=Counter[str])
     """How often each pass ran."""
@@ -45,7 +45,7 @@ class Search:
     found: tuple[Case, Exception] | None = None
     """The smallest case of that kind."""
 
-    def run(self, first_seed: int, most_cases: int, seconds: float) -> None:
+    def run(self, first_seed: int, most_cases: int, seconds: float = math.inf) -> None:
         """Check the cases of successive seeds until there are enough, or the time is over."""
         end = monotonic() + seconds
         for number in range(first_seed, first_seed + most_cases):
@@ -77,7 +77,7 @@ class Search:
             phases=[Phase.generate, Phase.shrink],
             print_blob=False,
         )
-        @given(st.integers(0, 1 << 32), self.strategy)
+        @given(st.integers(0, 1 << 32), self.strategies[number % len(self.strategies)])
         def check(_: int, case: Case) -> None:
             nonlocal calls
             calls += 1
@@ -90,7 +90,7 @@ class Search:
             if self.found is None:
                 raise
             case, error = self.found
-            again = f"make fuzz SEED={number} CASES=1{self.options}"
+            again = f"make fuzz SEED={number} CASES=1"
             path = save(case, error, self.directory, again)
             print(f"\n{type(error).__name__}: {error}\n{path}\nagain: {again}", flush=True)
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .modules import loop_nests, networks
-from .pipelines import buffer_pipelines, passes, tensor_pipelines
+from .pipelines import buffer_pipelines, lowerings, passes, tensor_pipelines
 
-__all__ = ["buffer_pipelines", "loop_nests", "networks", "passes", "tensor_pipelines"]
+__all__ = ["buffer_pipelines", "loop_nests", "lowerings", "networks", "passes", "tensor_pipelines"]

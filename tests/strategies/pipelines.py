@@ -8,10 +8,10 @@ from typing import Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from passline.passes import PASSES, REPLACEMENTS, UNIVERSE
+from passline.passes import LOWER_TO_MLIR, PASSES, REPLACEMENTS, UNIVERSE
 from passline.passmanager.options import PassOption, pass_options, pass_text
 
-__all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "passes", "tensor_pipelines"]
+__all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "tensor_pipelines"]
 
 EXCLUDED = {
     "print-ir": "prints",
@@ -128,3 +128,24 @@ def buffer_pipelines(draw: st.DrawFn, most: int = 6) -> list[str]:
     if draw(st.booleans()):
         pipeline += [draw(_DRAWN["lower-tir"]), *draw(_lists(GENERIC, most))]
     return pipeline
+
+
+@st.composite
+def lowerings(draw: st.DrawFn) -> list[str]:
+    """Strategy for variations of the default way to machine code: other options, passes of no named
+    pipeline, and an end at any pass, from where the compiler goes on."""
+    relax = draw(st.sampled_from([["optimize"]] * 4 + [[], ["fuse-ops{fuse-opt-level=0}"]]))
+    tir = [*LOWER_TO_MLIR]
+    tir[0] = draw(st.sampled_from([tir[0], tir[0], "tir-loop-partition", "tir-simplify"]))
+    for name, places in (
+        ("tir-inject-double-buffer", [3]),
+        ("tir-flatten-buffer", [0, 1, 3, 6]),
+        ("tir-hoist-if-then-else", [0, 1, 2]),
+        ("tir-simplify", [0]),
+    ):
+        if draw(st.integers(0, 2)) == 2:
+            tir.insert(draw(st.sampled_from(places)), name)
+    target = draw(st.sampled_from(TARGETS[1:]))
+    pipeline = [*relax, f"legalize-ops{{target={target}}}", "plan-memory", *tir]
+    end = draw(st.integers(len(relax) + 1, len(pipeline))) if draw(st.booleans()) else None
+    return pipeline[:end]
