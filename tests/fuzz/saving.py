@@ -40,7 +40,7 @@ def save(case: Case, error: Exception, directory: Path, again: str) -> Path:
         "",
     ]
     path.write_text("\n".join(lines) + module_text(case.module, make_ir_context()))
-    np.savez(path.with_suffix(".npz"), **arrays_of(case))
+    np.savez(path.with_suffix(".npz"), allow_pickle=False, **arrays_of(case))
     return path
 
 

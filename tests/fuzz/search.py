@@ -20,6 +20,13 @@ from .saving import save
 
 __all__ = ["Search"]
 
+SLOW = (
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.large_base_example,
+    HealthCheck.too_slow,
+)
+
 
 @dataclass
 class Search:
@@ -42,8 +49,8 @@ class Search:
     """How often each kind of failure occurred, outside of shrinking."""
     wanted: str = ""
     """The kind of failure that is being shrunk."""
-    found: tuple[Case, Exception] | None = None
-    """The smallest case of that kind."""
+    found: list[tuple[Case, Exception]] = field(default_factory=list[tuple[Case, Exception]])
+    """The cases of that kind, the smallest last."""
 
     def run(self, first_seed: int, most_cases: int, seconds: float = math.inf) -> None:
         """Check the cases of successive seeds until there are enough, or the time is over."""
@@ -63,7 +70,7 @@ class Search:
         the second case is checked. Its first draw always differs from that of the simplest case,
         so it is one that nothing depends on.
         """
-        self.wanted, self.found = "", None
+        self.wanted, self.found = "", []
         calls = 0
 
         @seed(number)
@@ -73,7 +80,7 @@ class Search:
             deadline=None,
             derandomize=False,
             report_multiple_bugs=False,
-            suppress_health_check=[*HealthCheck],
+            suppress_health_check=SLOW,
             phases=[Phase.generate, Phase.shrink],
             print_blob=False,
         )
@@ -87,9 +94,9 @@ class Search:
         try:
             check()
         except Exception:
-            if self.found is None:
+            if not self.found:
                 raise
-            case, error = self.found
+            case, error = self.found[-1]
             again = f"make fuzz SEED={number} CASES=1"
             path = save(case, error, self.directory, again)
             print(f"\n{type(error).__name__}: {error}\n{path}\nagain: {again}", flush=True)
@@ -108,7 +115,7 @@ class Search:
                     return  # it is saved already
                 self.wanted = found
             if found == self.wanted:
-                self.found = case, error
+                self.found.append((case, error))
                 raise
             return
         if not self.wanted:

@@ -91,8 +91,12 @@ def passes(name: str) -> st.SearchStrategy[str]:
     """Strategy for the text of a pass with options; each is at its default most of the time."""
     cls = FACTORIES[name]()
     options = {option.field: st.sampled_from(_values(name, option)) for option in pass_options(cls)}
+
+    def text(changed: set[str], values: Mapping[str, object]) -> str:
+        return pass_text(cls(**{field: values[field] for field in changed}))
+
     return st.builds(
-        lambda changed, values: pass_text(cls(**{field: values[field] for field in changed})),
+        text,
         st.sets(st.sampled_from([*options]), max_size=2) if options else st.just(set[str]()),
         st.fixed_dictionaries(options),
     )

@@ -10,11 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from support.evaluation import Array
 from support.special import special_numbers
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Attribute
 
 from passline.dialects.relax.types import is_number
 from passline.interpreters.arrays import fit, is_bool
-from passline.interpreters.signature import Function
+from passline.interpreters.signature import Function, is_buffer
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 
@@ -92,8 +93,8 @@ def random_arguments(
     """Return random arguments for `func`, or special ones."""
     arguments: list[Array] = []
     for type in func.function_type.inputs:
-        shape = type.get_shape() if isinstance(type, MemRefType) else ()
-        element = type.element_type if isinstance(type, MemRefType) else type
+        shape = type.get_shape() if is_buffer(type) else ()
+        element: Attribute = type.element_type if is_buffer(type) else type
         if isinstance(element, IndexType):
             arguments.append(np.array(rng.choice([*indices])))
             continue

@@ -18,6 +18,11 @@ class Writer:
         self.lines: list[str] = []
         self.names = 0
 
+    @property
+    def text(self) -> str:
+        """The text of the function, and of those that it calls."""
+        raise NotImplementedError
+
     def name(self) -> str:
         """Return a name for a new value."""
         self.names += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -111,7 +111,7 @@ class NetworkBuilder:
     @contextmanager
     def region(
         self, parameters: Sequence[TracedValue] = (), *, callee: bool = False
-    ) -> Iterator[tuple[Block, list[TracedValue]]]:
+    ) -> Generator[tuple[Block, list[TracedValue]]]:
         """Build the body of an operation with the values of `parameters` as arguments.
 
         Yield the block and its arguments. What is computed inside is not visible outside; the body

@@ -168,13 +168,13 @@ def graph(b: NetworkBuilder, depth: int) -> None:
 def loop(b: NetworkBuilder, depth: int) -> None:
     """Add an `scf.for` that runs once, or not at all, or a dead one that runs more often."""
     start, trips = pick(b), b.random.choice([1, 1, 0, 2])
-    bounds = [b.index(n) for n in (0, trips, 1)]
+    lower, upper, step = (b.index(n) for n in (0, trips, 1))
     with b.region([start]) as (block, _):
         block.insert_arg(IndexType(), 0)
         add_steps(b, b.random.randint(0, 3), depth)
         end = like(b, start)
         block.add_op(scf.YieldOp(end.value))
-    op = scf.ForOp(*bounds, [start.value], block)
+    op = scf.ForOp(lower, upper, step, [start.value], block)
     if trips < 2:
         add_results(b, op, [end if trips else start])
     else:

@@ -22,7 +22,7 @@ from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk
 
-SHARDS, CASES = 12, 170
+SHARDS, CASES = 12, 60
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
@@ -38,7 +38,7 @@ def test_passes_keep_small_modules(shard: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shard", range(2))
 def test_machine_code_computes_the_same(shard: int, tmp_path: Path) -> None:
     search = Search([native_cases()], tmp_path)
-    search.run(shard * 10, 10)
+    search.run(shard * 3, 3)
     assert not search.failures, "\n".join(search.summary())
     assert search.native
 
@@ -70,7 +70,7 @@ def test_a_wrong_pass_is_found_shrunk_and_saved(
     monkeypatch.setitem(FACTORIES, AddForSubtract.name, lambda: AddForSubtract)
     wrong = cases(small=True).map(lambda case: replace(case, pipeline=[AddForSubtract.name]))
     search = Search([wrong], tmp_path)
-    search.run(0, 150)
+    search.run(0, 60)
     assert [*search.failures] == [f"after {AddForSubtract.name}"]
     (path,) = tmp_path.glob("*.mlir")
     case = load(path)
