@@ -9,7 +9,7 @@ import pytest
 from passline.passmanager.errors import PasslineError
 from passline.tools.native.toolchain import find_tools
 
-__all__ = ["needs_native"]
+__all__ = ["has_native", "needs_native"]
 
 
 def _missing() -> str:
@@ -19,6 +19,11 @@ def _missing() -> str:
     except PasslineError:
         return "mlir-opt is not installed (Debian: mlir-22-tools)"
     return "" if find_spec("llvmlite") else "llvmlite is not installed (pip: llvmlite)"
+
+
+def has_native() -> bool:
+    """Return whether the tools for machine code are installed."""
+    return not _missing()
 
 
 needs_native = pytest.mark.skipif(bool(_missing()), reason=_missing() or "all tools are installed")

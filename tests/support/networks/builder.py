@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
+from random import Random
 
 import numpy as np
 from support.evaluation import Array
-from xdsl.dialects.builtin import FunctionType, IntegerType, ModuleOp, TensorType, i1
+from support.special import special_numbers
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    TensorType,
+    i1,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.test import TestOp
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import InterpretationError
 
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.constant import ConstantOp, FullOp
-from passline.dialects.relax.types import Element, shape_of, tensor_type
-from passline.interpreters.arrays import dense_of, dtype_of, element_of, number_of
+from passline.dialects.relax.types import Element, static_shape, tensor_type
+from passline.interpreters.arrays import dense_of, dtype_of, element_of, fit, number_of
 from passline.interpreters.relax import RelaxFunctions
 
 from .choices import MAX_ELEMENTS, Choices
@@ -45,10 +58,20 @@ class NetworkBuilder:
     operation on them; `add` computes it and puts a copy on the real values into the function.
     """
 
-    def __init__(self, seed: int) -> None:
-        self.random = Choices(seed)
-        self.rng = np.random.default_rng(seed)
+    def __init__(
+        self, source: Random, *, dynamic: bool = False, max_elements: int = MAX_ELEMENTS
+    ) -> None:
+        self.random = Choices(source, max_elements)
+        self.rng = np.random.default_rng(self.random.getrandbits(32))
+        self.dynamic = dynamic
+        """Whether types may leave dimensions, or the rank, unknown."""
         self.func = FuncOp("main", ([], []))
+        self.functions: list[FuncOp] = []
+        """The functions that are called."""
+        self.block = self.func.body.block
+        """The block that operations are added to."""
+        self.in_callee = False
+        """Whether that block belongs to a called function."""
         self.arguments: list[Array] = []
         self.values: list[TracedValue] = []
         """The values of the current part."""
@@ -82,7 +105,29 @@ class NetworkBuilder:
         self.func.properties["function_type"] = FunctionType.from_lists(*types)
         arrays = tuple(known.array for known in self.results)
         tolerances = tuple(known.tolerance for known in self.results)
-        return Network(ModuleOp([self.func]), (*self.arguments,), arrays, tolerances)
+        module = ModuleOp([*self.functions, self.func])
+        return Network(module, (*self.arguments,), arrays, tolerances)
+
+    @contextmanager
+    def region(
+        self, parameters: Sequence[TracedValue] = (), *, callee: bool = False
+    ) -> Generator[tuple[Block, list[TracedValue]]]:
+        """Build the body of an operation with the values of `parameters` as arguments.
+
+        Yield the block and its arguments. What is computed inside is not visible outside; the body
+        of a called function (`callee`) sees its arguments only.
+        """
+        saved = self.block, self.values, self.all_values, self.in_callee
+        block = Block(arg_types=[known.value.type for known in parameters])
+        arguments = [
+            TracedValue(value, known.array, known.perturbed)
+            for value, known in zip(block.args, parameters, strict=True)
+        ]
+        self.block, self.in_callee = block, callee or self.in_callee
+        self.values = arguments if callee else [*self.values, *arguments]
+        self.all_values = [] if callee else [*self.all_values]
+        yield block, arguments
+        self.block, self.values, self.all_values, self.in_callee = saved
 
     # Operands
 
@@ -90,23 +135,45 @@ class NetworkBuilder:
         """Draw the elements of a parameter or constant."""
         if element == i1:
             return self.rng.integers(0, 2, shape).astype(bool)
-        integers = self.rng.integers(-3, 4, shape)
-        if isinstance(element, IntegerType):
-            return integers.astype(dtype_of(element))
         if self.special:
-            special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -2.0, 3.0]
-            return self.rng.choice(special, shape).astype(dtype_of(element))
-        if self.random.random() < 0.4:
-            return integers.astype(dtype_of(element))
-        return self.rng.uniform(-2, 2, shape).astype(dtype_of(element))
+            return special_numbers(element, shape, self.rng)
+        integers = isinstance(element, IntegerType) or self.random.random() < 0.4
+        numbers = self.rng.integers(-3, 4, shape) if integers else self.rng.uniform(-2, 2, shape)
+        return fit(np.asarray(numbers).astype(dtype_of(element)), element)
 
     def parameter(self, shape: Sequence[int], element: Element) -> TracedValue:
-        """Add a parameter to the function."""
+        """Add a parameter to `@main`; a constant where its parameters are not visible."""
+        if self.in_callee:
+            return self.constant(shape, element)
         array = self.numbers(shape, element)
+        return TracedValue(self.argument(self.type_of(shape, element), array), array, array)
+
+    def argument(self, type: Attribute, array: Array) -> SSAValue:
+        """Add a parameter to `@main`, with the argument for it."""
         block = self.func.body.block
-        value = block.insert_arg(TensorType(element, shape), len(block.args))
         self.arguments.append(array)
-        return TracedValue(value, array, array)
+        return block.insert_arg(type, len(block.args))
+
+    def type_of(self, shape: Sequence[int], element: Element) -> TensorType[Attribute]:
+        """Return the type of a parameter; in a dynamic network dimensions may be unknown."""
+        if self.dynamic:
+            shape = [DYNAMIC_INDEX if self.random.random() < 0.3 else n for n in shape]
+        return TensorType(element, shape)
+
+    def condition(self) -> tuple[SSAValue, bool]:
+        """Return an i1 and its value: a parameter, or a constant."""
+        truth = self.random.coin()
+        if self.in_callee or self.random.random() < 0.3:
+            self.block.add_op(op := arith.ConstantOp.from_int_and_width(truth, i1))
+            return op.result, truth
+        return self.argument(i1, np.array(truth)), truth
+
+    def index(self, number: int) -> SSAValue:
+        """Return an index: a constant, or a parameter."""
+        if self.in_callee or self.random.random() < 0.7:
+            self.block.add_op(op := arith.ConstantOp.from_int_and_width(number, IndexType()))
+            return op.result
+        return self.argument(IndexType(), np.array(number))
 
     def constant(self, shape: Sequence[int], element: Element) -> TracedValue:
         """Add a constant to the function: a fill, or any numbers."""
@@ -117,7 +184,7 @@ class NetworkBuilder:
         else:
             array = self.numbers(shape, element)
             op = ConstantOp(dense_of(array, TensorType(element, shape)))
-        self.func.body.block.add_op(op)
+        self.block.add_op(op)
         return TracedValue(op.results[0], array, array)
 
     def placeholder(self, known: TracedValue) -> SSAValue:
@@ -189,10 +256,12 @@ class NetworkBuilder:
         `rounds` says that it may round even where its operands are integers.
         """
         made.verify_()
-        if any(prod(shape_of(tensor_type(v)) or ()) > MAX_ELEMENTS for v in made.results):
+        if any(prod(static_shape(v.type) or ()) > self.random.max_elements for v in made.results):
             raise NotApplicable
         operands = [self.placeholders[operand] for operand in made.operands]
         arrays = self.compute(made, [known.array for known in operands])
+        if any(array.size > self.random.max_elements for array in arrays):
+            raise NotApplicable
         others = self.compute(made, [known.perturbed for known in operands])
         exact = all(known.exact for known in operands) and not rounds
         perturbed = [
@@ -207,11 +276,19 @@ class NetworkBuilder:
             for result, array, other in zip(made.results, arrays, others, strict=True)
         ]
         op = made.clone({value: known.value for value, known in self.placeholders.items()})
-        self.func.body.block.add_op(op)
+        self.block.add_op(op)
         self.values += map(TracedValue, op.results, arrays, perturbed)
 
     def compute(self, op: Operation, arrays: Sequence[Array]) -> tuple[Array, ...]:
-        """Compute the operation by the numpy semantics, without warnings."""
+        """Compute the operation by the numpy semantics, without warnings.
+
+        NotApplicable if they refuse sizes that the types leave unknown.
+        """
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return tuple(map(np.asarray, self.interpreter.run_op(op, tuple(arrays))))
+            try:
+                return tuple(map(np.asarray, self.interpreter.run_op(op, tuple(arrays))))
+            except (InterpretationError, ValueError):
+                if not self.dynamic:
+                    raise
+                raise NotApplicable from None

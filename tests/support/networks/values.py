@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from support.evaluation import Array
-from xdsl.dialects.builtin import f16, f32
+from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import SSAValue
 
 from passline.dialects.relax.types import Element, tensor_type
@@ -20,8 +20,12 @@ __all__ = ["NotApplicable", "TracedValue", "perturb"]
 
 MAX_MAGNITUDE = 1000.0
 """The largest float in a network: integers up to it are exact in f16, their products in f32."""
-NOISE: dict[Element, float] = {f16: 1e-3, f32: 2.5e-7}
+MAX_BF16 = 256.0
+"""The largest integer up to which all are exact in bf16."""
+NOISE: dict[Element, float] = {bf16: 8e-3, f16: 1e-3, f32: 2.5e-7, f64: 5e-16}
 """The relative error that one operation may have."""
+MAX_ERROR: dict[Element, float] = {bf16: 0.2, f16: 0.05, f32: 1e-3, f64: 1e-9}
+"""The largest error, relative to one more than the number, of a value that can be compared."""
 
 
 class NotApplicable(Exception):
@@ -87,12 +91,11 @@ def perturb(
     if not np.array_equal(wide[special], other[special], equal_nan=True):
         raise NotApplicable
     wide, other = finite(wide), finite(other)
-    if np.abs(wide).max(initial=0) > MAX_MAGNITUDE:
+    if np.abs(wide).max(initial=0) > (MAX_BF16 if element == bf16 else MAX_MAGNITUDE):
         raise NotApplicable
     if exact and (wide == np.rint(wide)).all():
         return array
-    bound = 1e-3 if element == f32 else 0.05
-    if not (np.abs(wide - other) <= bound * (1 + np.abs(wide))).all():
+    if not (np.abs(wide - other) <= MAX_ERROR[element] * (1 + np.abs(wide))).all():
         raise NotApplicable
     errors = rng.choice([-1, 1], array.shape) * NOISE[element]
     return np.asarray(perturbed * (1 + errors)).astype(array.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType, f16, f32, i1, i8, i32
+from xdsl.dialects.builtin import IntegerType, i1
 
 from passline.dialects.relax import activation, binary, elementwise, nn, unary
 from passline.dialects.relax.base import TensorOp
@@ -41,6 +41,7 @@ from passline.dialects.relax.transcendental import (
 )
 
 from ..builder import NetworkBuilder
+from ..choices import ELEMENTS, FLOATS, INTEGERS
 from ..values import NotApplicable
 
 __all__ = [
@@ -117,18 +118,18 @@ def where_rule(b: NetworkBuilder) -> TensorOp:
 
 
 def clip_rule(b: NetworkBuilder) -> TensorOp:
-    x, _ = b.pick_value(elements=(f32, f16, i32, i8))
+    x, _ = b.pick_value(elements=(*FLOATS, *INTEGERS))
     low = float(b.random.randint(-3, 0))
     return elementwise.ClipOp(x, min=low, max=low + b.random.randint(0, 4))
 
 
 def astype_rule(b: NetworkBuilder) -> TensorOp:
     x, _ = b.pick_value(exact=True)
-    return elementwise.AstypeOp(x, dtype=b.random.choice([f32, f32, f32, f16, i32, i8, i1]))
+    return elementwise.AstypeOp(x, dtype=b.random.choice(ELEMENTS))
 
 
 def bias_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) > 1, (f32, f16, i32))
+    x, known = b.pick_value(lambda k: len(k.shape) > 1, (*FLOATS, *INTEGERS))
     axis = b.random.choice([1, b.axis(known)])
     kind = b.random.choice([nn.BiasAddOp, nn.BiasAddOp, activation.PReluOp])
     return kind(x, b.operand((known.shape[axis],), known.element), axis=axis)

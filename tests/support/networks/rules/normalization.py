@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import SSAValue
 
 from passline.dialects.relax import nn, normalization
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
+from ..choices import FLOATS
 from ..values import NotApplicable
 
 __all__ = ["norm_rule"]
 
 
 def norm_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) > 1, (f32, f32, f16))
+    x, known = b.pick_value(lambda k: len(k.shape) > 1, FLOATS)
     axis = b.axis(known)
 
     def row(axis: int) -> SSAValue:

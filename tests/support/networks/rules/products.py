@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f16, f32, i8, i32
-
 from passline.dialects.relax import linear_algebra
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
-from ..choices import SIZES
+from ..choices import FLOATS, INTEGERS, SIZES
 
 __all__ = ["einsum_rule", "product_rule"]
 
 
 def product_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) > 0, (f32, f32, f16, i32, i8))
+    x, known = b.pick_value(lambda k: len(k.shape) > 0, (*FLOATS, *INTEGERS))
     n = b.random.choice(SIZES)
     *batch, depth = known.shape
     match b.random.randrange(4):
@@ -37,7 +35,7 @@ def product_rule(b: NetworkBuilder) -> TensorOp:
 
 
 def einsum_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) in (2, 3), (f32,))
+    x, known = b.pick_value(lambda k: len(k.shape) in (2, 3), FLOATS)
     n = b.random.choice([1, 2, 5])
     if len(known.shape) == 2:
         y = b.operand((known.shape[1], n), known.element)

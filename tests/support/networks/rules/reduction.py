@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f16, f32, i1, i8, i32
+from xdsl.dialects.builtin import i1
 
 from passline.dialects.relax import reduction, scan, sorting
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
+from ..choices import FLOATS, INTEGERS
 
 __all__ = ["reduction_rule", "scan_rule", "sort_rule"]
 
@@ -30,13 +31,13 @@ def reduction_rule(b: NetworkBuilder) -> TensorOp:
 
 
 def scan_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(elements=(f32, f16, i32, i8))
+    x, known = b.pick_value(elements=(*FLOATS, *INTEGERS))
     kind = b.random.choice([scan.CumsumOp, scan.CumprodOp])
     return kind(x, axis=b.axis(known), exclusive=b.random.coin(), reverse=b.random.coin())
 
 
 def sort_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: k.array.size < 200, (f32, i32, i8), exact=True)
+    x, known = b.pick_value(lambda k: k.array.size < 200, (*FLOATS, *INTEGERS), exact=True)
     axis, flag = b.axis(known), b.random.coin()
     match b.random.randrange(3):
         case 0:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import f16, f32, i8, i32
-
 from passline.dialects.relax import convolution, pooling
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
+from ..choices import FLOATS, INTEGERS
 from ..values import NotApplicable
 
 __all__ = ["convolution_last_rule", "convolution_rule", "pool_rule"]
@@ -43,7 +42,7 @@ def windows(b: NetworkBuilder, sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def convolution_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) in (3, 4, 5), (f32, f32, f16, i32, i8))
+    x, known = b.pick_value(lambda k: len(k.shape) in (3, 4, 5), (*FLOATS, *INTEGERS))
     channels, sizes = known.shape[1], known.shape[2:]
     groups = b.random.choice(b.random.factors(channels)) if b.random.random() < 0.4 else 1
     outputs = groups * b.random.choice([1, 1, 2, 3, 4, 8, 16, 17])
@@ -61,7 +60,7 @@ def convolution_rule(b: NetworkBuilder) -> TensorOp:
 
 def convolution_last_rule(b: NetworkBuilder) -> TensorOp:
     """Pick a convolution whose channels are the last dimension."""
-    x, known = b.pick_value(lambda k: len(k.shape) == 4, (f32, f16))
+    x, known = b.pick_value(lambda k: len(k.shape) == 4, FLOATS)
     *sizes, channels = known.shape[1:]
     outputs = b.random.choice([1, 2, 3, 8, 17])
     weight = b.operand((*b.random.window(sizes), channels, outputs), known.element)
@@ -70,7 +69,7 @@ def convolution_last_rule(b: NetworkBuilder) -> TensorOp:
 
 
 def pool_rule(b: NetworkBuilder) -> TensorOp:
-    x, known = b.pick_value(lambda k: len(k.shape) in (3, 4, 5), (f32, f16))
+    x, known = b.pick_value(lambda k: len(k.shape) in (3, 4, 5), FLOATS)
     sizes = known.shape[2:]
     maximum, average, adaptive = POOLS[len(sizes) - 1]
     match b.random.randrange(4):

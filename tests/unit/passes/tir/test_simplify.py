@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from random import Random
 
 import numpy as np
 import pytest
-from support.index_programs import index_program
 from support.laws import run
+from support.loops import Indices
 
 from passline.passes.tir.simplify import Simplify
 from passline.passmanager import ConfigError, PassContext, PasslineError
@@ -46,7 +47,7 @@ def test_an_unknown_option() -> None:
 @pytest.mark.parametrize("seed", range(24))
 def test_random_functions_compute_the_same(seed: int) -> None:
     ctx = make_ir_context()
-    module = parse_module(ctx, index_program(seed), "test.mlir")
+    module = parse_module(ctx, Indices(Random(seed), "main").text, "test.mlir")
     options = {f.name: bool(seed >> n & 1) for n, f in enumerate(fields(Simplify))}
     simplified = module.clone()
     Simplify(**options).apply(ctx, simplified)

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 from random import Random
 
-__all__ = ["index_program"]
+from .writer import Writer
+
+__all__ = ["Indices"]
 
 BINARY = ("addi", "subi", "muli", "minsi", "maxsi", "floordivsi", "divsi", "remsi", "ceildivsi")
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "uge")
 
 
-def index_program(seed: int) -> str:
-    """Return a `tir.prim_func @main` as text.
+class Indices(Writer):
+    """A function of computed indices and conditions.
 
     Its parameters are a buffer of 64 results, a buffer of 4 integers, 2 indices, 2 small integers
     and a condition.
     """
-    return Program(Random(seed)).text()
 
-
-class Program:
-    """A function under construction: its lines, and the values visible at the current position."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.lines: list[str] = []
-        self.count = 0
+    def __init__(self, source: Random, name: str) -> None:
+        super().__init__(source, name)
         self.stores = 0
         self.indices = ["%n", "%m"]
         self.numbers = ["%x", "%y"]
         self.conditions = ["%p"]
+        self.statements(self.random.choice([0, 1, 1, 2, 3]), "  ")
 
+    @property
     def text(self) -> str:
-        self.statements(3, "  ")
         body = "\n".join(self.lines)
         return (
-            "tir.prim_func @main(%out: memref<64xi32>, %mem: memref<4xi32>, %n: index, %m: index, "
-            f"%x: i8, %y: i8, %p: i1) {{\n{body}\n}}\n"
+            f"tir.prim_func @{self.function}(%out: memref<64xi32>, %mem: memref<4xi32>, "
+            f"%n: index, %m: index, %x: i8, %y: i8, %p: i1) {{\n{body}\n}}\n"
         )
 
     def make(self, pad: str, text: str) -> str:
-        self.count += 1
-        name = f"%v{self.count}"
+        name = self.name()
         self.lines.append(f"{pad}{name} = {text}")
         return name
 
@@ -128,7 +123,7 @@ class Program:
 
     def statements(self, depth: int, pad: str) -> None:
         marks = len(self.indices), len(self.numbers), len(self.conditions)
-        for _ in range(self.random.randint(1, 5)):
+        for _ in range(self.random.randint(1, 4)):
             self.expression(pad)
             match self.random.randrange(6 if depth else 3):
                 case 0 | 1:
@@ -150,8 +145,7 @@ class Program:
         if pick.random() < 0.4:
             four = self.index_constant(pad, 4)
             extent = self.make(pad, f"arith.minsi {pick.choice(self.indices)}, {four} : index")
-        self.count += 1
-        variable = f"%i{self.count}"
+        variable = self.name()
         self.lines.append(f"{pad}tir.for {variable} = {first} extent {extent} {{")
         self.indices += [variable] * 3
         self.statements(depth, pad + "  ")
