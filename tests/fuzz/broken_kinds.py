@@ -282,23 +282,45 @@ def models() -> Sequence[bytes]:
     return [text for text in texts if len(text) < 4000]
 
 
+@cache
+def stored_models() -> Sequence[bytes]:
+    """Return the small models that are files of the package `onnx`."""
+    import onnx
+
+    folder = Path(onnx.__file__).parent / "backend" / "test" / "data"
+    texts = (path.read_bytes() for path in sorted(folder.rglob("model.onnx")))
+    return [text for text in texts if len(text) < 4000]
+
+
 def onnx_bytes(random: Random) -> BrokenInput:
-    arguments = (FILE, *onnx_options(random))
-    content = mutate_bytes(random.choice(models()), random)
-    return BrokenInput("onnx bytes", "passline-opt", arguments, content, ".onnx")
+    return broken_model("onnx bytes", mutate_bytes(random.choice(models()), random), random)
 
 
 def onnx_fields(random: Random) -> BrokenInput:
+    return broken_model("onnx fields", with_other_fields(models(), random), random)
+
+
+def stored_onnx(random: Random) -> BrokenInput:
+    if random.random() < 0.3:
+        content = mutate_bytes(random.choice(stored_models()), random)
+    else:
+        content = with_other_fields(stored_models(), random)
+    return broken_model("stored onnx", content, random)
+
+
+def broken_model(kind: str, content: bytes, random: Random) -> BrokenInput:
+    return BrokenInput(kind, "passline-opt", (FILE, *onnx_options(random)), content, ".onnx")
+
+
+def with_other_fields(sources: Sequence[bytes], random: Random) -> bytes:
+    """Return one of the models with other fields, some of them those of another one."""
     from onnx import ModelProto
 
     from .proto_mutation import mutate_message
 
-    model = ModelProto.FromString(random.choice(models()))
-    other = ModelProto.FromString(random.choice(models()))
+    model, other = (ModelProto.FromString(random.choice(sources)) for _ in range(2))
     mutate_message(model, random, other)
-    arguments = (FILE, *onnx_options(random))
-    content = model.SerializeToString()
-    return BrokenInput("onnx fields", "passline-opt", arguments, content, ".onnx")
+    return model.SerializeToString()
 
 
 def onnx_options(random: Random) -> tuple[str, ...]:
@@ -376,6 +398,7 @@ KINDS: Mapping[str, tuple[int, Callable[[Random], BrokenInput]]] = {
     "reproducer": (3, reproducer),
     "onnx bytes": (10, onnx_bytes),
     "onnx fields": (15, onnx_fields),
+    "stored onnx": (2, stored_onnx),
     "arrays": (3, arrays),
     "record": (3, record),
 }

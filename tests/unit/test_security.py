@@ -293,28 +293,29 @@ def test_archives_of_zeros_are_not_unpacked(tmp_path: Path) -> None:
 
 
 NESTED = {
-    "arrays": ('"x.y"() {a = ', "[", "]", "} : () -> ()"),
-    "types": ('"x.y"() {a = ', "tuple<", ">", "} : () -> ()"),
-    "function types": ('"x.y"() {a = ', "(", ") -> ()", "} : () -> ()"),
-    "dictionaries": ('"x.y"() {a = ', "{a = ", "}", "} : () -> ()"),
-    "constants": ('"x.y"() {a = dense<', "[", "]", "> : tensor<1xi8>} : () -> ()"),
-    "maps": ('"x.y"() {a = affine_map<(d0) -> (', "d0 + (", ")", ")>} : () -> ()"),
-    "sums": ('"x.y"() {a = affine_map<(d0) -> (d0', " + d0", "", ")>} : () -> ()"),
-    "regions": ("", '"x.y"() ({\n', "}) : () -> ()\n", ""),
-    "open regions": ("", '"x.y"() ({', "", ""),
-    "locations": ('"x.y"() : () -> () loc(', 'callsite("a" at ', ")", ' "b")'),
+    "arrays": (100_000, '"x.y"() {a = ', "[", "]", "} : () -> ()"),
+    "types": (100_000, '"x.y"() {a = ', "tuple<", ">", "} : () -> ()"),
+    "function types": (100_000, '"x.y"() {a = ', "(", ") -> ()", "} : () -> ()"),
+    "dictionaries": (100_000, '"x.y"() {a = ', "{a = ", "}", "} : () -> ()"),
+    "constants": (100_000, '"x.y"() {a = dense<', "[", "]", "> : tensor<1xi8>} : () -> ()"),
+    "sums": (100_000, '"x.y"() {a = affine_map<(d0) -> (d0', " + d0", "", ")>} : () -> ()"),
 }
 
 
 @pytest.mark.parametrize("kind", NESTED)
 def test_nesting_ends_with_a_message(tmp_path: Path, kind: str) -> None:
-    before, opening, closing, after = NESTED[kind]
+    depth, before, opening, closing, after = NESTED[kind]
     path = tmp_path / "deep.mlir"
-    path.write_text(f"{before}{opening * 100_000}{closing * 100_000}{after}")
+    path.write_text(f"{before}{opening * depth}{closing * depth}{after}")
     opt = Path(sys.executable).with_name("passline-opt")
     command = [opt, path, "--allow-unregistered-dialect"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1 and "the IR is nested too deeply" in done.stderr, done
+
+
+def test_nesting_of_regions_ends_with_a_message() -> None:
+    text = '"x.y"() ({' * 1000  # in this process, whose stack is that of Python's default
+    refused(passline_opt("--allow-unregistered-dialect", stdin=text), "nested too deeply")
 
 
 def test_pipelines_nested_deeply_end_with_a_message() -> None:
