@@ -119,5 +119,8 @@ def rank_of(type: Tensor) -> int:
 
 
 def unknown_shape(type: Tensor, rank: int) -> Sequence[Attribute]:
-    """Return a tensor type with `rank` unknown dimensions; unranked if that is DYNAMIC_INDEX."""
+    """Return a tensor type with `rank` unknown dimensions; unranked if that is DYNAMIC_INDEX.
+    VerifyException for a rank that no tensor has."""
+    if rank > 1 << 16:
+        raise VerifyException(f"a tensor of {rank} dimensions")
     return (with_shape(type, None if rank == DYNAMIC_INDEX else (DYNAMIC_INDEX,) * rank),)
