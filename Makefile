@@ -75,52 +75,16 @@ bench-native: $(VENV)/installed-test $(VENV)/installed-bench
 bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/kernels.py $(FILTER)
 
-# Random modules through random pipelines; failures are saved under build/fuzz.
-# SEED=N repeats a run, CASES=N bounds it.
+# Random modules through random pipelines; failures are saved under build/fuzz. SEED=N repeats a
+# run, CASES=N bounds it.
 MINUTES ?= 10
 fuzz: $(VENV)/installed-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) \
 		$(if $(CASES),--cases $(CASES)) $(OPTIONS)
 
-$(VENV)/installed-docs
-	$(BIN)/python tests/conformance/onnx_backend.py --write
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo build/site/index.html
-
-# The JavaScript libraries of the report, as its manifest names them; needs npm.
-vendor:
-	$(PYTHON) passmanager/report/vendor/fetch.py
-
-# FILTER="read tensor" selects rows, MAX_OPS=100000 bounds the inputs; without both there is a
-# selection of rows, in about two minutes. XDSL_TESTS is the path of xDSL's source distribution,
-# if the tests have not downloaded it.
-# OPTIONS=--write puts the rows into docs/performance.md.
-bench: $(VENV)/installed-bench
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(FILTER) \
-		$(if $(MAX_OPS),--max-ops $(MAX_OPS)) $(if $(XDSL_TESTS),--xdsl-tests $(XDSL_TESTS)) $(OPTIONS)
-
-bench-growth: $(VENV)/installed-bench
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py growth $(FILTER) \
-		--growth --max-ops $(or $(MAX_OPS),1000000) $(OPTIONS)
-
-bench-models: $(VENV)/installed-bench
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/models.py
-
-bench-native: $(VENV)/installed-test $(VENV)/installed-bench
-	$(BIN)/python benchmarks/native.py
-
-bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
-	$(BIN)/python benchmarks/kernels.py $(FILTER)
-
-SEED ?= 0
-COUNT ?= 1000000
-SECONDS ?= 600
-fuzz: $(VENV)/installed-test
-	PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(SEED) --count $(COUNT) --seconds $(SECONDS) $(OPTIONS)
-
 # Broken input to the tools: mutated IR, models, pipelines and so on.
 fuzz-broken: $(VENV)/installed-test
-	PYTHONPATH=tests $(BIN)/python -m fuzz.broken_input --minutes $(or $(MINUTES),10) $(OPTIONS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.broken_input --minutes $(MINUTES) $(OPTIONS)
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/created
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'

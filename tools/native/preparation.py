@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -22,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...dialects.relax.device import DeviceAttr
 from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
 from ...passes.rewriting.dead_symbols import remove_unreachable_symbols
@@ -78,6 +81,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
         symbol = C_INTERFACE + symbol
+    remove_devices(lowered)
     prefix_symbols(lowered, PREFIX)
     hoist_allocas(lowered)
     expand_copies(lowered)
@@ -96,6 +100,24 @@ def check_dialects(module: ModuleOp) -> None:
                 f"'{op.name}'{place_of(op)} cannot be compiled to machine code: no pass lowers it "
                 "to a dialect of MLIR"
             )
+
+
+def remove_devices(module: ModuleOp) -> None:
+    """Remove the devices of parameters and results, which mlir-opt cannot read."""
+    for op in module.ops:
+        if isinstance(op, func.FuncOp):
+            if op.arg_attrs is not None:
+                op.arg_attrs = without_devices(op.arg_attrs)
+            if op.res_attrs is not None:
+                op.res_attrs = without_devices(op.res_attrs)
+
+
+def without_devices(attributes: ArrayAttr[DictionaryAttr]) -> ArrayAttr[DictionaryAttr]:
+    """Return the attributes of parameters or results without those whose value is a device."""
+    return ArrayAttr(
+        DictionaryAttr({k: v for k, v in each.data.items() if not isinstance(v, DeviceAttr)})
+        for each in attributes
+    )
 
 
 def prefix_symbols(module: ModuleOp, prefix: str) -> None:

@@ -161,3 +161,17 @@ def test_compilation_needs_llvmlite(target: Target | None, monkeypatch: pytest.M
     module = parse("tir.prim_func @main(%x: memref<2xf32>) { }")
     with pytest.raises(PasslineError, match=NO_LLVMLITE):
         compile_module(module, target=target)
+
+
+@needs_native
+def test_devices_of_parameters_are_left_out():
+    module = parse(
+        "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n"
+        "  %r = relax.abs %x : (tensor<1xf32>) -> tensor<1xf32>\n"
+        "  return %r : tensor<1xf32>\n"
+        "}\n"
+    )
+    parse_pipeline("plan-devices").apply(make_ir_context(), module)
+    assert "relax.device" in str(module)
+    (result,) = compile_module(module)(np.array([-2], np.float32))
+    assert np.asarray(result).tolist() == [2]
