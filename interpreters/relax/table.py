@@ -17,6 +17,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
+from ...dialects.relax.interfaces import Elementwise
 from ...dialects.relax.types import static_shape
 from ..arrays import Array, check_size, element_of, fit
 
@@ -73,9 +74,7 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
     ) -> PythonValues:
         with np.errstate(all="ignore"):
             try:
-                for result in op.results:
-                    if (shape := static_shape(result.type)) is not None:
-                        check_size(shape)
+                _check_sizes(op, args)
                 values = compute(op, *args)
             except (IndexError, VerifyException) as error:  # invalid values of operands
                 raise InterpretationError(f"{op.name}: {error}") from error
@@ -86,6 +85,23 @@ def _method(cls: type[Operation], compute: Compute) -> Callable[..., PythonValue
             )
 
     return impl(cls)(run)
+
+
+def _check_sizes(op: Operation, args: PythonValues) -> None:
+    """Raise InterpretationError if an operand or a result exceeds the limit on tensors.
+
+    Operands may be fills, which take no memory. The results of an element-wise operation are of the
+    size of the operands, which may be fewer elements than the types say: those that do not repeat.
+    """
+    shapes = [array.shape for array in args if isinstance(array, np.ndarray)]
+    for shape in shapes:
+        check_size(shape)
+    if isinstance(op, Elementwise):
+        check_size(np.broadcast_shapes(*shapes))
+        return
+    for result in op.results:
+        if (shape := static_shape(result.type)) is not None:
+            check_size(shape)
 
 
 Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]

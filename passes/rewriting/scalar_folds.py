@@ -10,8 +10,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from ...dialects.relax.types import is_number
-
 if TYPE_CHECKING:
     from ...dialects.relax.constant import Number
 
@@ -122,15 +120,16 @@ def _evaluate(op: Operation) -> Scalar | None:
     constants = [scalar_constant(operand) for operand in op.operands]
     if not constants or None in constants or not _is_defined(op):
         return None
-    type = op.results[0].type
-    if not (is_number(type) or isinstance(type, IndexType)):
-        return None
     import numpy as np
 
+    from ...dialects.relax.types import is_number
     from ...interpreters.arrays import scalar_of
     from ...interpreters.tir.arithmetic import ARITHMETIC
     from ...interpreters.tir.table import number
 
+    type = op.results[0].type
+    if not (is_number(type) or isinstance(type, IndexType)):
+        return None
     if (compute := ARITHMETIC.get(op.__class__)) is None:
         return None
     values: list[object] = []

@@ -120,6 +120,7 @@ def lower_prim_func(op: PrimFuncOp) -> None:
 
     Its buffers do not overlap unless it has `tir.alias`: the arguments get `llvm.noalias`.
     """
+    attributes = op.arg_attrs if op.is_declaration else parameter_attributes(op)
     if not op.is_declaration:
         _lower_body(op)
     # MLIR has no public declarations.
@@ -129,7 +130,7 @@ def lower_prim_func(op: PrimFuncOp) -> None:
         op.function_type,
         op.detach_region(op.body),
         visibility,
-        arg_attrs=parameter_attributes(op),
+        arg_attrs=attributes,
     )
     new.attributes = op.attributes
     new.location = op.location

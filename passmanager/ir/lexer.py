@@ -45,8 +45,6 @@ _GROUPS: tuple[tuple[MLIRTokenKind | None, str], ...] = (
 _KINDS = (None, *(kind for kind, _ in _GROUPS))
 _TOKEN = re.compile(_SPACE + "(?:" + "|".join(f"({text})" for _, text in _GROUPS) + ")")
 
-_NUMBERS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
-
 _MAX_LENGTH = 1 << 16
 """The longest name. `x1x1x1f32` is a name to the lexer at each of the dimensions of a type."""
 
@@ -123,12 +121,8 @@ class Lexer(MLIRLexer):
             raise ParseError(Span(start, self.pos, self.input), message)
 
     def _checked(self, token: MLIRToken) -> MLIRToken:
-        """Return a token of xDSL's lexer; ParseError for a number of digits outside of ASCII, or of
-        too many.
-        """
-        if token.kind in _NUMBERS and not token.text.isascii():
-            raise ParseError(token.span, f"Unexpected character: {token.text[0]}")
-        if token.kind is MLIRTokenKind.INTEGER_LIT:  # too long for the expression
+        """Return a token of xDSL's lexer; ParseError for a number of too many digits."""
+        if len(token.text) > MAX_DIGITS and token.kind is MLIRTokenKind.INTEGER_LIT:
             message = f"a number of {len(token.text)} digits: at most {MAX_DIGITS} are supported"
             raise ParseError(token.span, f"{message}, but for hexadecimal ones")
         return token
