@@ -188,17 +188,17 @@ def _check_anchor(anchor: str, ops: Sequence[Operation]) -> None:
     """Raise PasslineError unless passes can run on each of `ops`, which are called `anchor`,
     alone.
     """
-    if not ops:
-        context = Run.current().ir_context
-        if context.get_optional_op(anchor) is None:
-            hint = did_you_mean(anchor, [op.name for op in context.loaded_ops])
-            raise PasslineError(f"'{anchor}(...)': there is no op '{anchor}'{hint}")
-    for op in ops:
-        if not op.has_trait(IsolatedFromAbove):
-            raise PasslineError(
-                f"'{anchor}(...)': '{anchor}' is not isolated from above, "
-                "and so no pass can run on one alone"
-            )
+    context = Run.current().ir_context
+    cls = context.get_optional_op(anchor)
+    if not ops and cls is None:
+        hint = did_you_mean(anchor, [op.name for op in context.loaded_ops])
+        raise PasslineError(f"'{anchor}(...)': there is no op '{anchor}'{hint}")
+    isolated = [op.has_trait(IsolatedFromAbove) for op in ops]
+    if not all(isolated) or not (ops or cls is None or cls.has_trait(IsolatedFromAbove)):
+        raise PasslineError(
+            f"'{anchor}(...)': '{anchor}' is not isolated from above, "
+            "and so no pass can run on one alone"
+        )
 
 
 def _check_contract(name: str, anchor: str, op: Operation, symbol: str, block: Block) -> None:

@@ -106,9 +106,17 @@ def test_fact_2_output_over_the_input_is_safe(tmp_path: Path) -> None:
     assert 'tag = "x"' in path.read_text()
 
 
-@pytest.mark.parametrize("anchor", ["no.such", "scf.for"])
-def test_fact_3_wrong_nesting_is_an_error(anchor: str) -> None:
-    assert f"'cse' runs on 'builtin.module', not on '{anchor}'" in usage("-p", f"{anchor}(cse)")
+@pytest.mark.parametrize(
+    ("anchor", "message"),
+    [
+        ("func.fun", "there is no op 'func.fun', did you mean 'func.func'?"),
+        ("scf.for", "'scf.for' is not isolated from above, and so no pass can run on one alone"),
+    ],
+)
+def test_fact_3_wrong_nesting_is_an_error(anchor: str, message: str) -> None:
+    result = passline_opt("-p", f"{anchor}(cse)", stdin=FUNCTION)
+    assert result.status == 1 and result.stdout == "" and message in result.stderr
+    assert "'inline' needs the whole module" in usage("-p", "func.func(inline)")
 
 
 def test_fact_4_modifier_alone_works_or_says_that_it_has_no_effect() -> None:

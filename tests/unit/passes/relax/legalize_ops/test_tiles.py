@@ -31,7 +31,7 @@ def contraction(columns: int, terms: int) -> Contraction:
         rows=(),
         columns=columns,
         terms=(terms,),
-        read_lhs=None,
+        read_lhs=unused,
         rhs=lambda b, batch, terms, row, column: b.number(1.0, f32),
         index_of=lambda b, batch, m, row, column: [m, column],
         coordinates_of=lambda b, index: ([], index[0], [], index[1]),
