@@ -29,11 +29,11 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ...analysis.shape_bindings import NO_BINDINGS, Bindings, Dimension, bind_shapes
 from ...dialects.argument_names import with_name
 from ...dialects.dimension_names import with_dimension_names
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, is_ranked, refine, static_shape, tensor_type
+from ...interpreters.shape_bindings import NO_BINDINGS, Bindings, Dimension, bind_shapes
 from .builder import Builder
 from .converters import CONVERTERS
 from .errors import ModelError, Unsupported, UnsupportedModelError, UnsupportedNode

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
-from ...analysis.shape_bindings import Bindings
+from ...interpreters.shape_bindings import Bindings
 from .errors import ModelError
 from .external import DataFiles, without_large_data
 from .importer import import_graph

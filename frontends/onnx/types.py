@@ -19,9 +19,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from ...analysis.shape_bindings import Dimension
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, Tensor, is_number, make_tensor_type, shape_of
+from ...interpreters.shape_bindings import Dimension
 from .errors import Unsupported
 
 __all__ = [

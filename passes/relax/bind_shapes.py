@@ -12,9 +12,9 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
 from ...analysis.call_graph import CallGraph
-from ...analysis.shape_bindings import Bindings, Dimension, bind_shapes, read_bindings
 from ...dialects.dimension_names import dimension_names_in, with_dimension_names
 from ...dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
+from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, read_bindings
 from ...interpreters.signature import argument_names
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ModuleOp, NameLoc, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from passline.analysis.shape_bindings import ShapeBindingError
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.frontends.onnx import ModelError, import_model
+from passline.interpreters.shape_bindings import ShapeBindingError
 
 
 def main(module: ModuleOp) -> FuncOp:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from passline.analysis.shape_bindings import (
+from passline.interpreters.shape_bindings import (
     Bindings,
     ShapeBindingError,
     bind_shapes,
