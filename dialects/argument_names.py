@@ -7,18 +7,11 @@ A value name of MLIR can have few characters, and no printer has to keep it. Sou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from xdsl.dialects.builtin import BytesAttr, DictionaryAttr, StringAttr
 
-from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DictionaryAttr, StringAttr
-
-__all__ = ["name_in", "names_attr", "with_name"]
+__all__ = ["name_in", "with_name"]
 
 NAME = "onnx.name"
-
-
-def names_attr(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
-    """Return names as the attributes of parameters or results."""
-    return ArrayAttr([with_name(DictionaryAttr({}), name) for name in names])
 
 
 def name_in(attributes: DictionaryAttr) -> str | None:

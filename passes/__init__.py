@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .generic.remove_unused_functions import RemoveUnusedFunctions
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.convert_layout import ConvertLayout
     from .relax.dynamic_to_static import DynamicToStatic
@@ -64,6 +65,7 @@ __all__ = [
     "UNIVERSE",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
+    "BindShapes",
     "BindTarget",
     "Canonicalize",
     "CanonicalizeOps",
@@ -108,6 +110,7 @@ __all__ = [
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
+    "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onnx import (
     AttributeProto,
@@ -12,22 +12,28 @@ from onnx import (
     NodeProto,
     TensorProto,
     TypeProto,
+    ValueInfoProto,
 )
 from onnx.defs import OpSchema
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
     FunctionType,
     ModuleOp,
     UnrealizedConversionCastOp,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from ...dialects.argument_names import names_attr
+from ...dialects.argument_names import with_name
+from ...dialects.dimension_names import with_dimension_names
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.types import Tensor, refine, static_shape, tensor_type
+from ...dialects.relax.types import Tensor, is_ranked, refine, static_shape, tensor_type
+from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
@@ -48,7 +54,7 @@ from .schemas import (
     unknown_operator,
 )
 from .scopes import Missing, Scope, hint_of, name_location, name_of, undefined
-from .types import negative_dimensions, type_of
+from .types import dimensions_of, negative_dimensions, type_with
 from .values import tensor_constant
 
 __all__ = ["Importer", "import_graph"]
@@ -66,9 +72,16 @@ class Poisoned(Exception):
 class Importer(Builder):
     """A builder that converts one model."""
 
-    def __init__(self, model: ModelProto, files: DataFiles, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        model: ModelProto,
+        files: DataFiles,
+        bindings: Bindings,
+        warn: Callable[[str], None],
+    ) -> None:
         super().__init__(files)
         self.model = model
+        self.bindings = bindings
         self.warn = warn
         self.functions = {function_key(function): function for function in model.functions}
         self.path: tuple[str, ...] = ()
@@ -92,10 +105,14 @@ class Importer(Builder):
         """Convert the model."""
         graph = self.model.graph
         self.check_size()
-        scope = Scope(None, GraphTypes(graph))
         initializers = {tensor.name for tensor in graph.initializer}
         inputs = [info for info in graph.input if info.name not in initializers]
-        types = [self.input_type(info.name, info.type) for info in inputs]
+        declared = {info.name: dimensions_of(info.type) for info in inputs}
+        bound = bind_shapes(declared, self.bindings)
+        scope = Scope(None, GraphTypes(graph, bound.sizes))
+        types = [
+            self.input_type(info.name, info.type, bound.dimensions[info.name]) for info in inputs
+        ]
         known = [type for type in types if type is not None]
         block = self.block = Block(arg_types=known)
         arguments = iter(block.args)
@@ -113,7 +130,7 @@ class Importer(Builder):
         assert len(values) == len(outputs)
         self.add(ReturnOp(*values))
         self.finish(block)
-        return self.module(block, [info.name for info in inputs], [o.name for o in graph.output])
+        return self.module(block, inputs, graph.output, bound.sizes)
 
     def check_size(self) -> None:
         """Raise ModelError if the model is too large once its functions are inlined. Functions that
@@ -125,25 +142,36 @@ class Importer(Builder):
                 f"and the limit is {MAX_NODES}"
             )
 
-    def input_type(self, name: str, proto: TypeProto) -> Tensor | None:
-        """Return the type of an input of the model; report an unsupported one."""
-        if sizes := negative_dimensions(proto):
+    def input_type(
+        self, name: str, proto: TypeProto, dimensions: Sequence[Dimension] | None
+    ) -> Tensor | None:
+        """Return the type of an input of the model with these dimensions; report an unsupported
+        one."""
+        if (sizes := negative_dimensions(proto)) and dimensions is not None and None in dimensions:
             said = " and ".join(map(str, sizes))
             self.warn(f"input '{name}' has the dimension {said}, which is taken as unknown")
         try:
-            return type_of(proto)
+            return type_with(proto, dimensions)
         except Unsupported as error:
             self.report(name, "input", self.opsets.get("", 0), str(error))
             return None
 
-    def module(self, block: Block, inputs: Sequence[str], outputs: Sequence[str]) -> ModuleOp:
+    def module(
+        self,
+        block: Block,
+        inputs: Iterable[ValueInfoProto],
+        outputs: Iterable[ValueInfoProto],
+        sizes: Mapping[str, int],
+    ) -> ModuleOp:
         """Return the module with the function whose body is `block`."""
         end = block.last_op
         assert end is not None
         type = FunctionType.from_lists(block.arg_types, end.operand_types)
-        function = FuncOp(
-            "main", type, Region(block), arg_attrs=names_attr(inputs), res_attrs=names_attr(outputs)
-        )
+        names = [
+            ArrayAttr([_attributes(info, type, sizes) for info, type in zip(infos, types)])
+            for infos, types in ((inputs, block.arg_types), (outputs, end.operand_types))
+        ]
+        function = FuncOp("main", type, Region(block), arg_attrs=names[0], res_attrs=names[1])
         name = self.model.graph.name
         function.location = name_location(name)
         return ModuleOp([function])
@@ -448,9 +476,30 @@ class Importer(Builder):
                     self.check_exists(inner, scope)
 
 
-def import_graph(model: ModelProto, files: DataFiles, warn: Callable[[str], None]) -> ModuleOp:
+def _attributes(info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int]) -> DictionaryAttr:
+    """Return the attributes of a parameter or result: its name, and those of its unknown
+    dimensions."""
+    attributes = with_name(DictionaryAttr({}), info.name)
+    dimensions = dimensions_of(info.type)
+    if dimensions is None or not is_ranked(type) or len(dimensions) != type.get_num_dims():
+        return attributes
+    return with_dimension_names(
+        attributes,
+        [
+            d if isinstance(d, str) and d not in sizes and n == DYNAMIC_INDEX else None
+            for d, n in zip(dimensions, type.get_shape(), strict=True)
+        ],
+    )
+
+
+def import_graph(
+    model: ModelProto,
+    files: DataFiles,
+    bindings: Bindings,
+    warn: Callable[[str], None],
+) -> ModuleOp:
     """Return the module of a model; `files` hold its external data, `warn` gets messages."""
-    importer = Importer(model, files, warn)
+    importer = Importer(model, files, bindings, warn)
     try:
         return importer.run()
     except (PasslineError, DiagnosticException, RecursionError, MemoryError):

@@ -16,14 +16,15 @@ __all__ = ["GraphTypes", "inferred_outputs"]
 
 
 class GraphTypes(Mapping[str, Tensor]):
-    """The types that a graph declares for its values."""
+    """The types that a graph declares for its values, with sizes for symbolic dimensions."""
 
-    def __init__(self, graph: GraphProto) -> None:
+    def __init__(self, graph: GraphProto, sizes: Mapping[str, int]) -> None:
+        self._sizes = sizes
         self._infos = {info.name: info for info in (*graph.value_info, *graph.output)}
 
     def __getitem__(self, name: str) -> Tensor:
         try:
-            return type_of(self._infos[name].type)
+            return type_of(self._infos[name].type, self._sizes)
         except Unsupported:
             raise KeyError(name) from None
 

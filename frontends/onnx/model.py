@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
+from ...interpreters.shape_bindings import Bindings
 from .errors import ModelError
 from .external import DataFiles, without_large_data
 from .importer import import_graph
@@ -26,24 +27,29 @@ def import_model(
     *,
     directory: str | PathLike[str] | None = None,
     warn: Callable[[str], None] = _log.warning,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    dims: Mapping[str, int] | None = None,
 ) -> ModuleOp:
     """Import a model, given as a proto, as bytes or by the path of its file; its graph becomes
     `func.func @main`, in relax.
 
-    External data is read from `directory`, by default that of the file. Symbolic dimensions become
-    unknown ones, and so do negative ones, of which `warn` gets a message. Raises
-    UnsupportedModelError, which lists all nodes that cannot be imported, and ModelError for an
-    invalid model.
+    External data is read from `directory`, by default that of the file. `shapes` are shapes of
+    inputs by name, with None for a dimension that stays unknown, and `dims` are sizes of symbolic
+    dimensions (`dim_param`) by name; other symbolic dimensions become unknown ones, whose names are
+    attributes of the parameters, and so do negative ones, of which `warn` gets a message. Raises
+    UnsupportedModelError, which lists all nodes that cannot be imported, ModelError for an invalid
+    model, and ShapeBindingError for shapes or dims that do not fit the inputs.
     """
     place = None if directory is None else Path(directory)
     match model:
         case ModelProto():
-            return import_graph(model, DataFiles(place), warn)
+            proto, files = model, DataFiles(place)
         case bytes():
-            return import_graph(parse(model, "the input"), DataFiles(place), warn)
+            proto, files = parse(model, "the input"), DataFiles(place)
         case _:
             path = Path(model)
-            return import_graph(read(path), DataFiles(place or path.parent, path), warn)
+            proto, files = read(path), DataFiles(place or path.parent, path)
+    return import_graph(proto, files, Bindings(shapes or {}, dims or {}), warn)
 
 
 def read(path: Path) -> ModelProto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from onnx import TensorProto, TensorShapeProto, TypeProto
@@ -20,9 +21,18 @@ from xdsl.ir import Attribute
 
 from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, Tensor, is_number, make_tensor_type, shape_of
+from ...interpreters.shape_bindings import Dimension
 from .errors import Unsupported
 
-__all__ = ["element_type", "negative_dimensions", "tensor_of", "type_of", "type_proto"]
+__all__ = [
+    "dimensions_of",
+    "element_type",
+    "negative_dimensions",
+    "tensor_of",
+    "type_of",
+    "type_proto",
+    "type_with",
+]
 
 _UNSIGNED = Signedness.UNSIGNED
 
@@ -66,22 +76,41 @@ def tensor_of(element: Element, shape: Shape) -> TensorType[Attribute]:
     return cast(TensorType[Attribute], make_tensor_type(element, shape))
 
 
-def type_of(proto: TypeProto) -> Tensor:
-    """Return the tensor type for a type of ONNX, with symbolic and negative dimensions unknown;
-    Unsupported for sequences, optionals and maps."""
+def type_of(proto: TypeProto, sizes: Mapping[str, int] | None = None) -> Tensor:
+    """Return the tensor type for a type of ONNX; Unsupported for sequences, optionals and maps.
+
+    Symbolic dimensions have the sizes that `sizes` gives to their names, others are unknown.
+    """
+    dimensions = dimensions_of(proto)
+    if dimensions is not None and sizes:
+        dimensions = tuple(sizes.get(d, d) if isinstance(d, str) else d for d in dimensions)
+    return type_with(proto, dimensions)
+
+
+def type_with(proto: TypeProto, dimensions: Sequence[Dimension] | None) -> Tensor:
+    """Return the tensor type of these dimensions with the elements of a type of ONNX, unranked for
+    None; Unsupported for sequences, optionals and maps."""
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
         raise Unsupported(f"{(kind or 'no_type').replace('_type', '')} values are not supported")
-    tensor = proto.tensor_type
-    element = element_type(tensor.elem_type)
-    if not tensor.HasField("shape"):
+    element = element_type(proto.tensor_type.elem_type)
+    if dimensions is None:
         return UnrankedTensorType(element)
-    return tensor_of(element, tuple(map(_dimension, tensor.shape.dim)))
+    return tensor_of(element, tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in dimensions))
 
 
-def _dimension(dim: TensorShapeProto.Dimension) -> int:
-    """Return the size of a dimension; a negative one is unknown, as in onnxruntime."""
-    return dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else DYNAMIC_INDEX
+def dimensions_of(proto: TypeProto) -> tuple[Dimension, ...] | None:
+    """Return the dimensions of a type of ONNX, symbolic ones by name; None without a shape."""
+    if not proto.tensor_type.HasField("shape"):
+        return None
+    return tuple(map(_dimension, proto.tensor_type.shape.dim))
+
+
+def _dimension(dim: TensorShapeProto.Dimension) -> Dimension:
+    """Return the size or the name of a dimension; a negative one is unknown, as in onnxruntime."""
+    if dim.HasField("dim_value"):
+        return dim.dim_value if dim.dim_value >= 0 else None
+    return dim.dim_param or None
 
 
 def negative_dimensions(proto: TypeProto) -> list[int]:

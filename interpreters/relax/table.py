@@ -93,7 +93,7 @@ def _check_sizes(op: Operation, args: PythonValues) -> None:
     Operands may be fills, which take no memory. The results of an element-wise operation are of the
     size of the operands, which may be fewer elements than the types say: those that do not repeat.
     """
-    shapes = [array.shape for array in args if isinstance(array, np.ndarray)]
+    shapes = [cast(Array, array).shape for array in args if isinstance(array, np.ndarray)]
     for shape in shapes:
         check_size(shape)
     if isinstance(op, Elementwise):

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from passline.dialects.relax.constant import ConstantOp, FullOp
 from passline.frontends.onnx import ModelError, import_model
+from passline.interpreters.shape_bindings import ShapeBindingError
 
 
 def main(module: ModuleOp) -> FuncOp:
@@ -46,8 +47,8 @@ def test_names_are_kept():
     module = imported(model)
     function, (relu, exp) = main(module), ops(module)
     assert str(function).splitlines()[0] == (
-        'func.func @main(%x: tensor<?x3xf32> {onnx.name = "x"}) '
-        '-> (tensor<?x3xf32> {onnx.name = "y"}) {'
+        'func.func @main(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dims = ["N", unit]}) '
+        '-> (tensor<?x3xf32> {onnx.name = "y", onnx.dims = ["N", unit]}) {'
     )
     assert [relu.results[0].name_hint, exp.results[0].name_hint] == ["a", "y"]
     located = [function, function.args[0], relu, exp]
@@ -75,6 +76,44 @@ def test_names_that_are_none_in_mlir_are_changed(name: str, hint: str | None):
 def test_an_input_may_be_an_output_and_an_output_twice():
     module = imported(model_of("g (float[3] x) => (float[3] x, float[3] x) { }"))
     np.testing.assert_array_equal(run(module, ONES), [ONES, ONES])
+
+
+# Shapes
+
+
+def signature(module: ModuleOp) -> str:
+    return str(main(module)).splitlines()[0]
+
+
+def test_dimensions_get_sizes_by_name_and_by_shape():
+    model = model_of("g (float[N, H] x, float[N, K] y) => (float[N, H] z) { z = Exp(x) }")
+    dims = import_model(model, dims={"N": 4})
+    assert signature(dims).startswith(
+        'func.func @main(%x: tensor<4x?xf32> {onnx.name = "x", onnx.dims = [unit, "H"]}, '
+        '%y: tensor<4x?xf32> {onnx.name = "y", onnx.dims = [unit, "K"]}) '
+        '-> (tensor<4x?xf32> {onnx.name = "z", onnx.dims = [unit, "H"]})'
+    )
+    shapes = import_model(model, shapes={"x": (2, 3)})
+    assert signature(shapes).startswith(
+        'func.func @main(%x: tensor<2x3xf32> {onnx.name = "x"}, '
+        '%y: tensor<2x?xf32> {onnx.name = "y", onnx.dims = [unit, "K"]}) '
+        '-> (tensor<2x3xf32> {onnx.name = "z"})'
+    )
+
+
+def test_an_operator_that_needs_a_size_gets_it():
+    text = "g (float[1, N, 3, 3] x) => (float[1, N, 3, 3] y) { y = InstanceNormalization(x, s, s) }"
+    model = with_initializers(model_of(text), s=np.ones(2, np.float32))
+    module = import_model(model, dims={"N": 2})
+    assert "tensor<1x2x3x3xf32>" in signature(module)
+
+
+def test_a_shape_that_does_not_fit_is_an_error():
+    model = model_of("g (float[N, 3] x) => (float[N, 3] y) { y = Exp(x) }")
+    with pytest.raises(ShapeBindingError, match="dimension 1 of parameter 'x' is 3, not 4"):
+        import_model(model, shapes={"x": (1, 4)})
+    with pytest.raises(ShapeBindingError, match="did you mean 'N'"):
+        import_model(model, dims={"n": 4})
 
 
 # Constants

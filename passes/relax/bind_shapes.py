@@ -1,0 +1,128 @@
+"""BindShapes: give unknown dimensions of parameters their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import DiagnosticException
+
+from ...analysis.call_graph import CallGraph
+from ...dialects.dimension_names import dimension_names_in, with_dimension_names
+from ...dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
+from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, read_bindings
+from ...interpreters.signature import argument_names
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.info import did_you_mean
+from ..rewriting.type_casts import cast_for_users
+
+__all__ = ["BindShapes", "bind_function"]
+
+
+def bind_function(func: FuncOp, bindings: Bindings) -> None:
+    """Give the parameters of `func`, which has a body, the types that follow from `bindings`.
+
+    Users that need the declared types get a cast. Raises ShapeBindingError for bindings that do not
+    fit.
+    """
+    attributes = list(func.arg_attrs or [DictionaryAttr({})] * len(func.args))
+    parameters = {
+        name: (arg, _dimensions(arg.type, attrs))
+        for name, arg, attrs in zip(argument_names(func), func.args, attributes, strict=True)
+        if is_tensor(arg.type)
+    }
+    declared = {name: dimensions for name, (_, dimensions) in parameters.items()}
+    bound = bind_shapes(declared, bindings)
+    retyped: dict[SSAValue, Attribute] = {}
+    for name, (arg, _) in parameters.items():
+        if (dimensions := bound.dimensions[name]) is None:
+            continue
+        old, new = arg.type, _type(arg.type, dimensions)
+        if new != old:
+            retyped[Rewriter.replace_value_with_new_type(arg, new)] = old
+        attributes[arg.index] = with_dimension_names(
+            attributes[arg.index], [d if isinstance(d, str) else None for d in dimensions]
+        )
+    if func.arg_attrs is not None:
+        func.arg_attrs = ArrayAttr(attributes)
+    if func.res_attrs is not None:
+        func.res_attrs = ArrayAttr(
+            [
+                _without(a, t, bound.sizes)
+                for a, t in zip(func.res_attrs, func.function_type.outputs)
+            ]
+        )
+    cast_for_users(retyped)
+    func.update_function_type()
+
+
+def _dimensions(type: Attribute, attributes: DictionaryAttr) -> tuple[Dimension, ...] | None:
+    """Return the dimensions of a parameter of this type; None for an unknown rank."""
+    if not is_tensor(type) or (shape := shape_of(type)) is None:
+        return None
+    names = dimension_names_in(attributes, len(shape))
+    return tuple(
+        name if size == DYNAMIC_INDEX else size for size, name in zip(shape, names, strict=True)
+    )
+
+
+def _type(type: Attribute, dimensions: tuple[Dimension, ...]) -> Tensor:
+    assert is_tensor(type)
+    return with_shape(type, tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in dimensions))
+
+
+def _without(
+    attributes: DictionaryAttr, type: Attribute, sizes: Mapping[str, int]
+) -> DictionaryAttr:
+    """Return the attributes of a result without the names of dimensions that have a size now."""
+    names = dimension_names_in(attributes, len(shape_of(type) or ()) if is_tensor(type) else 0)
+    return with_dimension_names(attributes, [None if n in sizes else n for n in names])
+
+
+@dataclass(frozen=True)
+class BindShapes(ModulePass):
+    """Give unknown dimensions of the parameters of a function sizes.
+
+    A size that a shape gives to a named dimension holds for all dimensions of that name.
+    Source: `relax.BindSymbolicVars`.
+
+    Before:
+
+        func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["batch", unit]}) -> tensor<?x3xf32> {
+          %0 = relax.nn.relu %x : (tensor<?x3xf32>) -> tensor<?x3xf32>
+          func.return %0 : tensor<?x3xf32>
+        }
+
+    After {dims=batch=4}:
+
+        func.func @main(%x: tensor<4x3xf32> {}) -> tensor<?x3xf32> {
+          %0 = relax.nn.relu %x : (tensor<4x3xf32>) -> tensor<?x3xf32>
+          func.return %0 : tensor<?x3xf32>
+        }
+    """
+
+    name = "bind-shapes"
+
+    shapes: tuple[str, ...] = ()
+    """Shapes of parameters: `x=1x3x?x192`, where `?` stays unknown."""
+    dims: tuple[str, ...] = ()
+    """Sizes of named dimensions: `batch=4`."""
+    function: str = "main"
+    """The function, which no function of the module calls."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        graph = ctx.analyses.get(CallGraph, module)
+        functions = {name: f for name, f in graph.symbols.items() if isinstance(f, FuncOp)}
+        if (func := functions.get(self.function)) is None or func.is_declaration:
+            what = (
+                "has no body" if func else f"does not exist{did_you_mean(self.function, functions)}"
+            )
+            raise DiagnosticException(f"function @{self.function} {what}")
+        if graph.callers(func):
+            raise DiagnosticException(f"function @{self.function} is called in the module")
+        bind_function(func, read_bindings(self.shapes, self.dims))
