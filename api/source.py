@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
+from ..interpreters.shape_bindings import Bindings
 from ..passmanager.errors import InvalidIRError, PasslineError
 from ..passmanager.files import replace_file
 from ..passmanager.info import did_you_mean
@@ -45,6 +47,8 @@ def load(
     ctx: Context | None = None,
     allow_unregistered: bool = False,
     verify_ir: bool = True,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    dims: Mapping[str, int] | None = None,
 ) -> ModuleOp:
     """Return the module in a file of IR (`x.mlir`), an ONNX model (`model.onnx`) or a text of IR.
 
@@ -52,23 +56,28 @@ def load(
     the name of a file or without the characters of IR. `bytes` are an ONNX model; a module is
     returned as it is. Operations keep their locations. `ctx` has the dialects, by default all that
     are installed, each imported when it occurs; with `allow_unregistered`, operations of others are
-    read, too. In a notebook, modules are shown with highlighting from now on.
+    read, too. `shapes` are shapes of parameters of `@main` by name, with None for a dimension that
+    stays unknown, and `dims` are sizes of named dimensions. In a notebook, modules are shown with
+    highlighting from now on.
 
     Errors: SourceNotFoundError (a FileNotFoundError) with the nearest name; PasslineError for a
     file that cannot be read as its name says; xDSL's ParseError; InvalidIRError for IR that fails
-    verification, unless `verify_ir` is false.
+    verification, unless `verify_ir` is false; ShapeBindingError for sizes that do not fit.
     """
     offer_display()
+    bindings = Bindings(shapes or {}, dims or {})
     match source:
         case ModuleOp():
+            if bindings:
+                raise PasslineError("sizes are chosen when a module is read; later by BindShapes")
             return source
         case bytes():
-            module = parse_onnx(source)
+            module = parse_onnx(source, bindings=bindings)
         case str() if not _is_path(source):
             remember_source(TEXT, source.encode())
-            module = _parse(source, TEXT, ctx, allow_unregistered)
+            module = _parse(source, TEXT, ctx, allow_unregistered, bindings)
         case str() | PathLike():
-            module = _load_file(Path(source), ctx, allow_unregistered)
+            module = _load_file(Path(source), ctx, allow_unregistered, bindings)
         case _:
             raise TypeError(f"a module is read from a path, a text or bytes, not {brief(source)}")
     if verify_ir:
@@ -96,14 +105,17 @@ def _is_path(text: str) -> bool:
     return bool(os.path.exists(text) or _FILE_NAME.search(text) or not _IR.search(text))
 
 
-def _load_file(path: Path, ctx: Context | None, allow_unregistered: bool) -> ModuleOp:
+def _load_file(
+    path: Path, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
+) -> ModuleOp:
     if not path.exists():
         raise SourceNotFoundError(_not_found(path))
     if path.is_dir():
         raise PasslineError(f"'{path}' is a directory, not a file with a module")
     if path.suffix == ".onnx":
-        return parse_onnx(str(path))
-    return _parse(decode_mlir(str(path), path.read_bytes()), str(path), ctx, allow_unregistered)
+        return parse_onnx(str(path), bindings=bindings)
+    text = decode_mlir(str(path), path.read_bytes())
+    return _parse(text, str(path), ctx, allow_unregistered, bindings)
 
 
 def _not_found(path: Path) -> str:
@@ -113,18 +125,25 @@ def _not_found(path: Path) -> str:
     return f"there is no file '{path}'{did_you_mean(path.name, os.listdir(path.parent))}"
 
 
-def _parse(text: str, name: str, ctx: Context | None, allow_unregistered: bool) -> ModuleOp:
+def _parse(
+    text: str, name: str, ctx: Context | None, allow_unregistered: bool, bindings: Bindings
+) -> ModuleOp:
     """Parse IR; the pipeline in a reproducer is left out."""
     if "mlir_reproducer" in text:
         from ..passmanager.instruments.reproducer import read_reproducer
 
         text, _ = read_reproducer(text)
     try:
-        return parse_module(ctx or make_ir_context(allow_unregistered), text, name)
+        module = parse_module(ctx or make_ir_context(allow_unregistered), text, name)
     except ParseError as error:
         if "--allow-unregistered-dialect" in error.msg:
             error.add_note("in Python: passline.load(source, allow_unregistered=True)")
         raise
+    if bindings:
+        from ..passes.relax.bind_shapes import bind_module
+
+        bind_module(module, "main", bindings)
+    return module
 
 
 def save(module: ModuleOp, path: str | PathLike[str]) -> None:

@@ -10,6 +10,7 @@ from typing_extensions import TypeIs
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloatConstr,
+    DictionaryAttr,
     IndexType,
     IntegerType,
     MemRefType,
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from ..dialects.dimension_names import dimension_names_in
 from ..dialects.relax.types import is_number
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
@@ -26,7 +28,7 @@ from .signature import Function, Value, argument_names, input_types
 if TYPE_CHECKING:
     from .arrays import Array
 
-__all__ = ["check_arguments", "named_arguments", "random_arguments"]
+__all__ = ["check_arguments", "named_arguments", "random_arguments", "unknown_dimensions"]
 
 Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
 
@@ -97,6 +99,21 @@ def random_arguments(
             ) from None
         arrays.append(fit(np.asarray(array), element))
     return arrays
+
+
+def unknown_dimensions(func: Function) -> list[str]:
+    """Return the unknown dimensions of the parameters of `func`, for messages: `batch` for those of
+    a name, `dimension 1 of x` for others."""
+    found: dict[str, None] = {}
+    attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
+    for name, type, given in zip(argument_names(func), input_types(func), attributes):
+        if not _is_shaped(type):
+            continue
+        names = dimension_names_in(given, type.get_num_dims())
+        for i, size in enumerate(type.get_shape()):
+            if size == DYNAMIC_INDEX:
+                found[names[i] or f"dimension {i} of {name}"] = None
+    return [*found]
 
 
 def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:

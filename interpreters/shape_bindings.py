@@ -14,6 +14,7 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 
 __all__ = [
+    "NO_BINDINGS",
     "Bindings",
     "BoundShapes",
     "Dimension",
@@ -44,6 +45,9 @@ class Bindings:
 
     def __bool__(self) -> bool:
         return bool(self.shapes or self.dims)
+
+
+NO_BINDINGS = Bindings({}, {})
 
 
 @dataclass(frozen=True)

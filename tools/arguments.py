@@ -170,6 +170,10 @@ def add_pipeline(parser: argparse.ArgumentParser) -> Group:
     add("--config-file", type=nonempty_text, metavar="FILE", help=help)
     help = "run the pipeline stored in the input, a file of --crash-reproducer"
     add("--run-reproducer", action="store_true", help=help)
+    help = "the shape of a parameter, as x=1x3x?x192, where ? stays unknown; may be repeated"
+    add("--shape", action="append", default=[], metavar="NAME=SIZES", help=help)
+    help = "the size of all dimensions of a name, as batch=4; may be repeated"
+    add("--dim", action="append", default=[], metavar="NAME=SIZE", help=help)
     return group
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..interpreters.shape_bindings import NO_BINDINGS, Bindings
 from ..passmanager.errors import PasslineError
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx"]
@@ -28,13 +29,20 @@ def decode_mlir(name: str, content: bytes) -> str:
         ) from None
 
 
-def parse_onnx(model: bytes | str, warn: Callable[[str], None] | None = None) -> ModuleOp:
-    """Import an ONNX model from its bytes, or from the file of that name and those beside it;
-    `warn` gets messages, which are logged by default."""
+def parse_onnx(
+    model: bytes | str,
+    warn: Callable[[str], None] | None = None,
+    bindings: Bindings = NO_BINDINGS,
+) -> ModuleOp:
+    """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
+    sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
     try:
         from ..frontends.onnx import import_model
     except ModuleNotFoundError as error:
         raise PasslineError(
             f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
         ) from None
-    return import_model(model) if warn is None else import_model(model, warn=warn)
+    shapes, dims = bindings.shapes, bindings.dims
+    if warn is None:
+        return import_model(model, shapes=shapes, dims=dims)
+    return import_model(model, shapes=shapes, dims=dims, warn=warn)

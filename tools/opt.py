@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import cached_property
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, NoReturn
 
@@ -23,6 +24,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
 from ..dialects.target import Target
+from ..interpreters.shape_bindings import Bindings, read_bindings
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic, Severity, print_message
@@ -424,18 +426,33 @@ class PasslineOptMain(xDSLOptMain):
             text = self.read_reproducer(text)
         elif self.args.run_reproducer:
             raise PasslineError(f"'{name}' holds no pipeline to reproduce")
-        return parse_module(
+        module = parse_module(
             self.ctx,
             text,
             name,
             line_offset=self.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )
+        if bindings := self.bindings:
+            from ..passes.relax.bind_shapes import bind_module
+
+            bind_module(module, self.entry, bindings)
+        return module
 
     def parse_onnx(self, stream: IO[bytes]) -> ModuleOp:
         """Import an ONNX model."""
         name = self.get_input_name()
-        return parse_onnx(stream.read() if name == STDIN else name, self.warn)
+        return parse_onnx(stream.read() if name == STDIN else name, self.warn, self.bindings)
+
+    @property
+    def entry(self) -> str:
+        """The name of the function whose parameters --shape and --dim are about."""
+        return "main"
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """The sizes of --shape and --dim."""
+        return read_bindings(self.args.shape, self.args.dim)
 
     def read_reproducer(self, text: str) -> str:
         """Return the IR of a file that holds a pipeline too; take the pipeline with --run-

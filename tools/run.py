@@ -11,7 +11,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ..analysis.index_ranges import Range, index_ranges
-from ..interpreters.arguments import check_arguments, named_arguments, random_arguments
+from ..interpreters.arguments import (
+    check_arguments,
+    named_arguments,
+    random_arguments,
+    unknown_dimensions,
+)
 from ..interpreters.array_files import load_arrays, save_arrays
 from ..interpreters.interpret import ArrayFunction
 from ..interpreters.signature import (
@@ -21,6 +26,7 @@ from ..interpreters.signature import (
     input_types,
     result_names,
 )
+from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from .argument_parser import nonempty_text, size
 from .engines import array_function, flat
@@ -70,6 +76,10 @@ class PasslineRunMain(PasslineOptMain):
             if is_same_file(args.outputs, other):
                 raise PasslineError(f"--outputs would overwrite {what}, '{other}'")
 
+    @property
+    def entry(self) -> str:
+        return self.args.function
+
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Append the rest of the lowering for machine code."""
         if self.args.engine == "native":
@@ -114,6 +124,14 @@ class PasslineRunMain(PasslineOptMain):
                 return {names[i]: range for i, range in ranges.items()}
         return {}
 
+    def note_sizes(self, func: Function) -> None:
+        """Say which dimensions of random arguments are unknown, and so 1."""
+        unknown = unknown_dimensions(func)
+        if unknown and not self.args.quiet:
+            text = "unknown dimensions of random arguments are 1: " + ", ".join(unknown)
+            hint = "choose them by --shape NAME=SIZES or --dim NAME=SIZE"
+            print_message(Severity.NOTE, f"{text}\n{hint}", self.arg_parser.prog)
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
         func = entry_function(prog, self.args.function)
@@ -121,6 +139,7 @@ class PasslineRunMain(PasslineOptMain):
             arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed, self.ranges)
+            self.note_sizes(func)
         function = self.function(prog, func)
         if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
             semantics.check_engine(prog, func, function, "native")

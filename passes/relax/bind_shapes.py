@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, ModuleOp
@@ -21,7 +21,7 @@ from ...passmanager.context import PassContext
 from ...passmanager.info import did_you_mean
 from ..rewriting.type_casts import cast_for_users
 
-__all__ = ["BindShapes", "bind_function"]
+__all__ = ["BindShapes", "bind_function", "bind_module"]
 
 
 def bind_function(func: FuncOp, bindings: Bindings) -> None:
@@ -48,17 +48,35 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
         attributes[arg.index] = with_dimension_names(
             attributes[arg.index], [d if isinstance(d, str) else None for d in dimensions]
         )
-    if func.arg_attrs is not None:
-        func.arg_attrs = ArrayAttr(attributes)
+    func.arg_attrs = _unless_empty(attributes)
     if func.res_attrs is not None:
-        func.res_attrs = ArrayAttr(
-            [
-                _without(a, t, bound.sizes)
-                for a, t in zip(func.res_attrs, func.function_type.outputs)
-            ]
-        )
+        pairs = zip(func.res_attrs, func.function_type.outputs)
+        func.res_attrs = _unless_empty([_without(a, type, bound.sizes) for a, type in pairs])
     cast_for_users(retyped)
     func.update_function_type()
+
+
+def bind_module(
+    module: ModuleOp, function: str, bindings: Bindings, graph: CallGraph | None = None
+) -> None:
+    """Give the parameters of a function of `module` the types that follow from `bindings`.
+
+    Errors: DiagnosticException for a function that does not exist, has no body or is called in the
+    module; ShapeBindingError for bindings that do not fit.
+    """
+    graph = graph or CallGraph(module)
+    functions = {name: f for name, f in graph.symbols.items() if isinstance(f, FuncOp)}
+    if (func := functions.get(function)) is None or func.is_declaration:
+        what = "has no body" if func else f"does not exist{did_you_mean(function, functions)}"
+        raise DiagnosticException(f"function @{function} {what}")
+    if graph.callers(func):
+        raise DiagnosticException(f"function @{function} is called in the module")
+    bind_function(func, bindings)
+
+
+def _unless_empty(attributes: Sequence[DictionaryAttr]) -> ArrayAttr[DictionaryAttr] | None:
+    """Return the attributes of parameters or results; None if there are none at all."""
+    return ArrayAttr(attributes) if any(each.data for each in attributes) else None
 
 
 def _dimensions(type: Attribute, attributes: DictionaryAttr) -> tuple[Dimension, ...] | None:
@@ -116,13 +134,5 @@ class BindShapes(ModulePass):
     """The function, which no function of the module calls."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        graph = ctx.analyses.get(CallGraph, module)
-        functions = {name: f for name, f in graph.symbols.items() if isinstance(f, FuncOp)}
-        if (func := functions.get(self.function)) is None or func.is_declaration:
-            what = (
-                "has no body" if func else f"does not exist{did_you_mean(self.function, functions)}"
-            )
-            raise DiagnosticException(f"function @{self.function} {what}")
-        if graph.callers(func):
-            raise DiagnosticException(f"function @{self.function} is called in the module")
-        bind_function(func, read_bindings(self.shapes, self.dims))
+        bindings = read_bindings(self.shapes, self.dims)
+        bind_module(module, self.function, bindings, ctx.analyses.get(CallGraph, module))

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
 import passline
-from passline.passmanager import InvalidIRError
+from passline.interpreters.shape_bindings import ShapeBindingError
+from passline.passmanager import InvalidIRError, PasslineError
 from passline.passmanager.ir.location import location_of
 
 TEXT = "func.func @f() {\n  func.return\n}"
@@ -191,3 +192,17 @@ def test_other_formats_cannot_be_written(folder: Path, name: str) -> None:
 def test_arguments_in_the_wrong_order_are_a_type_error() -> None:
     with pytest.raises(TypeError, match=r"save\(module, path\) takes a module, not 'x.mlir'"):
         passline.save("x.mlir", passline.load(TEXT))  # pyright: ignore[reportArgumentType]
+
+
+def test_sizes_are_given_while_a_module_is_read() -> None:
+    text = """\
+func.func @main(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<?xf32> {
+  func.return %x : tensor<?xf32>
+}
+"""
+    assert "%x: tensor<4xf32>) -> tensor<4xf32>" in str(passline.load(text, dims={"n": 4}))
+    assert "%x: tensor<4xf32>) -> tensor<4xf32>" in str(passline.load(text, shapes={"x": (4,)}))
+    with pytest.raises(ShapeBindingError, match="there is no parameter 'y'"):
+        passline.load(text, shapes={"y": (4,)})
+    with pytest.raises(PasslineError, match="when a module is read"):
+        passline.load(passline.load(text), dims={"n": 4})

@@ -59,6 +59,42 @@ def inputs(tmp_path: Path, *by_position: object, **by_name: object) -> str:
     return str(path)
 
 
+NAMED = """\
+func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["batch", unit]},
+                %y: tensor<?x?xf32> {onnx.dims = ["batch", unit]}) -> tensor<?x?xf32> {
+  %0 = relax.add %x, %y : (tensor<?x3xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  func.return %0 : tensor<?x?xf32>
+}
+"""
+
+
+def test_unknown_dimensions_of_random_arguments_are_named() -> None:
+    result = run(stdin=NAMED)
+    assert result.status == 0 and "float32 1x3" in result.stdout
+    said = "note: unknown dimensions of random arguments are 1: batch, dimension 1 of y\n"
+    assert said in result.stderr
+    assert run("--quiet", stdin=NAMED).stderr == ""
+
+
+def test_unknown_dimensions_get_sizes() -> None:
+    for sizes in (["--dim", "batch=2"], ["--shape", "x=2x3"], ["--shape=y=2x3"]):
+        result = run(*sizes, stdin=NAMED)
+        assert result.status == 0 and "float32 2x3" in result.stdout
+    result = run("--dim=batch=2", "--shape", "y=?x1", "--engine=numpy", stdin=NAMED)
+    assert "float32 2x3" in result.stdout and result.stderr == ""
+
+
+def test_sizes_that_do_not_fit_are_an_error() -> None:
+    result = run("--dim", "bach=2", stdin=NAMED)
+    assert result.status == 1
+    assert "no parameter has a dimension 'bach', did you mean 'batch'?" in result.stderr
+    result = run("--shape", "x=2", stdin=NAMED)
+    assert result.status == 1
+    assert "parameter 'x' has 2 dimensions, batchx3, not the 1 of 2" in result.stderr
+    result = run("--shape", "x:2x3", stdin=NAMED)
+    assert result.status == 1 and "such as x=1x3x?x192" in result.stderr
+
+
 def test_results_are_printed_by_name(file: str, tmp_path: Path):
     result = run(file, "--inputs", inputs(tmp_path, x=[1, 2], y=[10]))
     assert result.stdout == "sum: float32 2\n[11. 12.]\nresult1: float32 2\n[11. 24.]\n"
