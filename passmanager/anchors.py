@@ -132,7 +132,7 @@ class Anchored(Pass):
         text = own.text
         for anchor in reversed(self.anchors):
             text = f"{anchor}({text})"
-        return PassInfo(own.name, own.opt_level, own.required, text)
+        return PassInfo(own.name, own.opt_level, own.required, text, rounds=own.rounds)
 
     def transform(self, module: ModuleOp, ctx: PassContext) -> None:
         run = Run.current()
