@@ -12,6 +12,7 @@ from xdsl.universe import Universe
 from ..dialects import DIALECTS
 from ..dialects.device_type import DeviceType
 from ..passmanager.config import register_config_hint, register_config_option
+from .rewriting.fast_math import FastMath
 
 if TYPE_CHECKING:
     from .generic.canonicalize import Canonicalize
@@ -229,6 +230,7 @@ UNIVERSE = Universe(
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
+register_config_option("relax.fastmath", FastMath, FastMath.none)
 
 for key, hint in {  # keys of TVM
     "testing.immutable_module": "leave it out: a call of a pass never changes its input",

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    BFloat16Type,
     ContainerType,
     IndexType,
     IntegerType,
@@ -23,7 +22,7 @@ from xdsl.ir import Attribute
 
 from ...dialects.relax.types import Element, is_number
 from ...passmanager.errors import PasslineError
-from ..arrays import Array, bounds, dtype_of, fit
+from ..arrays import Array, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
 
 __all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
@@ -188,23 +187,15 @@ class _Maker:
         return mixed.reshape(ordinary.shape)
 
 
-def _limits(element: Element) -> tuple[float, float, float]:
-    """Return the least denormal, the least normal and the greatest finite number of a type."""
-    if isinstance(element, BFloat16Type):
-        return 2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127
-    info = np.finfo(dtype_of(element).name)
-    return float(info.smallest_subnormal), float(info.tiny), float(info.max)
-
-
 EDGE: tuple[Callable[[Element], float], ...] = (
     lambda _: 0.0,
     lambda _: -0.0,
-    lambda e: _limits(e)[0],
-    lambda e: -_limits(e)[0],
-    lambda e: _limits(e)[1] / 2,
-    lambda e: -_limits(e)[1],
-    lambda e: _limits(e)[2],
-    lambda e: -_limits(e)[2],
+    lambda e: float_limits(e).denormal,
+    lambda e: -float_limits(e).denormal,
+    lambda e: float_limits(e).normal / 2,
+    lambda e: -float_limits(e).normal,
+    lambda e: float_limits(e).greatest,
+    lambda e: -float_limits(e).greatest,
 )
 """Finite numbers at the edges of the range, by element type."""
 SPECIAL: tuple[Callable[[Element], float], ...] = (
