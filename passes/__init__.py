@@ -11,8 +11,8 @@ from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
 from ..dialects.device_type import DeviceType
+from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
-from .rewriting.fast_math import FastMath
 
 if TYPE_CHECKING:
     from .generic.canonicalize import Canonicalize

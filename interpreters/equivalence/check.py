@@ -78,15 +78,18 @@ class Equivalence:
         module: ModuleOp,
         *,
         rounds: bool = False,
+        keeps_range: bool = True,
         changed: Callable[[Function], bool] = lambda _: True,
     ) -> Difference | None:
         """Compare the functions of `module` with those before; return the first difference, or None
         and keep the results for the next call.
 
-        Only the functions that are `changed` are evaluated.
+        `keeps_range` is False if rounding may make a finite result infinite or NaN. Only the functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
         bound = tolerance(_epsilon(module)) if rounds else EXACT
+        if not keeps_range:
+            self._free_range()
         for name in list(self.samples):
             if name not in functions:
                 self._drop(name, "it is removed, or private now")
@@ -95,6 +98,12 @@ class Equivalence:
                     return difference
         self._accept(module)
         return None
+
+    def _free_range(self) -> None:
+        """Compare only shapes near the limits of the range of floats from now on."""
+        for known in (self.samples, self._known):
+            for name, samples in known.items():
+                known[name] = [replace(sample, range_is_free=True) for sample in samples]
 
     def check_engine(
         self, module: ModuleOp, func: Function, function: ArrayFunction
@@ -168,7 +177,7 @@ class Equivalence:
             run.trace(self._ctx, self._max_steps),
             version.counterparts,
             comparison.bound,
-            sample.in_range,
+            sample.compared,
         )
         return replace(_difference(run.function, sample, reason, after), first=first)
 
@@ -205,7 +214,7 @@ def _difference(
 
 def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
-    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.in_range)
+    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.compared)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:

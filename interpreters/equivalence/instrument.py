@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.fast_math import FastMath
+from ...passmanager.context import PassContext
 from ...passmanager.info import PassInfo
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.symbols import symbol_of
@@ -134,9 +136,16 @@ class _State:
         def is_changed(func: Operation) -> bool:
             return not changed.isdisjoint(_reachable(func, tables))
 
-        difference = self.equivalence.compare(run.module, rounds=self.rounds, changed=is_changed)
+        difference = self.equivalence.compare(
+            run.module, rounds=self.rounds, keeps_range=_keeps_range(), changed=is_changed
+        )
         self._version, self.rounds = run.version, False
         return difference
+
+
+def _keeps_range() -> bool:
+    """Return whether the config option `relax.fastmath` requires finite results to stay finite."""
+    return PassContext.current().get_config("relax.fastmath") in (None, FastMath.none)
 
 
 def _reachable(func: Operation, symbols: dict[str, Operation]) -> set[Operation]:

@@ -12,6 +12,7 @@ from math import inf
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from ...dialects.fast_math import FastMath
 from ...dialects.relax.activation import ReluOp
 from ...dialects.relax.elementwise import AstypeOp, ClipOp
 from ...dialects.relax.interfaces import View
@@ -21,7 +22,6 @@ from ...dialects.relax.transcendental import CosOp, ErfOp, SigmoidOp, SinOp, Tan
 from ...dialects.relax.types import Float, is_integer, is_tensor
 from ...interpreters.arrays import Array, bounds, float_limits
 from ...passmanager.context import PassContext
-from .fast_math import FastMath
 
 __all__ = ["magnitude", "product_keeps_range", "reassociates", "scale_keeps_range"]
 
