@@ -84,7 +84,8 @@ class Equivalence:
         """Compare the functions of `module` with those before; return the first difference, or None
         and keep the results for the next call.
 
-        `keeps_range` is False if rounding may make a finite result infinite or NaN. Only the functions that are `changed` are evaluated.
+        `keeps_range` is False if rounding may make a finite result infinite or NaN. Only the
+        functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
         bound = tolerance(_epsilon(module)) if rounds else EXACT

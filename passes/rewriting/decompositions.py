@@ -51,12 +51,15 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     else:
         shift = folder.subtract(folder.number(0.0), shift)
     axes, rank = _axes([op.axis], type)
-    scale, shift = (folder.broadcast_along(term, axes, rank) for term in (scale, shift))
     if isinstance(folder.element, Float16Type) and not _keeps_range(scale, shift):
+        scale, shift = (folder.broadcast_along(term, axes, rank) for term in (scale, shift))
         product = folder.multiply(folder.tensor(op.data), scale)
         return (folder.result(folder.add(product, shift)),)
-    scaled = builder.insert(MultiplyOp(op.data, folder.result(scale)))
-    return builder.insert(AddOp(scaled, folder.result(shift))).results
+    scaled = MultiplyOp(op.data, folder.result(folder.broadcast_along(scale, axes, rank)))
+    builder.insert(scaled)
+    return builder.insert(
+        AddOp(scaled, folder.result(folder.broadcast_along(shift, axes, rank)))
+    ).results
 
 
 def _keeps_range(scale: Term, shift: Term) -> bool:
