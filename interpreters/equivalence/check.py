@@ -89,22 +89,16 @@ class Equivalence:
         """
         functions = public_functions(module)
         bound = tolerance(_epsilon(module)) if rounds else EXACT
-        if not keeps_range:
-            self._free_range()
         for name in list(self.samples):
             if name not in functions:
                 self._drop(name, "it is removed, or private now")
             elif changed(functions[name]):
-                if (difference := self._compare(module, functions[name], bound)) is not None:
+                if (
+                    difference := self._compare(module, functions[name], bound, keeps_range)
+                ) is not None:
                     return difference
         self._accept(module)
         return None
-
-    def _free_range(self) -> None:
-        """Compare only shapes near the limits of the range of floats from now on."""
-        for known in (self.samples, self._known):
-            for name, samples in known.items():
-                known[name] = [replace(sample, range_is_free=True) for sample in samples]
 
     def check_engine(
         self, module: ModuleOp, func: Function, function: ArrayFunction
@@ -135,7 +129,9 @@ class Equivalence:
                 self.unchecked[name] = sampler.reason
         self._version = Version(module) if self.samples else None
 
-    def _compare(self, module: ModuleOp, func: Function, bound: float) -> Difference | None:
+    def _compare(
+        self, module: ModuleOp, func: Function, bound: float, keeps_range: bool
+    ) -> Difference | None:
         """Compare one function; drop the samples that can no longer be evaluated."""
         kept: list[Sample] = []
         lost, left = "", self._max_steps
@@ -147,13 +143,14 @@ class Equivalence:
                 lost = f"its parameters change: {error}"
                 continue
             outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
-            run = _Comparison(sample, Run(module, func, arguments), bound)
+            seen = sample if keeps_range else replace(sample, range_is_free=True)
+            run = _Comparison(seen, Run(module, func, arguments), bound)
             if isinstance(outcome, Refused):
                 return self._located(run, outcome.reason, None)
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            if (reason := _changed(sample, outcome.results, bound)) is not None:
+            if (reason := _changed(seen, outcome.results, bound)) is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
             kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
