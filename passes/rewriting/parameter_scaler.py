@@ -53,7 +53,8 @@ class ParameterScaler:
             seen = array if along.view is None or not array.ndim else array.reshape(along.view)
             if not array.ndim and along.view is not None and factor.ndim:
                 seen = np.broadcast_to(array, along.view)
-            product = _apply(seen, factor, divide).astype(array.dtype, copy=False)
+            with np.errstate(over="ignore"):  # with `relax.fastmath=reassoc`
+                product = _apply(seen, factor, divide).astype(array.dtype, copy=False)
             self.edit(op, index, product if seen is array else _unview(product, op, index))
             factor = None
         elif scale.values and factor.ndim == 0 and factor == 1:
