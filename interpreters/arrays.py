@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from ..passmanager.limits import too_many_elements
 
 __all__ = [
     "Array",
+    "FloatLimits",
     "array_of",
     "bounds",
     "check_size",
@@ -46,6 +47,7 @@ __all__ = [
     "dtype_of",
     "element_of",
     "fit",
+    "float_limits",
     "is_bool",
     "number_of",
     "round_bf16",
@@ -110,6 +112,29 @@ def bounds(element: Element) -> tuple[float, float] | tuple[int, int]:
     if is_bool(element) or is_unsigned(element):
         return 0, (1 << width) - 1
     return -1 << width - 1, (1 << width - 1) - 1
+
+
+class FloatLimits(NamedTuple):
+    """The limits of a type of floats."""
+
+    denormal: float
+    """The least number above zero."""
+    normal: float
+    """The least normal number."""
+    greatest: float
+    """The greatest finite number."""
+    epsilon: float
+    """The distance from 1 to the next number."""
+
+
+@cache
+def float_limits(element: Element) -> FloatLimits:
+    """Return the limits of a type of floats."""
+    if isinstance(element, BFloat16Type):
+        return FloatLimits(2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127, 2.0**-7)
+    info = np.finfo(dtype_of(element).name)
+    limits = (info.smallest_subnormal, info.tiny, info.max, info.eps)
+    return FloatLimits(*map(float, limits))
 
 
 def check_size(shape: Iterable[int]) -> None:

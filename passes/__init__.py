@@ -11,6 +11,7 @@ from xdsl.universe import Universe
 
 from ..dialects import DIALECTS
 from ..dialects.device_type import DeviceType
+from ..dialects.fast_math import FastMath
 from ..passmanager.config import register_config_hint, register_config_option
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ UNIVERSE = Universe(
 )
 
 register_config_option("relax.fallback_device_type", DeviceType, DeviceType.cpu)
+register_config_option("relax.fastmath", FastMath, FastMath.none)
 
 for key, hint in {  # keys of TVM
     "testing.immutable_module": "leave it out: a call of a pass never changes its input",

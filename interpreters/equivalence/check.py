@@ -78,12 +78,14 @@ class Equivalence:
         module: ModuleOp,
         *,
         rounds: bool = False,
+        keeps_range: bool = True,
         changed: Callable[[Function], bool] = lambda _: True,
     ) -> Difference | None:
         """Compare the functions of `module` with those before; return the first difference, or None
         and keep the results for the next call.
 
-        Only the functions that are `changed` are evaluated.
+        `keeps_range` is False if rounding may make a finite result infinite or NaN. Only the
+        functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
         bound = tolerance(_epsilon(module)) if rounds else EXACT
@@ -91,7 +93,9 @@ class Equivalence:
             if name not in functions:
                 self._drop(name, "it is removed, or private now")
             elif changed(functions[name]):
-                if (difference := self._compare(module, functions[name], bound)) is not None:
+                if (
+                    difference := self._compare(module, functions[name], bound, keeps_range)
+                ) is not None:
                     return difference
         self._accept(module)
         return None
@@ -125,7 +129,9 @@ class Equivalence:
                 self.unchecked[name] = sampler.reason
         self._version = Version(module) if self.samples else None
 
-    def _compare(self, module: ModuleOp, func: Function, bound: float) -> Difference | None:
+    def _compare(
+        self, module: ModuleOp, func: Function, bound: float, keeps_range: bool
+    ) -> Difference | None:
         """Compare one function; drop the samples that can no longer be evaluated."""
         kept: list[Sample] = []
         lost, left = "", self._max_steps
@@ -137,13 +143,14 @@ class Equivalence:
                 lost = f"its parameters change: {error}"
                 continue
             outcome = evaluate(module, func, arguments, self._ctx, left, poison=False)
-            run = _Comparison(sample, Run(module, func, arguments), bound)
+            seen = sample if keeps_range else replace(sample, range_is_free=True)
+            run = _Comparison(seen, Run(module, func, arguments), bound)
             if isinstance(outcome, Refused):
                 return self._located(run, outcome.reason, None)
             if not isinstance(outcome, Evaluated):
                 lost = reason_of(outcome)
                 break
-            if (reason := _changed(sample, outcome.results, bound)) is not None:
+            if (reason := _changed(seen, outcome.results, bound)) is not None:
                 return self._located(run, reason, outcome.results)
             left -= outcome.steps
             kept.append(replace(sample, results=outcome.results, steps=outcome.steps))
@@ -168,7 +175,7 @@ class Equivalence:
             run.trace(self._ctx, self._max_steps),
             version.counterparts,
             comparison.bound,
-            sample.in_range,
+            sample.compared,
         )
         return replace(_difference(run.function, sample, reason, after), first=first)
 
@@ -205,7 +212,7 @@ def _difference(
 
 def _changed(sample: Sample, after: Sequence[Value], bound: float) -> str | None:
     """Return how the results differ; the lowering makes results of the elements of tuples."""
-    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.in_range)
+    return mismatch_in(flat_values(sample.results), flat_values(after), bound, sample.compared)
 
 
 def public_functions(module: ModuleOp) -> dict[str, Function]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -11,10 +11,15 @@ from ..arrays import Array
 from ..signature import Value
 from .values import flat_values, is_function, is_tuple
 
-__all__ = ["EXACT", "mismatch", "mismatch_in", "tolerance"]
+__all__ = ["EXACT", "Compared", "mismatch", "mismatch_in", "tolerance"]
 
 EXACT = 0.0
 """The tolerance with which floats are compared bit for bit, up to the payload of NaN."""
+
+
+Compared: TypeAlias = Literal["values", "finite", "shapes"]
+"""What is compared of floats that may be rounded elsewhere: their values, whether finite ones stay
+finite, or only their shapes and element types."""
 
 
 def tolerance(epsilon: float) -> float:
@@ -24,47 +29,56 @@ def tolerance(epsilon: float) -> float:
 
 
 def mismatch(
-    before: Value, after: Value, bound: float = EXACT, in_range: bool = True
+    before: Value, after: Value, bound: float = EXACT, compared: Compared = "values"
 ) -> str | None:
     """Return in words how two values differ, or None if they are equal.
 
     Integers are compared exactly, floats bit for bit up to NaN if `bound` is 0. Otherwise finite
     floats may differ by `bound` of their magnitude, and of the greatest finite one of the array.
     NaN stays NaN, and an infinity an infinity, or NaN with a bound: that of `0 * inf` or
-    `inf - inf` in another order. With a bound, but without `in_range`, only shapes and
-    element types are compared: intermediate results may overflow, or lose all their digits, in one
-    order of operations and not in the other. Functions are not compared.
+    `inf - inf` in another order. With a bound, `compared` may restrict this: "finite" allows any
+    difference, as intermediate results may lose all their digits, but that a finite number becomes
+    infinite or NaN; up to `bound` below the greatest number, this may be rounding. "shapes"
+    compares only shapes and element types. Functions are not compared.
     """
     if is_tuple(before) or is_tuple(after):
-        return mismatch_in(flat_values([before]), flat_values([after]), bound, in_range)
+        return mismatch_in(flat_values([before]), flat_values([after]), bound, compared)
     if is_function(before) or is_function(after):
         same = is_function(before) == is_function(after)
         return None if same else "one value is a function, the other is not"
-    return _mismatch_of_arrays(before, after, bound, in_range)
+    return _mismatch_of_arrays(before, after, bound, compared)
 
 
 def mismatch_in(
-    before: Sequence[Value], after: Sequence[Value], bound: float = EXACT, in_range: bool = True
+    before: Sequence[Value],
+    after: Sequence[Value],
+    bound: float = EXACT,
+    compared: Compared = "values",
 ) -> str | None:
     """Return in words how two lists of values differ, or None."""
     if len(before) != len(after):
         return f"there are {len(after)} values, before {len(before)}"
     for i, (old, new) in enumerate(zip(before, after)):
-        if (text := mismatch(old, new, bound, in_range)) is not None:
+        if (text := mismatch(old, new, bound, compared)) is not None:
             return text if len(before) == 1 else f"of value {i}, {text}"
     return None
 
 
-def _mismatch_of_arrays(before: Array, after: Array, bound: float, in_range: bool) -> str | None:
+def _mismatch_of_arrays(
+    before: Array, after: Array, bound: float, compared: Compared
+) -> str | None:
     if before.shape != after.shape:
         return f"the shape is {_shape(after)}, before {_shape(before)}"
     if before.dtype != after.dtype:
         return f"the element type is {after.dtype}, before {before.dtype}"
     if before.tobytes() == after.tobytes():
         return None
-    if bound and not in_range and before.dtype.kind == "f":
-        return None
-    wrong = ~_equal(before, after, bound)
+    if bound and compared != "values" and before.dtype.kind == "f":
+        if compared == "shapes":
+            return None
+        wrong = _loses_finite(before, after, bound)
+    else:
+        wrong = ~_equal(before, after, bound)
     if not (count := int(np.count_nonzero(wrong))):
         return None
     index = tuple(int(i[0]) for i in np.nonzero(wrong)) if wrong.ndim else ()
@@ -90,6 +104,12 @@ def _equal(before: Array, after: Array, bound: float) -> Array:
         close = np.abs(a - b) <= bound * (magnitude + np.max(magnitude, initial=0))
         infinite = np.isinf(before) & ((before == after) | np.isnan(after))
         return np.asarray(nan | (finite & close) | infinite)
+
+
+def _loses_finite(before: Array, after: Array, bound: float) -> Array:
+    """Return which elements are finite before, other than by rounding, and not after."""
+    finite = np.abs(before) <= float(np.finfo(before.dtype).max) * (1 - bound)
+    return np.asarray(finite & ~np.isfinite(after))
 
 
 def _shape(array: Array) -> str:

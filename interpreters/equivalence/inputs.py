@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    BFloat16Type,
     ContainerType,
+    FloatAttr,
     IndexType,
     IntegerType,
     NoneAttr,
@@ -20,15 +20,18 @@ from xdsl.dialects.builtin import (
     TupleType,
 )
 from xdsl.ir import Attribute
+from xdsl.traits import ConstantLike
 
+from ...dialects.relax.constant import is_dense
 from ...dialects.relax.types import Element, is_number
 from ...passmanager.errors import PasslineError
-from ..arrays import Array, bounds, dtype_of, fit
+from ...passmanager.ir.walk import walk
+from ..arrays import Array, array_of, bounds, dtype_of, fit, float_limits
 from ..signature import Function, Value, argument_names, input_types, is_buffer
 
 __all__ = ["Recipe", "elements_in", "generate", "probes", "variations"]
 
-Numbers: TypeAlias = Literal["ordinary", "edge", "special"]
+Numbers: TypeAlias = Literal["ordinary", "edge", "special", "large"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Recipe:
     """A way to choose the arguments of a function.
 
     Floats are `ordinary` (mean 0, variance 1), or have among them `special` ones (NaN, infinities,
-    -0.0, ...) or those at the `edge` of the range (denormals, the greatest). Integers are uniform
+    -0.0, ...), those at the `edge` of the range (denormals, the greatest), or `large` ones, whose
+    products with the constants of the function are about the greatest number. Integers are uniform
     from 0 to below `limit`; if `extreme`, the extreme ones of their type are among them. An unknown
     dimension has the size `size`; if `distinct`, it is one greater than the one before. An `index`
     is a size or a position and may not overflow: it is `size`, if `extreme` any below `limit`.
@@ -95,6 +99,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
     if floats:
         yield replace(base, numbers="edge")
         yield replace(base, numbers="special")
+        yield replace(base, numbers="large")
     if integers:
         yield replace(base, extreme=True)
     if any(map(unknown_sizes, types)):
@@ -108,6 +113,7 @@ def variations(func: Function, base: Recipe) -> Iterator[Recipe]:
             if floats:
                 yield replace(again, numbers="special")
                 yield replace(again, numbers="edge")
+                yield replace(again, numbers="large")
             if integers:
                 yield replace(again, numbers="special" if floats else "ordinary", extreme=True)
 
@@ -120,7 +126,7 @@ def elements_in(func: Function, recipe: Recipe) -> int:
 def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
     """Return arguments for `func`; PasslineError if a parameter has a type that is not a number, or
     a tensor, buffer or tuple of numbers."""
-    maker = _Maker(recipe)
+    maker = _Maker(recipe, constants_of(func) if recipe.numbers == "large" else ())
     pairs = zip(argument_names(func), input_types(func), strict=True)
     return tuple(maker.value(name, type) for name, type in pairs)
 
@@ -128,9 +134,10 @@ def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
 class _Maker:
     """The state of one generation: the random numbers, and the unknown dimensions so far."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, constants: Sequence[float]) -> None:
         self._recipe = recipe
-        numbers = ("ordinary", "edge", "special").index(recipe.numbers)
+        self._constants = constants
+        numbers = ("ordinary", "edge", "special", "large").index(recipe.numbers)
         kind = (recipe.seed, numbers, recipe.extreme, recipe.size, recipe.turn)
         self._rng = np.random.default_rng(kind)
         self._unknown = 0
@@ -170,6 +177,8 @@ class _Maker:
         ordinary = fit(np.asarray(self._rng.standard_normal(shape)), element)
         if self._recipe.numbers == "ordinary":
             return ordinary
+        if self._recipe.numbers == "large":
+            return self._mix(ordinary, fit(large_numbers(element, self._constants), element))
         specials = SPECIAL if self._recipe.numbers == "special" else EDGE
         return self._mix(ordinary, fit(np.array([f(element) for f in specials]), element))
 
@@ -188,23 +197,15 @@ class _Maker:
         return mixed.reshape(ordinary.shape)
 
 
-def _limits(element: Element) -> tuple[float, float, float]:
-    """Return the least denormal, the least normal and the greatest finite number of a type."""
-    if isinstance(element, BFloat16Type):
-        return 2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127
-    info = np.finfo(dtype_of(element).name)
-    return float(info.smallest_subnormal), float(info.tiny), float(info.max)
-
-
 EDGE: tuple[Callable[[Element], float], ...] = (
     lambda _: 0.0,
     lambda _: -0.0,
-    lambda e: _limits(e)[0],
-    lambda e: -_limits(e)[0],
-    lambda e: _limits(e)[1] / 2,
-    lambda e: -_limits(e)[1],
-    lambda e: _limits(e)[2],
-    lambda e: -_limits(e)[2],
+    lambda e: float_limits(e).denormal,
+    lambda e: -float_limits(e).denormal,
+    lambda e: float_limits(e).normal / 2,
+    lambda e: -float_limits(e).normal,
+    lambda e: float_limits(e).greatest,
+    lambda e: -float_limits(e).greatest,
 )
 """Finite numbers at the edges of the range, by element type."""
 SPECIAL: tuple[Callable[[Element], float], ...] = (
@@ -218,6 +219,38 @@ SPECIAL: tuple[Callable[[Element], float], ...] = (
     lambda _: 0.5,
 )
 """Numbers for which operations have rules of their own."""
+
+
+MOST_CONSTANTS = 3
+"""The most constants of a function for which there are large numbers."""
+
+
+def constants_of(func: Function) -> Sequence[float]:
+    """Return the greatest magnitudes above 1 of the constants of `func`, a few different ones."""
+    found: set[float] = set()
+    for op in walk(func):
+        if attribute := ConstantLike.get_constant_value(op.results[0]) if op.results else None:
+            found |= {_magnitude(attribute)}
+    return sorted((c for c in found if c > 1), reverse=True)[:MOST_CONSTANTS]
+
+
+def _magnitude(attribute: Attribute) -> float:
+    """Return the greatest finite magnitude of the elements of a constant of floats, or 0."""
+    if isinstance(attribute, FloatAttr):
+        numbers = np.abs(np.array([attribute.value.data]))
+    elif is_dense(attribute) and not isinstance(attribute.get_element_type(), IntegerType):
+        numbers = np.abs(array_of(attribute).astype(np.float64))
+    else:
+        return 0.0
+    return float(numbers.max(initial=0, where=np.isfinite(numbers)))
+
+
+def large_numbers(element: Element, constants: Sequence[float]) -> Array:
+    """Return numbers whose products with constants are a little greater than the greatest finite
+    number, and a quarter of that number; positive and negative ones."""
+    greatest = float_limits(element).greatest
+    numbers = np.array([*(greatest / c * 1.05 for c in constants if c > 1.05), greatest / 4])
+    return np.concatenate([numbers, -numbers])
 
 
 # Types

@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
+from ...dialects.fast_math import FastMath
+from ...passmanager.context import PassContext
 from ...passmanager.info import PassInfo
 from ...passmanager.instrument import PassInstrument
 from ...passmanager.ir.symbols import symbol_of
@@ -62,6 +64,7 @@ class SemanticsInstrument(PassInstrument):
         state = self._runs.get(run)
         if state is not None and not info.composite:
             state.rounds |= info.rounds
+            state.keeps_range &= _keeps_range(info)
             # A pass called by a pass: the outer one is checked, which may not be done.
             if all(frame.info.composite for frame in run.frames[:-1]):
                 self._check(state, run, info)
@@ -122,6 +125,8 @@ class _State:
         )
         self.rounds = False
         """Whether a pass since then may round elsewhere."""
+        self.keeps_range = True
+        """Whether no pass since then may make a finite result infinite."""
         self._version = run.version
 
     def update(self, run: Run) -> Difference | None:
@@ -134,9 +139,18 @@ class _State:
         def is_changed(func: Operation) -> bool:
             return not changed.isdisjoint(_reachable(func, tables))
 
-        difference = self.equivalence.compare(run.module, rounds=self.rounds, changed=is_changed)
-        self._version, self.rounds = run.version, False
+        difference = self.equivalence.compare(
+            run.module, rounds=self.rounds, keeps_range=self.keeps_range, changed=is_changed
+        )
+        self._version, self.rounds, self.keeps_range = run.version, False, True
         return difference
+
+
+def _keeps_range(info: PassInfo) -> bool:
+    """Return whether finite results have to stay finite: after passes of levels up to 2, unless the
+    config option `relax.fastmath` allows otherwise."""
+    mode = PassContext.current().get_config("relax.fastmath")
+    return info.opt_level <= 2 and mode in (None, FastMath.none)
 
 
 def _reachable(func: Operation, symbols: dict[str, Operation]) -> set[Operation]:

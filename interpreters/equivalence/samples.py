@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...passmanager.errors import PasslineError
 from ..signature import Function, Value
+from .comparison import Compared
 from .evaluation import (
     ELEMENTS_PER_STEP,
     Evaluated,
@@ -20,6 +21,7 @@ from .evaluation import (
     evaluate,
 )
 from .inputs import Recipe, elements_in, generate, probes, variations
+from .summation import sums_elements
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -32,11 +34,16 @@ class Sample:
     arguments: tuple[Value, ...]
     results: tuple[Value, ...]
     steps: int
+    range_is_free: bool = False
+    """Whether a finite result may become infinite: the function sums up many elements, and an
+    intermediate sum may overflow in one order of them and not in another."""
 
     @property
-    def in_range(self) -> bool:
-        """Whether the arguments are far from the limits of the range of floats."""
-        return self.recipe.numbers != "edge"
+    def compared(self) -> Compared:
+        """What is compared of results that may be rounded elsewhere."""
+        if self.recipe.numbers in ("ordinary", "special"):
+            return "values"
+        return "shapes" if self.range_is_free else "finite"
 
 
 class Sampler:
@@ -49,6 +56,7 @@ class Sampler:
     def __init__(self, module: ModuleOp, func: Function, ctx: Context, max_steps: int) -> None:
         self._module, self._func, self._ctx = module, func, ctx
         self._left = max_steps
+        self._sums = sums_elements(module)
         self.reason = ""
         """Why the first input was not accepted."""
 
@@ -61,6 +69,8 @@ class Sampler:
             for recipe in variations(self._func, base.recipe):
                 if self._left < base.steps:
                     return
+                if recipe.numbers == "large" and self._sums:
+                    continue  # only shapes would be compared
                 if isinstance(sample := self._try(recipe), Sample):
                     yield sample
 
@@ -85,7 +95,7 @@ class Sampler:
         if not isinstance(outcome, NotEvaluable):
             self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
-            return Sample(recipe, arguments, outcome.results, outcome.steps)
+            return Sample(recipe, arguments, outcome.results, outcome.steps, self._sums)
         return outcome
 
 

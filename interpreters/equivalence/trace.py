@@ -16,7 +16,7 @@ from ...passmanager.ir.location import file_location, place_of
 from ...passmanager.ir.symbols import name_of
 from ...passmanager.ir.walk import walk
 from ..signature import Function, Value, is_buffer
-from .comparison import mismatch_in
+from .comparison import Compared, mismatch_in
 from .evaluation import evaluate
 from .values import is_function, is_tuple, normalized
 
@@ -67,7 +67,7 @@ def describe_first_difference(
     after: Trace,
     counterparts: Mapping[Operation, Operation],
     bound: float,
-    in_range: bool,
+    compared: Compared,
 ) -> str:
     """Return in words which operation is the first whose value differs from that of its counterpart
     before.
@@ -85,7 +85,7 @@ def describe_first_difference(
             unmatched += 1
             continue
         for times, (a, b) in enumerate(zip(old, values)):
-            if (text := mismatch_in(a, b, bound, in_range)) is not None:
+            if (text := mismatch_in(a, b, bound, compared)) is not None:
                 at = f" when it runs for the {times + 1}th time" if len(values) > 1 else ""
                 since = "" if name_of(op) == name_of(other) else f", where '{name_of(other)}' was"
                 rest = f"; {unmatched} before it have no counterpart" if unmatched else ""

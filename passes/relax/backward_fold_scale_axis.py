@@ -95,6 +95,7 @@ class BackwardScaleFolder(ScaleFolder):
         if scaling is None or not self.weights_fit(op, scaling, result, axes):
             return None
         requirements = here._replace(positive=scaling.positive, finite=scaling.finite)
+        requirements = requirements.and_(self.range_requirements(op, scaling))
         absorbed = bool(scaling.weights) and not scaling.operands
         for index, inner in scaling.operands.items():
             operand = op.operands[index]
@@ -181,8 +182,7 @@ class BackwardScaleFolder(ScaleFolder):
                 prod(static_shape(type) or ()) == 1
                 or prod(sizes_along(type, along.axes)) == term.size
             ):
-                self.parameters.add(inner, index, along.axes, term)
-                return outer
+                return outer if self.parameters.add(inner, index, along.axes, term) else None
         return None
 
 

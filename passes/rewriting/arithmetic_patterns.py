@@ -17,6 +17,7 @@ from ...dialects.relax.shapes import broadcast
 from ...dialects.relax.types import Float, is_number, is_tensor, shape_of, tensor_type
 from ...dialects.relax.unary import RsqrtOp, SqrtOp
 from ...passmanager.ir.per_class import PerClass
+from ...passmanager.worklist import actions_of
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -89,7 +90,8 @@ class MergeConstants(RewritePattern):
 
 
 class MultiplyFirst(RewritePattern):
-    """Replace `(x + a) * b` of constants by `x * b + a * b`, if `x + a` has no other use.
+    """Replace `(x + a) * b` of constants by `x * b + a * b`, if `x + a` has no other use, and no
+    finite result becomes infinite (`product_keeps_range`).
 
     This brings products together, and next to a convolution whose weights can absorb them (TVM:
     `SwitchAddMultiply`).
@@ -106,6 +108,11 @@ class MultiplyFirst(RewritePattern):
             return
         x, a = inner
         if (constant := _combined_constant(op, x, a, b)) is None:
+            return
+        if not _distribution_keeps_range(x, a, b):
+            actions_of(rewriter).missed(
+                op, "Range", "x * b or a * b may be infinite where (x + a) * b is not"
+            )
             return
         product = rewriter.insert(MultiplyOp(x, b))
         new = AddOp(product, rewriter.insert(constant), result_types=op.result_types)
@@ -192,6 +199,20 @@ def _combined_constant(op: Operation, x: SSAValue, a: SSAValue, b: SSAValue) -> 
         if broadcast(shape, least) == shape_of(type):
             values = Known(values.array.reshape(least), least)
     return constant_of(values, element)
+
+
+def _distribution_keeps_range(x: SSAValue, a: SSAValue, b: SSAValue) -> bool:
+    """Return whether `x * b + a * b` of constants is finite wherever `(x + a) * b` is, or need not
+    be."""
+    from .constant_arrays import known
+    from .float_range import product_keeps_range, reassociates
+
+    element = tensor_type(x).element_type
+    if not isinstance(element, Float) or reassociates():
+        return True
+    elements_of_a, elements_of_b = known(a), known(b)
+    assert elements_of_a is not None and elements_of_b is not None
+    return product_keeps_range(x, elements_of_a.array, elements_of_b.array, element)
 
 
 def _loses_precision(values: Array, factors: Sequence[Array]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Float16Type, TensorType, f16
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax import normalization as ops
@@ -22,6 +22,7 @@ from ...dialects.relax.shapes import normalize_axes, normalize_axis
 from ...dialects.relax.types import is_ranked
 from ...interpreters.arrays import element_of
 from .constant_arrays import Known, constant_of, known
+from .float_range import reassociates, scale_keeps_range
 from .folding_builder import FoldingBuilder, Term
 
 __all__ = ["DECOMPOSITIONS"]
@@ -35,6 +36,8 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
 
     They are in the element type of the data, so that `fold-scale-axis` can move the product into
     the weights of a convolution. Scale and shift are computed in f32 or f64 and rounded once.
+    In f16, the product may overflow where the sum does not: unless scale and shift are known not to
+    allow that, both are computed in f32.
     """
     if not is_ranked(type := op.data.type):
         return None
@@ -48,11 +51,24 @@ def batch_norm(op: ops.BatchNormOp, builder: Builder) -> Sequence[SSAValue] | No
     else:
         shift = folder.subtract(folder.number(0.0), shift)
     axes, rank = _axes([op.axis], type)
+    if isinstance(folder.element, Float16Type) and not _keeps_range(scale, shift):
+        scale, shift = (folder.broadcast_along(term, axes, rank) for term in (scale, shift))
+        product = folder.multiply(folder.tensor(op.data), scale)
+        return (folder.result(folder.add(product, shift)),)
     scaled = MultiplyOp(op.data, folder.result(folder.broadcast_along(scale, axes, rank)))
     builder.insert(scaled)
     return builder.insert(
         AddOp(scaled, folder.result(folder.broadcast_along(shift, axes, rank)))
     ).results
+
+
+def _keeps_range(scale: Term, shift: Term) -> bool:
+    """Return whether `data * scale + shift` can be computed in f16, or need not stay finite."""
+    if reassociates():
+        return True
+    if not isinstance(scale, Known) or not isinstance(shift, Known):
+        return False
+    return scale_keeps_range(scale.array, shift.array, f16)
 
 
 def layer_norm(op: ops.LayerNormOp, builder: Builder) -> Sequence[SSAValue] | None:

@@ -53,7 +53,8 @@ class ParameterScaler:
             seen = array if along.view is None or not array.ndim else array.reshape(along.view)
             if not array.ndim and along.view is not None and factor.ndim:
                 seen = np.broadcast_to(array, along.view)
-            product = _apply(seen, factor, divide).astype(array.dtype, copy=False)
+            with np.errstate(over="ignore"):  # with `relax.fastmath=reassoc`
+                product = _apply(seen, factor, divide).astype(array.dtype, copy=False)
             self.edit(op, index, product if seen is array else _unview(product, op, index))
             factor = None
         elif scale.values and factor.ndim == 0 and factor == 1:
@@ -62,16 +63,21 @@ class ParameterScaler:
             self.write(op, index)
             _OperandRewriter(op, index, along, divide).scale(factor, scale)
 
-    def add(self, op: Operation, index: int, axes: Axes, term: Array) -> None:
+    def add(self, op: Operation, index: int, axes: Axes, term: Array) -> bool:
         """Add `term` to the constant operand `index` of `op`; its dimensions of size other than 1
-        are the dimensions `axes` of the operand."""
+        are the dimensions `axes` of the operand. Return False, and do nothing, if a sum is not
+        finite."""
         array = self.array(op, index)
         assert array is not None
         term = _broadcast_along(
             widen(term).reshape(-1), tuple(n for n in term.shape if n != 1), axes
         )
-        total = np.asarray(widen(array) + term)
-        self.edit(op, index, total.astype(array.dtype, copy=False))
+        with np.errstate(over="ignore"):
+            total = np.asarray(widen(array) + term).astype(array.dtype, copy=False)
+        if not np.isfinite(total).all():
+            return False
+        self.edit(op, index, total)
+        return True
 
     def max_magnitude(self, op: Operation, index: int) -> float:
         """Return the largest magnitude of an element of operand `index` of `op`, at least 1; 1 if

@@ -10,8 +10,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relax.interfaces import Axes
 from ...dialects.relax.shapes import Shape
-from ...interpreters.arrays import Array, element_of, fit
+from ...interpreters.arrays import Array, element_of, fit, float_limits
 from .constant_arrays import array_in
+from .float_range import reassociates
 
 __all__ = ["Scale"]
 
@@ -56,10 +57,39 @@ class Scale(NamedTuple):
 
     def divides(self, dividend: float, type: TensorType[Attribute]) -> bool:
         """Return whether numbers of magnitude up to `dividend`, divided by the scale, are known to
-        be finite in the element type of `type`."""
+        be finite in the element type of `type`, and so are sums with them."""
         if self.values or not self.numbers.all():
             return False
         least = np.abs(self.numbers).min(initial=np.inf)
         with np.errstate(over="ignore"):
             quotient = fit(np.asarray(dividend / least), element_of(type))
-        return bool(np.isfinite(quotient))
+        if reassociates():
+            return bool(np.isfinite(quotient))
+        # A sum with a quotient may overflow, unless it is less than one of the scaled terms was, or
+        # the quotient is absorbed by great numbers.
+        return bool(np.isfinite(quotient) and (least >= 1 or is_absorbed(quotient, type)))
+
+    def multiplies(self, factor: float, type: TensorType[Attribute]) -> bool:
+        """Return whether numbers of magnitude up to `factor`, multiplied by the known numbers of
+        the scale, are finite in the element type of `type`."""
+        with np.errstate(over="ignore"):
+            product = fit(np.asarray(factor * self.greatest), element_of(type))
+        return bool(np.isfinite(product))
+
+    def distributes(self, summand: float, type: TensorType[Attribute]) -> bool:
+        """Return whether a sum with numbers of magnitude up to `summand` can be scaled term by
+        term: with known numbers, no term overflows where the scaled sum does not."""
+        with np.errstate(over="ignore"):
+            product = np.asarray(summand * self.greatest)
+        return self.greatest <= 1 or is_absorbed(product, type)
+
+    @property
+    def greatest(self) -> float:
+        """The greatest magnitude of a known number."""
+        return float(np.abs(self.numbers).max(initial=0))
+
+
+def is_absorbed(number: Array, type: TensorType[Attribute]) -> bool:
+    """Return whether a number is so small that it does not change a sum near overflow."""
+    limits = float_limits(element_of(type))
+    return bool(np.abs(number) <= limits.greatest * limits.epsilon / 8)

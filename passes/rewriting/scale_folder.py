@@ -55,6 +55,12 @@ class Requirements(NamedTuple):
     dividend: float = 0.0
     """Unless 0, numbers of up to this magnitude are divided by it: no element may be zero."""
 
+    factor: float = 0.0
+    """Constants of up to this magnitude are multiplied by it: the products must be finite."""
+    summand: float = 0.0
+    """Unless 0, constants of up to this magnitude are added to what is multiplied by it: no scaled
+    term may overflow where the scaled sum does not."""
+
     def and_(self, other: Requirements) -> Requirements:
         """Return the conjunction of two requirements."""
         return Requirements(
@@ -62,6 +68,8 @@ class Requirements(NamedTuple):
             min(self.before, other.before),
             self.finite or other.finite,
             max(self.dividend, other.dividend),
+            max(self.factor, other.factor),
+            max(self.summand, other.summand),
         )
 
 
@@ -155,6 +163,17 @@ class ScaleFolder(ABC):
         if can_scale(value, axes):
             self.requests.setdefault(value, {})[axes] = None
 
+    def range_requirements(self, op: Operation, scaling: Scaling) -> Requirements:
+        """Return the requirements under which the constants that `scaling` multiplies, and sums
+        with them, stay finite."""
+        constants = [
+            self.parameters.max_magnitude(op, index)
+            for index in (*scaling.weights, *scaling.operands)
+            if self.parameters.array(op, index) is not None
+        ]
+        greatest = max(constants, default=0.0)
+        return Requirements(factor=greatest, summand=greatest if scaling.is_sum else 0.0)
+
     def scale_parameters(self, op: Operation, scaling: Scaling, scale: Scale) -> None:
         """Scale the weights of `op`, and divide the operands that `scaling` lists as divided."""
         for index, along in scaling.weights.items():
@@ -190,11 +209,18 @@ class ScaleFolder(ABC):
         does. `scale` is the product of the scale of `op` and of scales that have moved to it."""
         type = op.results[0].type
         assert is_ranked(type)
+        from .float_range import reassociates  # imports numpy
+
         missed = self.actions.missed
         if requirements.positive and not scale.is_positive:
             missed(op, "NotPositive", "the scale is not known to be above zero")
         elif requirements.dividend and not scale.divides(requirements.dividend, type):
             missed(op, "Division", "the scale may be zero, or too small to divide by")
+        elif not reassociates() and not (
+            scale.multiplies(requirements.factor, type)
+            and (not requirements.summand or scale.distributes(requirements.summand, type))
+        ):
+            missed(op, "Range", "a scaled constant or term may be infinite")
         elif not scale.is_finite:
             missed(op, "NotFinite", "the scale is infinite or NaN")
         elif requirements.finite and scale.values:

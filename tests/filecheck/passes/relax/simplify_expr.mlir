@@ -355,3 +355,97 @@ func.func @lossy(%x : tensor<2xf32>, %i : tensor<2xi32>, %h : tensor<2xbf16>) ->
   %9 = relax.astype %8 {dtype = f32} : (tensor<2xi64>) -> tensor<2xf32>
   return %1, %3, %5, %7, %9 : tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xbf16>, tensor<2xf32>
 }
+
+// -----
+
+// (x + a) * b: factors of at most 1, and a product that is absorbed by results near overflow.
+// CHECK-LABEL: @distributed
+func.func @distributed(%h : tensor<2xf16>, %x : tensor<2xf32>, %b : tensor<2xbf16>) -> (tensor<2xf16>, tensor<2xf16>, tensor<2xf32>, tensor<2xbf16>, tensor<2xf16>) {
+  // CHECK: relax.multiply %h
+  // CHECK: relax.multiply %h
+  // CHECK: relax.multiply %x
+  // CHECK: relax.multiply %b
+  // CHECK: relax.multiply %h
+  %a0 = relax.full 60000.0 : tensor<f16>
+  %b0 = relax.full -0.5 : tensor<f16>
+  %0 = relax.add %h, %a0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %1 = relax.multiply %0, %b0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %a1 = relax.full 0.0078125 : tensor<f16>
+  %b1 = relax.full 1000.0 : tensor<f16>
+  %2 = relax.add %h, %a1 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %3 = relax.multiply %2, %b1 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %a2 = relax.full 1.0e15 : tensor<f32>
+  %b2 = relax.full 1.0e15 : tensor<f32>
+  %4 = relax.add %x, %a2 : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %5 = relax.multiply %4, %b2 : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %a3 = relax.full 150.0 : tensor<bf16>
+  %b3 = relax.full 400.0 : tensor<bf16>
+  %6 = relax.subtract %b, %a3 : (tensor<2xbf16>, tensor<bf16>) -> tensor<2xbf16>
+  %7 = relax.multiply %6, %b3 : (tensor<2xbf16>, tensor<bf16>) -> tensor<2xbf16>
+  // Each element meets its own condition.
+  %a4 = relax.constant dense<[60000.0, 0.0078125]> : tensor<2xf16>
+  %b4 = relax.constant dense<[0.5, 1000.0]> : tensor<2xf16>
+  %8 = relax.add %h, %a4 : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+  %9 = relax.multiply %8, %b4 : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+  return %1, %3, %5, %7, %9 : tensor<2xf16>, tensor<2xf16>, tensor<2xf32>, tensor<2xbf16>, tensor<2xf16>
+}
+
+// -----
+
+// (x + a) * b of a bounded x: of an activation, and of converted integers.
+// CHECK-LABEL: @bounded
+func.func @bounded(%h : tensor<4xf16>, %u : tensor<4xui8>) -> (tensor<2x2xf16>, tensor<4xf16>, tensor<4xf16>) {
+  // CHECK: [[S:%.*]] = relax.sigmoid %h
+  // CHECK: [[R:%.*]] = relax.reshape [[S]]
+  // CHECK: relax.multiply [[R]]
+  // CHECK: [[C:%.*]] = relax.clip %h
+  // CHECK: relax.multiply [[C]]
+  // CHECK: [[U:%.*]] = relax.astype %u
+  // CHECK: relax.multiply [[U]]
+  %a = relax.full -15.0 : tensor<f16>
+  %b = relax.full 40.0 : tensor<f16>
+  %0 = relax.sigmoid %h : (tensor<4xf16>) -> tensor<4xf16>
+  %1 = relax.reshape %0 {newshape = [2, 2]} : (tensor<4xf16>) -> tensor<2x2xf16>
+  %2 = relax.add %1, %a : (tensor<2x2xf16>, tensor<f16>) -> tensor<2x2xf16>
+  %3 = relax.multiply %2, %b : (tensor<2x2xf16>, tensor<f16>) -> tensor<2x2xf16>
+  %4 = relax.clip %h {min = -3.0, max = 6.0} : (tensor<4xf16>) -> tensor<4xf16>
+  %5 = relax.add %4, %a : (tensor<4xf16>, tensor<f16>) -> tensor<4xf16>
+  %6 = relax.multiply %5, %b : (tensor<4xf16>, tensor<f16>) -> tensor<4xf16>
+  %7 = relax.astype %u {dtype = f16} : (tensor<4xui8>) -> tensor<4xf16>
+  %8 = relax.add %7, %a : (tensor<4xf16>, tensor<f16>) -> tensor<4xf16>
+  %9 = relax.multiply %8, %b : (tensor<4xf16>, tensor<f16>) -> tensor<4xf16>
+  return %3, %6, %9 : tensor<2x2xf16>, tensor<4xf16>, tensor<4xf16>
+}
+
+// -----
+
+// Must not fire: x * b may be infinite where (x + a) * b is not.
+// CHECK-LABEL: @overflow
+func.func @overflow(%h : tensor<2xf16>, %x : tensor<2xf32>, %i : tensor<2xi32>) -> (tensor<2xf16>, tensor<2xf32>, tensor<2xf16>, tensor<2xf16>) {
+  // CHECK: [[A:%.*]] = relax.add %h
+  // CHECK-NEXT: relax.multiply [[A]]
+  // CHECK: [[B:%.*]] = relax.add %x
+  // CHECK-NEXT: relax.multiply [[B]]
+  // CHECK: [[C:%.*]] = relax.add %h
+  // CHECK-NEXT: relax.multiply [[C]]
+  // CHECK: [[F:%.*]] = relax.astype %i
+  // CHECK: [[D:%.*]] = relax.add [[F]]
+  // CHECK-NEXT: relax.multiply [[D]]
+  %a0 = relax.full -150.0 : tensor<f16>
+  %b0 = relax.full 400.0 : tensor<f16>
+  %0 = relax.add %h, %a0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %1 = relax.multiply %0, %b0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %a1 = relax.full 1.0e38 : tensor<f32>
+  %b1 = relax.full 3.0 : tensor<f32>
+  %2 = relax.add %x, %a1 : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %3 = relax.multiply %2, %b1 : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  // One element is enough.
+  %a2 = relax.constant dense<[1.0, -150.0]> : tensor<2xf16>
+  %b2 = relax.constant dense<[0.5, 400.0]> : tensor<2xf16>
+  %4 = relax.add %h, %a2 : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+  %5 = relax.multiply %4, %b2 : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+  %6 = relax.astype %i {dtype = f16} : (tensor<2xi32>) -> tensor<2xf16>
+  %7 = relax.add %6, %a0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  %8 = relax.multiply %7, %b0 : (tensor<2xf16>, tensor<f16>) -> tensor<2xf16>
+  return %1, %3, %5, %8 : tensor<2xf16>, tensor<2xf32>, tensor<2xf16>, tensor<2xf16>
+}

@@ -277,3 +277,23 @@ func.func @lrn(%x : tensor<1x4xf32>) -> tensor<1x4xf32> {
   %0 = relax.nn.lrn %x : (tensor<1x4xf32>) -> tensor<1x4xf32>
   return %0 : tensor<1x4xf32>
 }
+
+// -----
+
+// f16: in f32 if the product may be infinite where the sum is not, or is not known not to be.
+// CHECK-LABEL: @wide
+func.func @wide(%x : tensor<1x1xf16>, %v : tensor<1xf16>) -> (tensor<1x1xf16>, tensor<1x1xf16>) {
+  // CHECK: [[X:%.*]] = relax.astype %x {dtype = f32}
+  // CHECK: [[M:%.*]] = relax.multiply [[X]], {{.*}} -> tensor<1x1xf32>
+  // CHECK: [[S:%.*]] = relax.add [[M]], {{.*}} -> tensor<1x1xf32>
+  // CHECK-NEXT: relax.astype [[S]] {dtype = f16}
+  // CHECK: relax.multiply {{.*}} -> tensor<1x1xf32>
+  // CHECK-NOT: relax.nn.batch_norm
+  %one = relax.full 1.0 : tensor<1xf16>
+  %zero = relax.full 0.0 : tensor<1xf16>
+  %mean = relax.full 150.0 : tensor<1xf16>
+  %gamma = relax.full 400.0 : tensor<1xf16>
+  %0 = relax.nn.batch_norm %x, %gamma, %zero, %mean, %one {epsilon = 0.0} : (tensor<1x1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1xf16>
+  %1 = relax.nn.batch_norm %x, %one, %zero, %zero, %v : (tensor<1x1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1xf16>
+  return %0, %1 : tensor<1x1xf16>, tensor<1x1xf16>
+}

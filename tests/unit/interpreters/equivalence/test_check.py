@@ -214,6 +214,52 @@ def test_a_reassociation_is_a_difference_unless_the_pass_rounds():
     assert difference(*REASSOCIATED, seeds=4, rounds=True) is None
 
 
+def affine(element: str, summand: float, factor: float, distributed: bool, shape: str) -> str:
+    """Return `(x + summand) * factor` as a module, or `x * factor + summand * factor`."""
+    t, one = f"tensor<{shape}x{element}>", f"tensor<{element}>"
+    first, second = ("multiply", "add") if distributed else ("add", "multiply")
+    numbers = (factor, summand * factor) if distributed else (summand, factor)
+    return f"""
+func.func @f(%x : {t}) -> {t} {{
+  %a = relax.full {numbers[0]:e} : {one}
+  %b = relax.full {numbers[1]:e} : {one}
+  %0 = relax.{first} %x, %a : ({t}, {one}) -> {t}
+  %1 = relax.{second} %0, %b : ({t}, {one}) -> {t}
+  return %1 : {t}
+}}
+"""
+
+
+@pytest.mark.parametrize("shape", ["1", "4", "2x50"])
+@pytest.mark.parametrize(
+    ("element", "summand", "factor"),
+    [("f16", -150.0, 400.0), ("f32", 1e38, 3.0), ("bf16", -1e37, 20.0), ("f64", 1e306, 100.0)],
+)
+def test_a_rounding_pass_may_not_make_a_result_infinite(
+    element: str, summand: float, factor: float, shape: str
+):
+    before, after = (affine(element, summand, factor, d, shape) for d in (False, True))
+    reason = difference(before, after, rounds=True)
+    assert reason is not None and "inf, before" in reason
+    assert difference(after, before, rounds=True) is None  # the other way it becomes finite
+
+
+def test_sums_of_many_elements_may_overflow_in_another_order():
+    text = """
+func.func @f(%x : tensor<64xf32>) -> tensor<f32> {
+  %0 = relax.sum %x : (tensor<64xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+"""
+    twice = text.replace(
+        "%0 = relax.sum %x : (tensor<64xf32>)",
+        """%y = relax.reshape %x {newshape = [8, 8]} : (tensor<64xf32>) -> tensor<8x8xf32>
+  %s = relax.sum %y {axis = [0]} : (tensor<8x8xf32>) -> tensor<8xf32>
+  %0 = relax.sum %s : (tensor<8xf32>)""",
+    )
+    assert difference(text, twice, rounds=True) is None
+
+
 @pytest.mark.parametrize("name", [name for name in WRONG if name != "denormals are flushed"])
 def test_faults_are_found_in_passes_that_round_too(name: str):
     before, after, _ = WRONG[name]

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from passline.interpreters.arrays import Array
-from passline.interpreters.equivalence.comparison import mismatch, mismatch_in, tolerance
+from passline.interpreters.equivalence.comparison import (
+    Compared,
+    mismatch,
+    mismatch_in,
+    tolerance,
+)
 from passline.interpreters.signature import Value
 
 INF, NAN = np.inf, np.nan
@@ -51,11 +56,27 @@ def test_arrays(before: Array, after: Array, exact: bool, rounded: bool):
     assert (mismatch(before, after, BOUND) is None) == rounded
 
 
-def test_near_the_limits_only_shapes_count_in_passes_that_round():
-    assert mismatch(f32(1e38), f32(INF), BOUND, in_range=False) is None
-    assert mismatch(f32(1e38), f32(INF), in_range=False) is not None
-    assert mismatch(np.array([1]), np.array([2]), BOUND, in_range=False) is not None
-    assert mismatch(f32(1.0), f32(1.0, 2.0), BOUND, in_range=False) is not None
+@pytest.mark.parametrize("compared", ["finite", "shapes"])
+def test_near_the_limits_values_are_free_in_passes_that_round(compared: Compared):
+    assert mismatch(f32(1e38), f32(2e38), BOUND, compared) is None
+    assert mismatch(f32(INF), f32(2e38), BOUND, compared) is None
+    assert mismatch(f32(1e38), f32(INF), compared=compared) is not None
+    assert mismatch(np.array([1]), np.array([2]), BOUND, compared) is not None
+    assert mismatch(f32(1.0), f32(1.0, 2.0), BOUND, compared) is not None
+
+
+@pytest.mark.parametrize("number", [INF, -INF, NAN])
+def test_near_the_limits_finite_numbers_stay_finite_unless_only_shapes_count(number: float):
+    before, after = f32(1.0, 1e38), f32(1.0, number)
+    text = mismatch(before, after, BOUND, "finite")
+    assert text is not None and text.startswith("element [1] is ")
+    assert mismatch(before, after, BOUND, "shapes") is None
+
+
+def test_the_greatest_number_may_be_rounded_to_infinity():
+    greatest = float(np.finfo(np.float32).max)
+    assert mismatch(f32(greatest), f32(INF), BOUND, "finite") is None
+    assert mismatch(f32(greatest * 0.999), f32(INF), BOUND, "finite") is not None
 
 
 def test_tuples_are_lists_of_their_elements():
