@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.equivalence import parsed
 from xdsl.context import Context
@@ -63,3 +64,24 @@ def test_elements_of_vectors_and_indices_of_64_bits():
         outcome = evaluate(module, entry_function(module, "f"), (), Context())
         assert isinstance(outcome, Refused)
         assert outcome.reason.startswith("undefined behaviour: 'arith.addi' at x.mlir:4:")
+
+
+@pytest.mark.parametrize(
+    "cast",
+    [
+        "relax.match_cast %x : (tensor<1x?xf32>) -> tensor<1x2xf32>",
+        "tensor.cast %x : tensor<1x?xf32> to tensor<1x2xf32>",
+    ],
+)
+def test_casts_to_a_shape_that_the_value_has_not(cast: str):
+    module = parsed(f"""
+    func.func @f(%x: tensor<1x?xf32>) -> tensor<1x2xf32> {{
+      %k = relax.constant dense<0.0> : tensor<1xf32>
+      %r = {cast}
+      return %r : tensor<1x2xf32>
+    }}""")
+    func = entry_function(module, "f")
+    for size, poison, expected in ((2, True, Evaluated), (3, True, Refused), (3, False, Evaluated)):
+        array = np.ones((1, size), np.float32)
+        outcome = evaluate(module, func, (array,), Context(), poison=poison)
+        assert isinstance(outcome, expected), outcome
