@@ -1,4 +1,4 @@
-"""Undefined behaviour of arithmetic and casts, which have a result in the semantics all the same."""
+"""Undefined behaviour of arithmetic and casts, for which the semantics have a result too."""
 
 from __future__ import annotations
 
