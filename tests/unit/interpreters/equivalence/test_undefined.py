@@ -7,7 +7,12 @@ import pytest
 from support.equivalence import parsed
 from xdsl.context import Context
 
-from passline.interpreters.equivalence.evaluation import Evaluated, Refused, evaluate
+from passline.interpreters.equivalence.evaluation import (
+    Evaluated,
+    NotEvaluable,
+    Refused,
+    evaluate,
+)
 from passline.interpreters.signature import entry_function
 
 
@@ -85,3 +90,16 @@ def test_casts_to_a_shape_that_the_value_has_not(cast: str):
         array = np.ones((1, size), np.float32)
         outcome = evaluate(module, func, (array,), Context(), poison=poison)
         assert isinstance(outcome, expected), outcome
+
+
+@pytest.mark.parametrize(("element", "expected"), [("f16", Evaluated), ("bf16", NotEvaluable)])
+def test_bytes_are_not_viewed_as_bf16(element: str, expected: type):
+    """Numpy has four bytes for one, so that views would overlap or exceed their buffer."""
+    module = parsed(f"""
+    func.func @f() {{
+      %a = memref.alloc() : memref<8xi8>
+      %zero = arith.constant 0 : index
+      %v = memref.view %a[%zero][] : memref<8xi8> to memref<4x{element}>
+      return
+    }}""")
+    assert isinstance(evaluate(module, entry_function(module, "f"), (), Context()), expected)
