@@ -43,7 +43,10 @@ class FusionGraph:
         self.users: list[list[int]] = []
         """The fusible users of each operation in its block, ascending, each once."""
         self.visible: list[bool] = []
-        """True if an operation that is not fusible, or in another block, uses a result too."""
+        """True if an operation that is not fusible, or a live one in another block, uses a result
+        too."""
+        self._users_outside: dict[int, list[int]] = {}
+        """The fusible users of an operation in other blocks."""
         self.stops: list[StopFusionOp] = []
         self.definitions: dict[int, int] = {}
         """The operation that defines a value, by the `id` of the value."""
@@ -94,18 +97,23 @@ class FusionGraph:
             for operand in operands:
                 if (definition := definitions.get(id(operand))) is None:
                     continue
-                if user < 0 or ops[user].parent is not ops[definition].parent:
+                if user < 0:
                     self.visible[definition] = True
+                elif ops[user].parent is not ops[definition].parent:
+                    self._users_outside.setdefault(definition, []).append(user)
                 elif not (users := all_users[definition]) or users[-1] != user:
                     users.append(user)
 
     def _find_dead(self) -> None:
         """Mark dead operations, and remove them from the users of others.
 
-        Users have greater numbers, so one sweep from the last operation sees each user first.
+        Users have greater numbers, so one sweep from the last operation sees each user first;
+        those in a block that stands before its dominator count as live.
         """
         dead, visible, all_users = self.dead, self.visible, self.users
         for i in reversed(range(len(self.ops))):
+            if not all([dead[user] for user in self._users_outside.get(i, ())]):
+                visible[i] = True
             users = all_users[i]
             if any([dead[user] for user in users]):
                 users[:] = [user for user in users if not dead[user]]

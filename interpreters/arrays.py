@@ -49,6 +49,7 @@ __all__ = [
     "fit",
     "float_limits",
     "is_bool",
+    "mean_of",
     "number_of",
     "round_bf16",
     "scalar_of",
@@ -201,6 +202,13 @@ def widen(array: Array) -> Array:
     f32, integers in at least i64 (numpy makes f64 of ui64)."""
     kind = np.float32 if array.dtype.kind == "f" else np.int64
     return array.astype(np.promote_types(array.dtype, kind), copy=False)
+
+
+def mean_of(array: Array, axis: int | tuple[int, ...], keepdims: bool = True) -> Array:
+    """Return the mean of floats; that of no elements is NaN, of which `np.mean` warns."""
+    total = np.asarray(np.sum(array, axis=axis, keepdims=keepdims))
+    count = array.size // total.size if total.size else 0
+    return total / np.asarray(count, array.dtype)
 
 
 # Constants

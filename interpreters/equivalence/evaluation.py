@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BFloat16Type, ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, PythonValues
 from xdsl.ir import Attribute, Block, Operation
 
@@ -83,6 +84,10 @@ class OverBudget(BaseException):
     """
 
 
+class Unsupported(BaseException):
+    """The end of an evaluation that numpy cannot do; no Exception for the same reason."""
+
+
 def evaluate(
     module: ModuleOp,
     func: Function,
@@ -104,6 +109,8 @@ def evaluate(
             results = interpret(module, func, ctx, (*own, *listeners))(*arguments)
     except OverBudget as error:
         return TooLarge(str(error), budget.steps)
+    except Unsupported as error:
+        return NotEvaluable(str(error))
     except Undefined as error:
         return Refused(f"undefined behaviour: {error}", budget.steps)
     except NoSemanticsError as error:
@@ -134,6 +141,8 @@ class Budget(Interpreter.Listener):
         self._depth = 0
 
     def will_interpret_op(self, op: Operation, args: PythonValues) -> None:
+        if isinstance(op, memref.ViewOp) and isinstance(op.result.type.element_type, BFloat16Type):
+            raise Unsupported("a view of bytes as bf16, which takes four bytes in numpy")
         self.steps += 1 + _size(args) // ELEMENTS_PER_STEP
         if self.steps + _created_by(op, args) // ELEMENTS_PER_STEP > self._max:
             raise OverBudget(f"more than {self._max} steps")

@@ -1,16 +1,20 @@
-"""Undefined behaviour of arithmetic, to which the semantics give a result all the same."""
+"""Undefined behaviour of arithmetic and casts, for which the semantics have a result too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType
 from xdsl.interpreter import Interpreter, PythonValues
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
+from ...dialects.relax.tuples import MatchCastOp
+from ...dialects.relax.types import is_ranked
 from ...passmanager.ir.location import place_of
+from ..arrays import Array
 from ..tir.table import element_type
 
 __all__ = ["Undefined", "UndefinedBehaviour"]
@@ -27,8 +31,9 @@ class Undefined(BaseException):
 class UndefinedBehaviour(Interpreter.Listener):
     """A listener that ends an evaluation at a division by zero or one that overflows.
 
-    With `poison`, also at an overflow under `nsw` or `nuw`, and at a shift by the width or more:
-    these are only undefined if the result is used, so that a pass may compute them in vain.
+    With `poison`, also at an overflow under `nsw` or `nuw`, at a shift by the width or more, and at
+    a cast to a shape that the value has not: these are only undefined if the result is used, so
+    that a pass may compute them in vain.
     """
 
     def __init__(self, poison: bool) -> None:
@@ -41,11 +46,14 @@ class UndefinedBehaviour(Interpreter.Listener):
                 raise Undefined(f"'{op.name}'{place_of(op)} divides by zero, or overflows")
         elif self._poison and (cls in EXACT or cls in SHIFTS) and _is_poison(op, args):
             raise Undefined(f"'{op.name}'{place_of(op)} overflows")
+        elif self._poison and cls in CASTS and not _has_type(args[0], op.results[0].type):
+            raise Undefined(f"'{op.name}'{place_of(op)} casts to another shape")
 
 
 UNSIGNED = {arith.DivUIOp, arith.CeilDivUIOp, arith.RemUIOp}
 DIVISIONS = UNSIGNED | {arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.RemSIOp}
 SHIFTS = {arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp}
+CASTS = {tensor.CastOp, MatchCastOp}
 EXACT: dict[type[Operation], Callable[[int, int], int]] = {
     arith.AddiOp: lambda a, b: a + b,
     arith.SubiOp: lambda a, b: a - b,
@@ -87,6 +95,16 @@ def _is_poison(op: Operation, args: PythonValues) -> bool:
             if not 0 <= compute(a % whole, b) < whole:
                 return True
     return False
+
+
+def _has_type(value: object, type: Attribute) -> bool:
+    """Return whether an array has the rank and the static dimensions of a type."""
+    if not isinstance(value, np.ndarray) or not is_ranked(type):
+        return True
+    shape, sizes = type.get_shape(), cast(Array, value).shape
+    return len(shape) == len(sizes) and all(
+        d in (DYNAMIC_INDEX, n) for d, n in zip(shape, sizes, strict=True)
+    )
 
 
 def _width(op: Operation) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dialects.relax import normalization as ops
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
-from ..arrays import Array, widen
+from ..arrays import Array, mean_of, widen
 from .table import Semantics
 
 __all__ = ["NORMALIZATION"]
@@ -58,7 +58,7 @@ def group_norm(op: ops.GroupNormOp, data: Array, gamma: Array, beta: Array) -> A
 
 def rms_norm(op: ops.RMSNormOp, data: Array, weight: Array) -> Array:
     data = widen(data)
-    squares = np.mean(data * data, axis=op.axes, keepdims=True)
+    squares = mean_of(data * data, op.axes)
     return data / np.sqrt(squares + op.epsilon) * _along(weight, data, op.axes)
 
 
@@ -85,8 +85,8 @@ def lrn(op: ops.LRNOp, data: Array) -> Array:
 
 def _normalize(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
     """Return (data - mean) / sqrt(variance + epsilon), mean and variance over `axes`."""
-    centered = data - np.mean(data, axis=axes, keepdims=True)
-    variance = np.mean(centered * centered, axis=axes, keepdims=True)
+    centered = data - mean_of(data, axes)
+    variance = mean_of(centered * centered, axes)
     return centered / np.sqrt(variance + epsilon)
 
 

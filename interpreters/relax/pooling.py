@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.relax import pooling as ops
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.windows import Window
-from ..arrays import Array, bounds, element_of, widen
+from ..arrays import Array, bounds, element_of, mean_of, widen
 from .binary import divide
 from .layout import relayout
 from .table import Semantics
@@ -74,13 +74,13 @@ def adaptive_max_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
     if data.dtype.kind == "f":
-        return _adaptive(op, widen(data), np.mean)
+        return _adaptive(op, widen(data), mean_of)
     sums = _adaptive(op, widen(data), np.sum)
     return divide(sums, _adaptive(op, np.ones(data.shape, np.int64), np.sum))
 
 
 def _adaptive(op: ops.AdaptivePoolOp, data: Array, reduce: Callable[..., Array]) -> Array:
-    """Return the reduction of each range of `data` by `reduce`, a numpy reduction."""
+    """Return the reduction of each range of `data` by `reduce`, as numpy's reductions."""
     layout, plain = op.data_layout(), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
     sizes = op.output_sizes()

@@ -17,6 +17,7 @@ __all__ = [
     "COMMUTATIVE",
     "constant_integer",
     "fold_scalar",
+    "integer_constant",
     "is_foldable_scalar",
     "is_scalar_constant",
     "scalar_constant",
@@ -110,8 +111,15 @@ def _constant_float(value: SSAValue) -> float | None:
     return number.value.data if isinstance(number, FloatAttr) else None
 
 
+def integer_constant(number: int, type: IntegerType | IndexType) -> IntegerAttr:
+    """Return the number with the low bits of `number` that a type has; an index is signed."""
+    if isinstance(type, IndexType):  # xDSL takes any number for one
+        number = (number + (1 << 63)) % (1 << 64) - (1 << 63)
+    return IntegerAttr(number, type, truncate_bits=True)
+
+
 def _integer(number: int, type: Attribute) -> IntegerAttr | None:
-    return IntegerAttr(number, type, truncate_bits=True) if is_integer(type) else None
+    return integer_constant(number, type) if is_integer(type) else None
 
 
 # Evaluation

@@ -16,6 +16,7 @@ from .scalar_folds import (
     COMMUTATIVE,
     constant_integer,
     fold_scalar,
+    integer_constant,
     is_integer,
     is_scalar_constant,
     width_of,
@@ -166,7 +167,7 @@ class MergeIntegerConstants(RewritePattern):
             sign = outer.sign * inner.sign
         type = op.result.type
         assert is_integer(type)
-        other = arith.ConstantOp.from_int_and_width(constant, type, truncate_bits=True)
+        other = arith.ConstantOp(integer_constant(constant, type))
         if isinstance(op, arith.MuliOp):
             new = arith.MuliOp(inner.value, other)
         elif sign > 0:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ShapedType
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 __all__ = ["check_types"]
 
@@ -34,6 +35,6 @@ def _negative_shape(attribute: Attribute) -> tuple[int, ...] | None:
     parts: tuple[Attribute, ...] = ()
     if isinstance(attribute, ParametrizedAttribute):
         parts = attribute.parameters
-    elif isa(attribute, ArrayAttr[Attribute]):
-        parts = attribute.data
+    elif isinstance(attribute, ArrayAttr):
+        parts = cast(ArrayAttr[Attribute], attribute).data
     return next((found for part in parts if (found := _negative_shape(part)) is not None), None)

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 from passline.dialects.relax.types import is_number, is_tensor
 from passline.interpreters.signature import entry_function
 
-__all__ = ["Case", "cases", "native_cases"]
+__all__ = ["Case", "case_of_network", "cases", "native_cases"]
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,8 @@ class Check:
         """Whether results are computed on numpy."""
         self.equivalence = Equivalence(self.module, max_steps=MAX_STEPS, ctx=self.ctx)
         self.expected: Computed = {}
+        self.rounded: set[tuple[str, int]] = set()
+        """The calls that were too large to be computed since a pass that rounds."""
         for call, outcome in evaluated(self.module, case.calls, self.ctx, MAX_STEPS, poison=True):
             if isinstance(outcome, Evaluated):
                 self.expected[call] = outcome.results
@@ -145,10 +147,13 @@ class Check:
             if isinstance(outcome, Refused):
                 raise Broken(f"{where}: {outcome.reason}")
             if isinstance(outcome, Evaluated):
-                self.compare(call, outcome.results, rounds, where)
+                self.compare(call, outcome.results, rounds or call in self.rounded, where)
                 kept[call] = outcome.results
         # After a pass whose results cannot be computed, machine code is still compared.
         self.expected |= kept
+        self.rounded -= kept.keys()
+        if rounds:
+            self.rounded |= self.expected.keys() - kept.keys()
 
     def compare(
         self, call: tuple[str, int], actual: Sequence[Value], rounds: bool, where: str

@@ -32,7 +32,7 @@ def save(case: Case, error: Exception, directory: Path, again: str) -> Path:
     path = directory / f"{slug(message[0])}.mlir"
     pipeline = ",".join(case.pipeline)
     lines = [
-        f"// RUN: passline-opt %s -p '{pipeline}' --verify-roundtrip",
+        f"// RUN: passline-opt %s -p '{pipeline}' --verify-semantics --verify-roundtrip",
         "//",
         *(f"// {line}".rstrip() for line in message[:20]),
         f"// Again: {again}",

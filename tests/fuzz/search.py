@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,11 @@ from time import monotonic
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisWarning
 
+from .broken_input import TooLong, limited, place_of
 from .cases import Case
-from .properties import check_case
+from .properties import Broken, Outcome, check_case
 from .saving import save
 
 __all__ = ["Search"]
@@ -26,6 +29,15 @@ SLOW = (
     HealthCheck.large_base_example,
     HealthCheck.too_slow,
 )
+
+SECONDS = 60
+"""The time that a case may take."""
+SHRINKING = 60
+"""The time after which a failure is shrunk no further."""
+
+
+class Shrunk(BaseException):
+    """The end of the time for shrinking; hypothesis lets it pass as it is no Exception."""
 
 
 @dataclass
@@ -51,6 +63,10 @@ class Search:
     """The kind of failure that is being shrunk."""
     found: list[tuple[Case, Exception]] = field(default_factory=list[tuple[Case, Exception]])
     """The cases of that kind, the smallest last."""
+    shrinking: float = SHRINKING
+    """The seconds after which a failure is shrunk no further."""
+    until: float = math.inf
+    """When to stop shrinking."""
 
     def run(self, first_seed: int, most_cases: int, seconds: float = math.inf) -> None:
         """Check the cases of successive seeds until there are enough, or the time is over."""
@@ -70,7 +86,7 @@ class Search:
         the second case is checked. Its first draw always differs from that of the simplest case,
         so it is one that nothing depends on.
         """
-        self.wanted, self.found = "", []
+        self.wanted, self.found, self.until = "", [], math.inf
         calls = 0
 
         @seed(number)
@@ -92,8 +108,11 @@ class Search:
                 self.check(case)
 
         try:
-            check()
-        except Exception:
+            with warnings.catch_warnings():
+                # All draws of a failing case are long, and printed nowhere.
+                warnings.simplefilter("ignore", HypothesisWarning)
+                check()
+        except (Exception, Shrunk):
             if not self.found:
                 raise
             case, error = self.found[-1]
@@ -103,17 +122,19 @@ class Search:
 
     def check(self, case: Case) -> None:
         """Check a case; raise the error of a failure of a new kind, or of the one being shrunk."""
+        if monotonic() > self.until:
+            raise Shrunk
         if not self.wanted:
             self.cases += 1
         try:
-            outcome = check_case(case)
+            outcome = check_in_time(case)
         except Exception as error:
             found = kind(error)
             if not self.wanted:
                 self.failures[found] += 1
                 if self.failures[found] > 1:
                     return  # it is saved already
-                self.wanted = found
+                self.wanted, self.until = found, monotonic() + self.shrinking
             if found == self.wanted:
                 self.found.append((case, error))
                 raise
@@ -133,6 +154,15 @@ class Search:
             yield f"refused {count}: {text}"
         for text, count in self.failures.most_common():
             yield f"failed {count}: {text}"
+
+
+def check_in_time(case: Case) -> Outcome:
+    """Check a case; Broken if it takes too long."""
+    try:
+        with limited(SECONDS):
+            return check_case(case)
+    except TooLong as error:
+        raise Broken(f"more than {SECONDS} seconds, now in {place_of(error)}") from None
 
 
 def kind(error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, Union, get_args, get_origin
 from hypothesis import strategies as st
 
 from passline.passes import LOWER_TO_MLIR, PASSES, REPLACEMENTS, UNIVERSE
-from passline.passmanager.options import PassOption, pass_options, pass_text
+from passline.passmanager.options import PassOption, check_range, pass_options, pass_text
 
 __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "tensor_pipelines"]
 
@@ -58,7 +58,17 @@ FACTORIES = {**UNIVERSE.all_passes, **REPLACEMENTS}
 def _values(name: str, option: PassOption) -> Sequence[object]:
     """Return the values to draw an option from, the default first."""
     found = VALUES.get((name, option.field))
-    return [option.default, *(of_type(option.type) if found is None else found)]
+    drawn = of_type(option.type) if found is None else found
+    return [option.default, *(value for value in drawn if in_range(option, value))]
+
+
+def in_range(option: PassOption, value: object) -> bool:
+    """Return whether a value is not less than the minimum of an option."""
+    try:
+        check_range(option, value)
+    except ValueError:
+        return False
+    return True
 
 
 def of_type(type_: object) -> Sequence[object]:

@@ -47,6 +47,8 @@ def legalize_operations(
     kernel that is scheduled for `target`; equal operations or functions share a kernel."""
     outline_operations(module, actions)
     replace_calls(module, build_kernels(module, target, actions, winograd))
+    for func in fusible_functions(module):
+        remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
 
 
 def outline_operations(module: ModuleOp, actions: Actions) -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from fuzz.cases import cases, native_cases
+from fuzz.cases import case_of_network, cases, native_cases
 from fuzz.properties import Broken, check_case
 from fuzz.saving import load
 from fuzz.search import Search
+from hypothesis import strategies as st
+from strategies import networks
 from strategies.pipelines import EXCLUDED, FACTORIES, LOWERING, ON_BUFFERS, ON_TENSORS
 from support.machine import needs_native
 from support.networks import random_network
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from passline.dialects.relax.binary import AddOp, SubtractOp
+from passline.dialects.relax.binary import AddOp, MaximumOp, MinimumOp, MultiplyOp, SubtractOp
 from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk
@@ -48,13 +49,14 @@ def test_each_pass_is_drawn_or_excluded_for_a_reason() -> None:
     assert not drawn & EXCLUDED.keys()
 
 
-class AddForSubtract(FunctionPass):
-    """A wrong pass: it replaces subtractions by additions."""
+class AddForAll(FunctionPass):
+    """A wrong pass: it replaces differences, products and extrema by sums."""
 
-    name = "test-add-for-subtract"
+    name = "test-add-for-all"
+    WRONG = (SubtractOp, MultiplyOp, MaximumOp, MinimumOp)
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        for op in [op for op in walk(func) if isinstance(op, SubtractOp)]:
+        for op in [op for op in walk(func) if isinstance(op, self.WRONG)]:
             new = AddOp(*op.operands, result_types=op.result_types)
             assert (block := op.parent) is not None
             block.insert_op_before(new, op)
@@ -66,16 +68,20 @@ class AddForSubtract(FunctionPass):
 def test_a_wrong_pass_is_found_shrunk_and_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(FACTORIES, AddForSubtract.name, lambda: AddForSubtract)
-    wrong = cases(small=True).map(lambda case: replace(case, pipeline=[AddForSubtract.name]))
+    monkeypatch.setitem(FACTORIES, AddForAll.name, lambda: AddForAll)
+    few = networks(parts=1, steps=3, structures=False, dynamic=False, max_elements=8)
+    pipeline, never = st.just([AddForAll.name]), st.just(60)
+    wrong = st.builds(case_of_network, few, pipeline, never, st.just(False))
     search = Search([wrong], tmp_path)
-    search.run(60, 90)
-    assert [*search.failures] == [f"after {AddForSubtract.name}"]
+    for seed in range(200):
+        if not search.failures:
+            search.run_seed(seed)
+    assert [*search.failures] == [f"after {AddForAll.name}"]
     (path,) = tmp_path.glob("*.mlir")
     case = load(path)
-    assert case.pipeline == [AddForSubtract.name]
-    assert len([*walk(case.module)]) <= 6  # module, function, operand, subtraction, return
-    with pytest.raises(Broken, match="after test-add-for-subtract: @main"):
+    assert case.pipeline == [AddForAll.name]
+    assert len([*walk(case.module)]) <= 6  # module, function, operand, product, return
+    with pytest.raises(Broken, match="after test-add-for-all: @main"):
         check_case(case)
 
 

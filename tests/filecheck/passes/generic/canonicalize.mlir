@@ -110,3 +110,21 @@ func.func @control_flow(%c: i1, %a: i32, %b: i32, %n: index) -> (i32, i32) {
   }
   func.return %0, %2 : i32, i32
 }
+
+// -----
+
+// A constant index has 64 bits and a sign.
+// CHECK-LABEL: @indices
+// CHECK-NEXT:    [[ONES:%.*]] = arith.constant -1 : index
+// CHECK-NEXT:    [[TEN:%.*]] = arith.constant -10 : index
+// CHECK-NEXT:    [[S:%.*]] = arith.addi %n, [[TEN]]
+// CHECK-NEXT:    func.return [[S]], [[ONES]]
+func.func @indices(%n: index) -> (index, index) {
+  %two = arith.constant -2 : index
+  %eight = arith.constant -8 : index
+  %0 = arith.addi %n, %eight : index
+  %1 = arith.addi %0, %two : index
+  %2 = arith.constant -1 : index
+  %3 = arith.ori %n, %2 : index
+  func.return %1, %3 : index, index
+}

@@ -255,3 +255,27 @@ func.func @reduction(%x : tensor<4xi32>) -> tensor<i1> {
   %2 = relax.logical_not %1 : (tensor<i1>) -> tensor<i1>
   return %2 : tensor<i1>
 }
+
+// -----
+
+// An operation is dead if its only users are dead operations in a region.
+// CHECK-LABEL: @dead_in_region
+// CHECK-NEXT: [[R:%.*]] = scf.if %p
+// CHECK-NEXT:   scf.yield %x
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   [[A:%.*]] = func.call @fused_abs(%x)
+// CHECK-NEXT:   scf.yield [[A]]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return [[R]]
+// CHECK-NOT:  relax.exp
+func.func @dead_in_region(%x : tensor<4xf32>, %p : i1) -> tensor<4xf32> {
+  %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = scf.if %p -> (tensor<4xf32>) {
+    %2 = relax.square %0 : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %3 = relax.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %3 : tensor<4xf32>
+  }
+  return %1 : tensor<4xf32>
+}

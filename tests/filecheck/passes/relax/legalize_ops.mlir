@@ -337,3 +337,19 @@ func.func @softmax(%x: tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32> {
   %0 = relax.nn.softmax %x {axis = 1 : i64} : (tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
   return %0 : tensor<1x3x4x2xf32>
 }
+
+// -----
+
+// The call of a kernel has no effects: one whose results are unused goes, with what only it uses.
+// CHECK-LABEL: @unused_call
+// CHECK-NEXT: func.return %x
+func.func @unused_call(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %c = relax.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = relax.reshape %c {newshape = [2, 2]} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %1 = func.call @primitive(%0) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %x : tensor<4xf32>
+}
+func.func private @primitive(%y : tensor<2x2xf32>) -> tensor<2x2xf32> attributes {relax.primitive} {
+  %0 = relax.exp %y : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from support.equivalence import parsed
 from xdsl.context import Context
 
-from passline.interpreters.equivalence.evaluation import Evaluated, Refused, evaluate
+from passline.interpreters.equivalence.evaluation import (
+    Evaluated,
+    NotEvaluable,
+    Refused,
+    evaluate,
+)
 from passline.interpreters.signature import entry_function
 
 
@@ -63,3 +69,37 @@ def test_elements_of_vectors_and_indices_of_64_bits():
         outcome = evaluate(module, entry_function(module, "f"), (), Context())
         assert isinstance(outcome, Refused)
         assert outcome.reason.startswith("undefined behaviour: 'arith.addi' at x.mlir:4:")
+
+
+@pytest.mark.parametrize(
+    "cast",
+    [
+        "relax.match_cast %x : (tensor<1x?xf32>) -> tensor<1x2xf32>",
+        "tensor.cast %x : tensor<1x?xf32> to tensor<1x2xf32>",
+    ],
+)
+def test_casts_to_a_shape_that_the_value_has_not(cast: str):
+    module = parsed(f"""
+    func.func @f(%x: tensor<1x?xf32>) -> tensor<1x2xf32> {{
+      %k = relax.constant dense<0.0> : tensor<1xf32>
+      %r = {cast}
+      return %r : tensor<1x2xf32>
+    }}""")
+    func = entry_function(module, "f")
+    for size, poison, expected in ((2, True, Evaluated), (3, True, Refused), (3, False, Evaluated)):
+        array = np.ones((1, size), np.float32)
+        outcome = evaluate(module, func, (array,), Context(), poison=poison)
+        assert isinstance(outcome, expected), outcome
+
+
+@pytest.mark.parametrize(("element", "expected"), [("f16", Evaluated), ("bf16", NotEvaluable)])
+def test_bytes_are_not_viewed_as_bf16(element: str, expected: type):
+    """Numpy has four bytes for one, so that views would overlap or exceed their buffer."""
+    module = parsed(f"""
+    func.func @f() {{
+      %a = memref.alloc() : memref<8xi8>
+      %zero = arith.constant 0 : index
+      %v = memref.view %a[%zero][] : memref<8xi8> to memref<4x{element}>
+      return
+    }}""")
+    assert isinstance(evaluate(module, entry_function(module, "f"), (), Context()), expected)

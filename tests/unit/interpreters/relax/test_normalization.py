@@ -143,3 +143,15 @@ def test_sums_of_f16_are_f32():
     expected = np.array([[1.0, -1.0] * 400])
     np.testing.assert_array_equal(run(LayerNormOp(x, one, zero)), expected)
     np.testing.assert_array_equal(run(RMSNormOp(x, one)), expected)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_mean_of_no_elements_is_nan_without_a_warning() -> None:
+    """numpy warns of it, whatever `errstate` says."""
+    none, one = constant(np.ones(0), f32), constant(np.ones(1), f32)
+    data = constant(np.ones((2, 0)), f32)
+    with np.errstate(all="ignore"):
+        assert run(LayerNormOp(data, none, none, axes=(1,))).shape == (2, 0)
+        assert run(RMSNormOp(data, none, axes=(1,))).shape == (2, 0)
+        data = constant(np.ones((2, 1, 0)), f32)
+        assert run(InstanceNormOp(data, one, one, axis=1)).shape == (2, 1, 0)

@@ -233,3 +233,12 @@ def test_layouts(layout: str):
         np.testing.assert_array_equal(run(back), run(plain), strict=True)
     expected = run(LayoutTransformOp(GlobalMaxPool2dOp(x), src_layout="NCHW", dst_layout=layout))
     np.testing.assert_array_equal(run(GlobalMaxPool2dOp(moved, layout=layout)), expected)
+
+
+@pytest.mark.filterwarnings("error")
+def test_adaptive_average_of_no_elements_is_nan_without_a_warning():
+    data = constant(np.ones((1, 1, 0)), f32)
+    with np.errstate(all="ignore"):
+        for size in (1, 2):
+            result = run(AdaptiveAvgPool1dOp(data, output_size=(size,), layout="NCW"))
+            assert result.shape == (1, 1, size) and np.isnan(result).all()

@@ -108,7 +108,8 @@ func.func @main(%x: i32, %y: i32) -> i32 {
   %three = arith.constant 3 : i32
   %four = arith.constant 4 : i32
   %a = arith.muli %x, %two : i32
-  %b = arith.muli %a, %three : i32
+  %s = arith.addi %a, %y : i32
+  %b = arith.muli %s, %three : i32
   %c = arith.muli %b, %y : i32
   %d = arith.subi %four, %two : i32
   %e = arith.subi %two, %three : i32
@@ -125,7 +126,7 @@ def test_wrong_pattern(bisection: Bisection) -> None:
     pipeline = "cse,canonicalize,toy-strength-reduction,dce"
     found = bisection(ARITHMETIC, pipeline, "--verify-semantics")
     assert bisection.culprit == ("toy-strength-reduction", "main", "AddSelfTwice", "arith.muli")
-    assert bisection.line == "%b = arith.muli %a, %three : i32"
+    assert bisection.line == "%b = arith.muli %s, %three : i32"
     assert found["pipeline"] == "toy-strength-reduction"
     bisection.check_test()
 
