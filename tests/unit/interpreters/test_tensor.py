@@ -32,15 +32,13 @@ def test_extract_of_the_only_element() -> None:
 
 
 def test_cast() -> None:
-    value = run("%y = tensor.cast %x : tensor<?xf32> to tensor<2xf32>", "tensor<?xf32> -> tensor<2xf32>", np.ones(2, np.float32))  # fmt: skip
+    body = "%y = tensor.cast %x : tensor<?xf32> to tensor<2xf32>"
+    value = run(body, "tensor<?xf32> -> tensor<2xf32>", np.ones(2, np.float32))
     np.testing.assert_array_equal(np.asarray(value), [1, 1])
 
 
 def test_an_exception_without_a_text_is_named() -> None:
-    body = """%i = arith.constant 0 : index
-      %y = tensor.insert %x into %e[%i] : tensor<1xf32>"""
-    text = f"func.func @main(%x: f32, %e: tensor<1xf32>) -> tensor<1xf32> {{ {body}\n return %y : tensor<1xf32> }}"  # fmt: skip
-    module = parse_module(make_ir_context(), text, "t.mlir")
-    function = interpret(module, entry_function(module, "main"))
-    with pytest.raises(PasslineError, match=r"'tensor.insert'.* cannot be computed: AssertionError$"):
-        function(1.0, np.ones(1, np.float32))
+    body = """%i = arith.constant 0 : index %e = arith.constant 1.0 : f32
+      %y = tensor.insert %e into %x[%i] : tensor<1xf32>"""
+    with pytest.raises(PasslineError, match="'tensor.insert'.* computed: AssertionError$"):
+        run(body, "tensor<1xf32> -> tensor<1xf32>", np.ones(1, np.float32))

@@ -35,6 +35,23 @@ def infer(name: str, operands: list[str], **properties: PropertyValue) -> list[s
     return [str(type)[len("tensor<") : -1] for type in op.result_types]
 
 
+@pytest.mark.parametrize(
+    ("name", "operands", "properties", "message"),
+    [
+        ("dyn.expand", ["f32", f"{2**40}xi64"], {}, f"a tensor of {2**40} dimensions"),
+        ("dyn.broadcast_to", ["f32", f"{2**40}xi64"], {}, f"a tensor of {2**40} dimensions"),
+        ("split", ["?xf32"], {"sections": 2**40}, f"sections is {2**40}, expected at most"),
+        ("split", [f"{2**40}xf32"], {"sections": 2**40}, f"sections is {2**40}, expected at most"),
+        ("concatenate", [f"{2**62}xf32"] * 2, {"axis": 0}, f"dimension of {2**63}, which exceeds"),
+    ],
+)
+def test_sizes_that_no_tensor_has(
+    name: str, operands: list[str], properties: dict[str, PropertyValue], message: str
+):
+    with pytest.raises(VerifyException, match=message):
+        infer(name, operands, **properties)
+
+
 S = "i64"  # a scalar
 
 CASES: list[tuple[str, list[str], dict[str, PropertyValue], str]] = [
