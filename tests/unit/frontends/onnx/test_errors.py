@@ -3,12 +3,13 @@ nodes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
-from support.models import model_of
+from support.models import imported, model_of
 from xdsl.ir import SSAValue
 
 from passline.frontends.onnx import ModelError, UnsupportedModelError, import_model
@@ -222,6 +223,25 @@ def test_an_opset_that_is_not_known():
     model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }", opset=999)
     with pytest.raises(ModelError, match="opset 999 is unknown: the installed onnx supports up to"):
         import_model(model)
+
+
+@pytest.mark.parametrize("domain", ["", "local"])
+@pytest.mark.parametrize("version", [-1, -(2**63), 2**31, 2**63 - 1])
+def test_an_opset_that_is_no_version(domain: str, version: int):
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (entry,) = (entry for entry in model.opset_import if entry.domain == domain)
+    entry.version = version
+    message = f"opset {version} of '{domain or 'ai.onnx'}' is unknown"
+    with pytest.raises(ModelError, match=re.escape(message)):
+        import_model(model)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, float("inf"), 1.0), (float("nan"), 4.0, 1.0)])
+def test_a_range_whose_length_is_no_number_is_left_to_run_time(numbers: tuple[float, float, float]):
+    model = model_of("g (float[3] x) => (float[N] y) { y = Range(a, b, c) }")
+    for name, number in zip("abc", numbers, strict=True):
+        model.graph.initializer.append(numpy_helper.from_array(np.array(number, np.float32), name))
+    assert "func.return %output : tensor<?xf32>" in str(imported(model))
 
 
 # Names that are not UTF-8
