@@ -62,7 +62,7 @@ def eye_like(node: Node) -> Sequence[SSAValue]:
     rows, columns = node.static_shape(x)
     if rows * columns > 1 << 24:
         raise Unsupported("a matrix of more than 2 ** 24 elements")
-    return [node.array(np.eye(rows, columns, node.int("k")), element)]
+    return [node.array(np.eye(rows, columns, node.int("k"), np.int8), element)]
 
 
 def range_(node: Node) -> Sequence[SSAValue]:

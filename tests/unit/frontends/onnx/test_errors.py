@@ -244,6 +244,14 @@ def test_a_range_whose_length_is_no_number_is_left_to_run_time(numbers: tuple[fl
     assert "func.return %output : tensor<?xf32>" in str(imported(model))
 
 
+def test_computed_sizes_of_no_axes_and_a_narrow_identity_matrix():
+    nodes = """y = Resize<keep_aspect_ratio_policy="not_larger">(x, , , s)
+        m = Cast<to=22>(w) e = EyeLike<dtype=22>(m)"""
+    model = model_of(f"g (float x, int64[0] s, float[2, 2] w) => (float y) {{ {nodes} }}", opset=22)
+    module = str(imported(model))
+    assert "-> (tensor<f32>" in module and "tensor<2x2xi4>" in module
+
+
 # Names that are not UTF-8
 
 
