@@ -72,8 +72,9 @@ def interpret(
             raise PasslineError(position.assertion_text()) from None
         except Exception as error:  # semantics of other projects may raise anything
             where = f"'{position.op.name}'{place_of(position.op)}" if position.op else "the call"
-            kind = "" if isinstance(error, InterpretationError) else f"{type(error).__name__}: "
-            message = f"{where} cannot be computed: {kind}{error}"
+            kind = "" if isinstance(error, InterpretationError) else type(error).__name__
+            said = ": ".join(filter(None, (kind, str(error))))
+            message = f"{where} cannot be computed: {said}"
             if position.op and type(position.op) not in interpreter._impls._impl_dict:
                 raise NoSemanticsError(message, name_of(position.op)) from error
             raise PasslineError(message) from error
@@ -89,12 +90,13 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
     """
     from xdsl.interpreters import register_implementations
 
+    from .tensor import TensorFunctions
     from .tir import TirFunctions
 
     interpreter = Interpreter(module, file=StringIO())
     register_implementations(interpreter, ctx)
-    # TirFunctions also has `func`, `arith`, `memref`, ..., which belong to no entry of the table.
-    found: dict[type[InterpreterFunctions], None] = {TirFunctions: None}
+    # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
+    found: dict[type[InterpreterFunctions], None] = {TirFunctions: None, TensorFunctions: None}
     for cls in {type(op): None for op in walk(module)}:
         if has_semantics(cls) and (functions := semantics_of(cls)) is not None:
             found[functions] = None

@@ -25,7 +25,7 @@ from .attributes import bool_prop, int_prop
 from .base import TensorOp
 from .constant import constant_elements
 from .interfaces import Anchor, Injective, OnHost
-from .shapes import normalize_axis, num_elements, shape_text
+from .shapes import MAX_SIZE, normalize_axis, num_elements, shape_text
 from .types import (
     TENSOR,
     check_indices,
@@ -83,7 +83,8 @@ class SizeOfOp(OnHost, TensorOp, HasFolderInterface):
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         shape = shape_of(tensor_type(self.data))
         size = DYNAMIC_INDEX if shape is None else num_elements(shape)
-        return None if size == DYNAMIC_INDEX else (dense_i64((size,), TensorType(i64, ())),)
+        known = size != DYNAMIC_INDEX and size <= MAX_SIZE
+        return None if not known else (dense_i64((size,), TensorType(i64, ())),)
 
 
 def dense_i64(values: Sequence[int], type: TensorType[I64]) -> DenseIntOrFPElementsAttr:

@@ -10,9 +10,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import VerifyException
 
 __all__ = [
+    "MAX_RANK",
+    "MAX_SIZE",
     "Shape",
     "broadcast",
     "broadcast_dimension",
+    "check_rank",
     "is_static",
     "matmul",
     "merge",
@@ -28,10 +31,22 @@ __all__ = [
 
 Shape: TypeAlias = tuple[int, ...]
 
+MAX_RANK = 1 << 16
+"""The most dimensions of a tensor whose rank is computed."""
+
+MAX_SIZE = (1 << 63) - 1
+"""The largest dimension, and the largest number of elements that is computed with."""
+
 
 def shape_text(shape: Shape) -> str:
     """Return the shape as in a tensor type (`4x?`), `scalar` for rank 0; for messages."""
     return "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "scalar"
+
+
+def check_rank(rank: int) -> None:
+    """Raise VerifyException for a rank that no tensor has."""
+    if rank > MAX_RANK:
+        raise VerifyException(f"a tensor of {rank} dimensions")
 
 
 def is_static(shape: Shape) -> bool:

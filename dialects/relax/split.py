@@ -40,6 +40,9 @@ from .types import (
 
 __all__ = ["SplitOp", "split_slices"]
 
+MAX_SECTIONS = 1 << 20
+"""The most parts of a tensor: each is a result of its own."""
+
 
 @irdl_op_definition
 class SplitOp(LayoutRule, Injective, TensorOp):
@@ -94,6 +97,8 @@ def part_sizes(size: int, indices: Sequence[int] | None, sections: int) -> list[
     """Return the sizes of the parts of a dimension, all DYNAMIC_INDEX if `size` is unknown."""
     if indices is None and sections < 1:
         raise VerifyException(f"sections is {sections}, expected at least 1")
+    if sections > MAX_SECTIONS:
+        raise VerifyException(f"sections is {sections}, expected at most {MAX_SECTIONS}")
     if size == DYNAMIC_INDEX:
         return [DYNAMIC_INDEX] * (sections if indices is None else len(indices) + 1)
     return [len(range(*part.indices(size))) for part in split_slices(size, indices, sections)]

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import AnyOf, AttrConstraint, BaseAttr
 from xdsl.utils.exceptions import VerifyException
 
-from .shapes import Shape, is_static, merge, shape_text, widen
+from .shapes import MAX_SIZE, Shape, is_static, merge, shape_text, widen
 
 __all__ = [
     "TENSOR",
@@ -139,6 +139,8 @@ def make_tensor_type(element: Attribute, shape: Shape | None) -> Tensor:
 # Cached, as types are immutable: xDSL verifies each new one, which takes 7 us.
 @lru_cache(1 << 12)
 def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
+    if shape and (size := max(shape)) > MAX_SIZE:
+        raise VerifyException(f"a tensor with a dimension of {size}, which exceeds an i64")
     return TensorType(element, shape)
 
 

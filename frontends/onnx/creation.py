@@ -62,7 +62,7 @@ def eye_like(node: Node) -> Sequence[SSAValue]:
     rows, columns = node.static_shape(x)
     if rows * columns > 1 << 24:
         raise Unsupported("a matrix of more than 2 ** 24 elements")
-    return [node.array(np.eye(rows, columns, node.int("k")), element)]
+    return [node.array(np.eye(rows, columns, node.int("k"), np.int8), element)]
 
 
 def range_(node: Node) -> Sequence[SSAValue]:
@@ -70,9 +70,9 @@ def range_(node: Node) -> Sequence[SSAValue]:
     start, stop, step = (node.number_of(i) for i in range(3))
     element = node.element(0)
     if start is not None and stop is not None and step is not None:
-        count = max(int(np.ceil((stop - start) / step)), 0) if step else 0
-        if count <= MAX_ELEMENTS:
-            return [node.array(start + np.arange(count) * step, element)]
+        count = max(np.ceil((stop - start) / step), 0) if step else 0
+        if count <= MAX_ELEMENTS:  # false for NaN
+            return [node.array(start + np.arange(int(count)) * step, element)]
     return [node.op("arange", *node.all_inputs())]
 
 

@@ -67,7 +67,7 @@ def scales_and_sizes(
     vector = node.cast(node.input(given.sizes or 0), f64)
     sizes = [number_at(node, vector, i) for i in range(count)]
     scales = [node.op("divide", size, dim) for size, dim in zip(sizes, dims, strict=True)]
-    if given.policy == "stretch":
+    if given.policy == "stretch" or not scales:
         return scales, sizes
     common, *others = scales
     for other in others:

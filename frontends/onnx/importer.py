@@ -53,7 +53,7 @@ from .schemas import (
     opsets_of,
     unknown_operator,
 )
-from .scopes import Missing, Scope, hint_of, name_location, name_of, undefined
+from .scopes import Missing, Scope, check_name, hint_of, name_location, name_of, undefined
 from .types import dimensions_of, negative_dimensions, type_with
 from .values import tensor_constant
 
@@ -350,6 +350,7 @@ class Importer(Builder):
                 f"node '{name_of(node)}' ({node.op_type}): the model does not import the operators "
                 f"of '{domain}'"
             )
+        check_name(node.op_type)
         if (schema := find_schema(domain, node.op_type, self.opsets[domain])) is None:
             raise Unsupported(unknown_operator(domain, node.op_type, self.opsets[domain]))
         return schema

@@ -8,7 +8,6 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from .errors import Unsupported
 from .node import Converters, Node
 
 __all__ = ["INDEXING", "ML"]
@@ -50,11 +49,9 @@ def tensor_scatter(node: Node) -> Sequence[SSAValue]:
     past the end it begins anew if the mode is circular."""
     past, update = node.input(0), node.input(1)
     axis = node.axis(node.int("axis", -2), past)
-    sizes = node.static_shape(update)
+    sizes = node.sizes(update, node.rank(past))
     node.check_size(sizes[axis])
     places = node.array(np.arange(sizes[axis]), i64)
-    if len(sizes) != node.rank(past):
-        raise Unsupported("the update and the cache have different ranks")
     if node.has(2):
         starts = node.op("expand_dims", node.cast(node.input(2), i64), axis=[1])
         places = node.op("add", starts, places)

@@ -7,12 +7,13 @@ the operations `relax.dyn`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.shapes import broadcast, is_static
+from ...dialects.relax.shapes import MAX_RANK, MAX_SIZE, broadcast, is_static
 from ...dialects.relax.types import shape_of, static_shape, with_shape
 from .errors import Unsupported
 from .node import Converters, Node
@@ -50,6 +51,8 @@ def flattened(node: Node, x: SSAValue, axis: int) -> SSAValue:
         size = node.op("prod", size, keepdims=True)
         to = node.op("concatenate", size, node.array([-1], i64))
         return node.op("dyn.reshape", x, to)
+    if (size := max(rows, columns)) > MAX_SIZE:
+        raise Unsupported(f"a matrix with a dimension of {size} elements")
     return node.op("reshape", x, newshape=[rows, columns], allowzero=0 in (rows, columns))
 
 
@@ -128,9 +131,9 @@ def split(node: Node) -> Sequence[SSAValue]:
         return [x]
     if sizes is None:
         return node.ops("split", x, sections=count, axis=axis)
-    places = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
     if len(sizes) != count:
         raise Unsupported(f"splits into {len(sizes)} parts, but has {count} outputs")
+    places = [*accumulate(sizes[:-1])]
     return node.ops("split", x, indices=places, axis=axis)
 
 
@@ -154,6 +157,9 @@ def dynamic_slice(
 ) -> SSAValue:
     """A slice whose bounds are computed; axes and steps are given too."""
     (count,) = node.sizes(begin, 1)
+    shape = shape_of(node.type(x))
+    if count > (rank := MAX_RANK if shape is None else len(shape)):
+        raise Unsupported(f"{count} axes of a tensor of rank {rank}")
     if axes is None:
         axes = node.array(range(count), i64)
     if steps is None:

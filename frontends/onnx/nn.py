@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
 from xdsl.ir import SSAValue
@@ -28,6 +29,15 @@ def spatial_rank(node: Node, x: SSAValue) -> int:
     if rank not in _LAYOUTS:
         raise Unsupported(f"the input has {rank + 2} dimensions; supported are 3, 4 and 5")
     return rank
+
+
+def steps(node: Node, name: str, rank: int) -> list[int]:
+    """Return the steps of a window, or within it, along each axis: positive numbers, by default
+    1."""
+    numbers = node.per_axis(name, rank, 1)
+    if min(numbers) < 1:
+        raise Unsupported(f"{name} = {numbers}, expected positive numbers")
+    return numbers
 
 
 def window_padding(
@@ -62,9 +72,11 @@ def symmetric(padding: list[int]) -> list[int]:
     return padding[:half] if padding[:half] == padding[half:] else padding
 
 
-def kernel_shape(node: Node, weight: SSAValue) -> Shape:
-    """Return the size of the window, by default that of the weight."""
+def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
+    """Return the size of the window of `rank` dimensions, by default that of the weight."""
     sizes = node.shape(weight)[2:]
+    if len(sizes) != rank:
+        raise Unsupported(f"the weight has {node.rank(weight)} dimensions, expected {rank + 2}")
     if node.given("kernel_shape"):
         sizes = tuple(node.per_axis("kernel_shape", len(sizes), 1))
     if DYNAMIC_INDEX in sizes and node.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
@@ -90,9 +102,9 @@ def conv(node: Node) -> Sequence[SSAValue]:
 def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
     """Return the convolution without bias."""
     rank = spatial_rank(node, x)
-    strides = node.per_axis("strides", rank, 1)
-    dilation = node.per_axis("dilations", rank, 1)
-    window = kernel_shape(node, weight)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
+    window = kernel_shape(node, weight, rank)
     padding = window_padding(node, x, window, strides, dilation)
     return node.op(
         f"nn.conv{rank}d",
@@ -110,10 +122,10 @@ def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
     rank = spatial_rank(node, x)
-    strides = node.per_axis("strides", rank, 1)
-    dilation = node.per_axis("dilations", rank, 1)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
     extra = node.per_axis("output_padding", rank, 0)
-    window = kernel_shape(node, weight)
+    window = kernel_shape(node, weight, rank)
     padding, extra = transposed_padding(node, x, window, strides, dilation, extra)
     y = node.op(
         f"nn.conv{rank}d_transpose",
@@ -179,8 +191,8 @@ def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:
     """Return the maximum or mean of each window."""
     rank = spatial_rank(node, x)
     window = node.per_axis("kernel_shape", rank, 1)
-    strides = node.per_axis("strides", rank, 1)
-    dilation = node.per_axis("dilations", rank, 1)
+    strides = steps(node, "strides", rank)
+    dilation = steps(node, "dilations", rank)
     padding = window_padding(node, x, window, strides, dilation)
     return node.op(
         f"nn.{kind}_pool{rank}d",
@@ -207,9 +219,7 @@ def lp_pool(node: Node) -> Sequence[SSAValue]:
     x, p = node.input(0), exponent(node)
     powers = node.op("power", node.op("abs", x), node.like(p, x))
     mean = pooled(node, powers, "avg", count_include_pad=True)
-    count = 1
-    for size in node.ints("kernel_shape") or []:
-        count *= size
+    count = prod(node.ints("kernel_shape") or [])
     total = node.op("multiply", mean, node.like(count, x))
     return [node.op("power", total, node.like(1 / p, x))]
 

@@ -275,7 +275,9 @@ class Node:
 
     def along_channels(self, vector: SSAValue, rank: int) -> SSAValue:
         """Reshape a vector to broadcast along the channels of a tensor of rank `rank`."""
-        shape = (self.shape(vector)[0], *[1] * (rank - 2))
+        if len(sizes := self.shape(vector)) != 1:
+            raise Unsupported(f"{shape_text(sizes)} elements for the channels, expected a vector")
+        shape = (*sizes, *[1] * (rank - 2))
         if (view := self.viewed(vector, shape)) is not None:
             return view
         return self.op("reshape", vector, newshape=[-1, *shape[1:]])

@@ -120,6 +120,8 @@ def recurrent(
         directions = node.choice("direction", _DIRECTIONS, "forward")
         batch_first = node.bool("layout")
         x = node.input(0)
+        if (rank := node.rank(x)) != 3:
+            raise Unsupported(f"the input has {rank} dimensions, expected 3")
         if batch_first:
             x = node.op("transpose", x, axes=[1, 0, 2])
         ends: list[list[SSAValue]] = []

@@ -12,6 +12,7 @@ from onnx.defs import OpSchema
 from ...dialects.relax.types import Tensor
 from ...passmanager.info import did_you_mean
 from .errors import ModelError, Unsupported
+from .scopes import check_name
 from .types import type_proto
 
 __all__ = [
@@ -71,6 +72,10 @@ def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
     """Return the opset versions that a model or function imports; ModelError for an unknown
     domain."""
     opsets = {canonical(entry.domain): entry.version for entry in imports}
+    for domain, version in opsets.items():
+        check_name(domain)
+        if not 0 <= version < 1 << 31:
+            raise ModelError(f"opset {version} of '{domain or 'ai.onnx'}' is unknown")
     newest = defs.onnx_opset_version()
     if (version := opsets.get("", newest)) > newest:
         raise ModelError(f"opset {version} is unknown: the installed onnx supports up to {newest}")

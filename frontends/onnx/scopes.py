@@ -20,6 +20,7 @@ __all__ = [
     "Missing",
     "Scope",
     "Value",
+    "check_name",
     "hint_of",
     "name_location",
     "name_of",
@@ -64,6 +65,12 @@ class Scope:
         self.values[name] = value
 
 
+def check_name(name: str | bytes) -> None:
+    """Raise ModelError for a name that is not UTF-8, which protobuf leaves as bytes."""
+    if isinstance(name, bytes):
+        raise ModelError(f"the name {ascii(name)[1:]} is not UTF-8")
+
+
 def name_of(node: NodeProto) -> str:
     """Return the name of a node, or else of its first output."""
     return node.name or next(filter(None, node.output), "")
@@ -75,6 +82,7 @@ def hint_of(name: str) -> str | None:
 
     xDSL drops a number after an underscore, so a dot replaces the underscore.
     """
+    check_name(name)
     name = re.sub(r"[^\w$.-]", "_", name, flags=re.ASCII).strip("_")
     if name[:1].isdigit():
         name = f"v{name}"
@@ -83,6 +91,7 @@ def hint_of(name: str) -> str | None:
 
 def name_location(name: str) -> NameLoc:
     """Return the location for a name in the model."""
+    check_name(name)
     return make_attribute(NameLoc, desc=make_attribute(StringAttr, data=name), location=_NOWHERE)
 
 

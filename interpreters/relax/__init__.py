@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..tensor import TensorFunctions
 from .activation import ACTIVATION
 from .binary import BINARY
 from .constant import ConstantFunctions
@@ -27,7 +28,7 @@ __all__ = ["RelaxFunctions"]
 
 RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
-    (ConstantFunctions, ControlFunctions),
+    (ConstantFunctions, ControlFunctions, TensorFunctions),
     ACTIVATION,
     BINARY,
     CONVOLUTION,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects import tensor
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -20,7 +19,7 @@ __all__ = ["ConstantFunctions"]
 
 @register_impls
 class ConstantFunctions(InterpreterFunctions):
-    """The functions of constants, and of the operations of `tensor` that occur with `relax`.
+    """The functions of constants.
 
     Constants are views of their bytes, fills are broadcast scalars: neither is copied.
     """
@@ -38,12 +37,3 @@ class ConstantFunctions(InterpreterFunctions):
         except ValueError:  # more bytes than an address counts
             check_size(shape)
             raise
-
-    @impl(tensor.CastOp)
-    def run_cast(self, _: Interpreter, op: tensor.CastOp, args: PythonValues) -> PythonValues:
-        return args
-
-    @impl(tensor.ExtractOp)
-    def run_extract(self, _: Interpreter, op: tensor.ExtractOp, args: PythonValues) -> PythonValues:
-        array, *indices = args
-        return (array[tuple(indices)].item(),)

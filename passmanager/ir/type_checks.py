@@ -1,4 +1,4 @@
-"""A check of types that xDSL accepts, and prints as text that cannot be read."""
+"""A check of types that xDSL accepts, and prints as text that MLIR cannot read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["check_types"]
 
 
 def check_types(op: Operation) -> None:
-    """Raise VerifyException if a shape has a negative dimension in a type of `op`: of a result, an
-    argument of an entry block, or a property that is a type.
+    """Raise VerifyException if a shape has a dimension that is negative or no i64 in a type of
+    `op`: of a result, an argument of an entry block, or a property that is a type.
     """
     types = [*op.result_types]
     types += (value for value in op.properties.values() if isinstance(value, TypeAttribute))
@@ -21,15 +21,21 @@ def check_types(op: Operation) -> None:
         if (entry := region.first_block) is not None:
             types += entry.arg_types
     for type in types:
-        if (invalid := _negative_shape(type)) is not None:
+        if (invalid := _invalid_shape(type)) is not None:
             shape = ", ".join(map(str, invalid))
-            raise VerifyException(f"has a type with a negative dimension: shape [{shape}]")
+            kind = (
+                "dimension larger than an i64" if max(invalid) > MAX_SIZE else "negative dimension"
+            )
+            raise VerifyException(f"has a type with a {kind}: shape [{shape}]")
 
 
-def _negative_shape(attribute: Attribute) -> tuple[int, ...] | None:
-    """Return the first shape in an attribute that has a negative dimension, or None."""
+MAX_SIZE = (1 << 63) - 1
+
+
+def _invalid_shape(attribute: Attribute) -> tuple[int, ...] | None:
+    """Return the first shape in an attribute that has an invalid dimension, or None."""
     if isinstance(attribute, ShapedType) and any(
-        size < 0 and size != DYNAMIC_INDEX for size in attribute.get_shape()
+        not 0 <= size <= MAX_SIZE and size != DYNAMIC_INDEX for size in attribute.get_shape()
     ):
         return (*attribute.get_shape(),)
     parts: tuple[Attribute, ...] = ()
@@ -37,4 +43,4 @@ def _negative_shape(attribute: Attribute) -> tuple[int, ...] | None:
         parts = attribute.parameters
     elif isinstance(attribute, ArrayAttr):
         parts = cast(ArrayAttr[Attribute], attribute).data
-    return next((found for part in parts if (found := _negative_shape(part)) is not None), None)
+    return next((found for part in parts if (found := _invalid_shape(part)) is not None), None)

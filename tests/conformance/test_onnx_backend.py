@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 from onnx_backend import MODELS, Case, all_cases, model_cases, node_cases, run_case, table
+from xdsl.ir import SSAValue
 
 from passline.dialects.relax.types import static_shape
 from passline.frontends.onnx import import_model
+from passline.frontends.onnx.converters import CONVERTERS
+from passline.frontends.onnx.node import Node
 from passline.passes.relax.infer_type import infer_types
 
 TABLE = table()
@@ -35,6 +39,16 @@ def test_the_table_has_all_cases():
 
 def test_most_cases_pass():
     assert sum(counts["passed"] for group, counts in TABLE.items() if group not in MODELS) >= 1000
+
+
+def test_a_fault_of_a_converter_fails_the_case(monkeypatch: pytest.MonkeyPatch):
+    def faulty(_: Node) -> Sequence[SSAValue]:
+        return getattr(1, "missing")  # noqa: B009
+
+    monkeypatch.setitem(CONVERTERS, ("", "Relu"), faulty)
+    (case,) = (case for case in node_cases() if case.name == "test_relu")
+    outcome = run_case(case)
+    assert outcome.status == "failed" and "AttributeError" in outcome.reasons[0]
 
 
 @pytest.mark.parametrize("case", model_cases("real"), ids=lambda case: case.name)

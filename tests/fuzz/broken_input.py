@@ -36,7 +36,7 @@ from passline.tools.run import PasslineRunMain
 
 from .broken_kinds import FILE, KINDS, BrokenInput, broken_input, load_sources
 
-__all__ = ["check_input", "main", "run_input"]
+__all__ = ["check_input", "main", "place_of", "run_input"]
 
 SECONDS = 20
 """The time that an input may take."""

@@ -15,6 +15,7 @@ from ..base import TensorOp
 from ..constant import constant_integers
 from ..interfaces import OnHost
 from ..shapes import (
+    check_rank,
     num_elements,
     shape_text,
 )
@@ -121,6 +122,5 @@ def rank_of(type: Tensor) -> int:
 def unknown_shape(type: Tensor, rank: int) -> Sequence[Attribute]:
     """Return a tensor type with `rank` unknown dimensions; unranked if that is DYNAMIC_INDEX.
     VerifyException for a rank that no tensor has."""
-    if rank > 1 << 16:
-        raise VerifyException(f"a tensor of {rank} dimensions")
+    check_rank(rank)
     return (with_shape(type, None if rank == DYNAMIC_INDEX else (DYNAMIC_INDEX,) * rank),)

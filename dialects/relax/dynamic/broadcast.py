@@ -15,6 +15,7 @@ from ..constant import constant_integers
 from ..shapes import (
     Shape,
     broadcast,
+    check_rank,
     is_static,
 )
 from ..types import (
@@ -73,6 +74,7 @@ class DynamicExpandOp(DynamicOp):
     def infer_dynamic(self, type: Tensor, *lengths: int) -> Sequence[Attribute]:
         target = constant_integers(self.shape)
         if target is None and DYNAMIC_INDEX not in lengths:
+            check_rank(lengths[0])
             target = (DYNAMIC_INDEX,) * lengths[0]
         return (with_shape(type, None if target is None else broadcast_both(type, target)),)
 

@@ -302,6 +302,22 @@ def test_explain_pipeline_says_what_would_run() -> None:
     assert "skip fold-scale-axis  # opt_level 3 > 1" in lines
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "message"),
+    [
+        (
+            'sequential{name="x" required=infer-typ}(cse)',
+            "pass 'x' requires 'infer-typ', which is not a pass, did you mean 'infer-type'?",
+        ),
+        ("sequential{name=x required=nothing}(cse)", "pass 'x' requires 'nothing', which is not a"),
+    ],
+)
+def test_explain_pipeline_with_a_requirement_that_does_not_exist(
+    pipeline: str, message: str
+) -> None:
+    assert message in failing(2, "-p", pipeline, "--explain-pipeline", "nofile.mlir")
+
+
 def test_dump_pass_pipeline_goes_to_stderr(file: str) -> None:
     result = passline_opt(file, "-p", "FoldConstant{max-elements=3}, cse", "--dump-pass-pipeline")
     assert result.stderr == "fold-constant{max-elements=3},cse\n" and "relax.add" in result.stdout

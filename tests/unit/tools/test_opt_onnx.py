@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,10 @@ from onnx import ModelProto, numpy_helper
 from support.inprocess import Result, capture, passline_opt
 from support.machine import needs_native
 from support.models import model_of
+from xdsl.ir import SSAValue
 
+from passline.frontends.onnx.converters import CONVERTERS
+from passline.frontends.onnx.node import Node
 from passline.passes import LOWER_TO_MLIR, LOWER_TO_TIR
 from passline.tools.run import PasslineRunMain, save_arrays
 
@@ -60,6 +64,40 @@ def test_what_is_not_supported_is_said_without_a_traceback(tmp_path: Path):
         "  node 'a' (Det, opset 17): this operator is not supported\n"
         "  node 'c' (Unique, opset 17): this operator is not supported\n"
     )
+
+
+def test_an_unexpected_exception_shows_its_traceback_with_debug(
+    file: str, monkeypatch: pytest.MonkeyPatch
+):
+    def faulty(_: Node) -> Sequence[SSAValue]:
+        return getattr(1, "missing")  # noqa: B009
+
+    monkeypatch.setitem(CONVERTERS, ("", "Add"), faulty)
+    result = passline_opt(file)
+    message = "error: the model is invalid at node 'a' (Add): AttributeError: 'int' object has no"
+    assert result.status == 1 and result.stderr.startswith(message)
+    assert "Traceback" not in result.stderr
+    shown = passline_opt(file, "--debug").stderr
+    assert "in faulty" in shown and "AttributeError" in shown
+
+
+def test_branches_in_branches_without_other_operations(tmp_path: Path):
+    depth, body = 30, "y0 = Identity(x)"
+    for i in range(1, depth + 1):
+        body = f"""y{i} = If (c) <
+            then_branch = t{i} () => (float[3] y{i - 1}) {{ {body} }},
+            else_branch = e{i} () => (float[3] n{i}) {{ n{i} = Identity(z) }}
+        >"""
+    model = model_of(f"g (bool c, float[3] x, float[3] z) => (float[3] y{depth}) {{ {body} }}")
+    (path := tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    x, z = np.ones(3, np.float32), np.zeros(3, np.float32)
+    for condition, expected in ((True, x), (False, z)):
+        inputs, outputs = tmp_path / "in.npz", tmp_path / "out.npz"
+        save_arrays(str(inputs), {"c": np.array(condition), "x": x, "z": z})
+        words = [str(path), "--inputs", str(inputs), "--outputs", str(outputs)]
+        assert capture(lambda: PasslineRunMain(args=words).run()).status == 0  # noqa: B023
+        with np.load(outputs) as results:
+            np.testing.assert_array_equal(results[f"y{depth}"], expected)
 
 
 def test_a_file_that_is_no_model(tmp_path: Path):

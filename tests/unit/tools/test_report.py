@@ -153,3 +153,47 @@ def test_second_file_is_no_record_of_the_same_run(record: str) -> None:
     result = capture(lambda: main([record, "other.jsonl", "--timing"]))
     assert result.status == 2 and "--out-dir" not in result.stderr
     assert "there is one input file, and 'other.jsonl' is another" in result.stderr
+
+
+# Damaged records
+
+
+DAMAGE: list[tuple[str, str]] = [
+    ('"pass":2,', ""),
+    ('"name":"toy-append"', '"name":7'),
+    ('"time":', '"times":'),
+    ('"numbers":["', '"numbers":["0-99999999999999",""'),
+    ('"numbers":["', '"numbers":["x'),
+    ('"text":"func', '"text":null,"x":"func'),
+    ('"seconds":', '"seconds":"1","x":'),
+    ('"event":"begin"', '"event":"end"'),
+    ('"hash":"', '"hash":"0'),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), DAMAGE)
+def test_damaged_record_is_refused_by_the_views_that_need_the_field(
+    record: str, old: str, new: str
+) -> None:
+    path = Path(record)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    failed = 0
+    for shown in ("--timing", "--pass-statistics", "--print-diff", "--blame", "-o-"):
+        result = report(record, shown)
+        assert result.status in (0, 1) and "Traceback" not in result.stderr
+        if result.status:
+            failed += 1
+            assert result.stderr.startswith(f"error: '{record}'")
+    assert failed
+
+
+def test_record_of_other_values_than_events(record: str) -> None:
+    path = Path(record)
+    first, *rest = path.read_text().splitlines(keepends=True)
+    for line in ("7", "[]", "null", '"event"', "{}", '{"event": "begin"}', '{"event": []}'):
+        path.write_text("".join([first, line + "\n", *rest]))
+        result = report(record, "--timing")
+        assert result.status in (0, 1) and "Traceback" not in result.stderr
+        assert result.status == 0 or result.stderr.startswith(f"error: '{record}'")

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Builtin
+from xdsl.dialects.builtin import DYNAMIC_INDEX, Builtin, TensorType, f32
 from xdsl.ir import Block, Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from passline.dialects.relax import Relax
 from passline.dialects.relax.attributes import PropertyValue
 from passline.dialects.relax.base import TensorOp
+from passline.dialects.relax.creation import SizeOfOp
 from passline.dialects.relax.reshape import infer_reshape
 from passline.dialects.relax.shapes import Shape, merge
 
@@ -33,6 +34,30 @@ def infer(name: str, operands: list[str], **properties: PropertyValue) -> list[s
     op: Operation = cls(*Block(arg_types=types).args, **properties)  # pyright: ignore[reportArgumentType]
     op.verify()
     return [str(type)[len("tensor<") : -1] for type in op.result_types]
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "properties", "message"),
+    [
+        ("dyn.expand", ["f32", f"{2**40}xi64"], {}, f"a tensor of {2**40} dimensions"),
+        ("dyn.broadcast_to", ["f32", f"{2**40}xi64"], {}, f"a tensor of {2**40} dimensions"),
+        ("split", ["?xf32"], {"sections": 2**40}, f"sections is {2**40}, expected at most"),
+        ("split", [f"{2**40}xf32"], {"sections": 2**40}, f"sections is {2**40}, expected at most"),
+        ("concatenate", [f"{2**62}xf32"] * 2, {"axis": 0}, f"dimension of {2**63}, which exceeds"),
+    ],
+)
+def test_sizes_that_no_tensor_has(
+    name: str, operands: list[str], properties: dict[str, PropertyValue], message: str
+):
+    with pytest.raises(VerifyException, match=message):
+        infer(name, operands, **properties)
+
+
+def test_a_number_of_elements_beyond_an_i64_does_not_fold() -> None:
+    (large,) = Block(arg_types=[TensorType(f32, [2**40, 2**40])]).args
+    (small,) = Block(arg_types=[TensorType(f32, [2**40, 2])]).args
+    assert SizeOfOp(large).fold() is None
+    assert SizeOfOp(small).fold() is not None
 
 
 S = "i64"  # a scalar

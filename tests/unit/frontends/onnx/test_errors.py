@@ -3,12 +3,18 @@ nodes."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
-from support.models import model_of
+from support.models import imported, model_of
+from xdsl.ir import SSAValue
 
 from passline.frontends.onnx import ModelError, UnsupportedModelError, import_model
+from passline.frontends.onnx.converters import CONVERTERS
+from passline.frontends.onnx.node import Node
 
 
 def unsupported(model: ModelProto) -> list[str]:
@@ -89,11 +95,68 @@ def test_nodes_in_branches_are_reported():
         ("y = AveragePool<kernel_shape=[2, 2]>(x)", "kernel_shape = [2, 2], expected 1 numbers"),
         ("y = Flatten<axis=3>(x)", "axis 3 of a tensor of rank 2"),
         ("y = SequenceConstruct(x)", "this operator is not supported"),
+        ("y = AveragePool<kernel_shape=[1], strides=[0]>(x)", "strides = [0], expected positive"),
+        (
+            'y = MaxPool<kernel_shape=[1], strides=[0], auto_pad="SAME_UPPER">(x)',
+            "strides = [0], expected positive",
+        ),
+        ("y = MaxPool<kernel_shape=[1], dilations=[-1]>(x)", "dilations = [-1], expected positive"),
     ],
 )
 def test_reasons(nodes: str, reason: str):
     x = "float[1, 1, 4] x" if "Pool" in nodes else "float[2, 3] x"
     (line, *_) = unsupported(model_of(f"g ({x}) => (float y) {{ {nodes} }}"))
+    assert reason in line
+
+
+@pytest.mark.parametrize(
+    ("inputs", "node", "reason"),
+    [
+        (
+            "float[2, 3] x, float[1, 6, 3] w, float[1, 6, 2] r",
+            "y = GRU<hidden_size=2>(x, w, r)",
+            "the input has 2 dimensions, expected 3",
+        ),
+        (
+            "float[2, 4, 3] x, float[2, 3] w",
+            "y = TensorScatter(x, w)",
+            "input of shape 2x3, expected 3 dimensions",
+        ),
+        (
+            "float[1, 1, 4, 4] x, float[1, 1, 3] w",
+            'y = ConvTranspose<auto_pad="SAME_UPPER">(x, w)',
+            "the weight has 3 dimensions, expected 4",
+        ),
+        (
+            "float[1, 1, 4] x, float[1, 1, 3] w, float b",
+            "y = Conv(x, w, b)",
+            "scalar elements for the channels, expected a vector",
+        ),
+        (
+            f"float[2, {2**40}, {2**40}] x",
+            "y = Flatten<axis=0>(x)",
+            f"a matrix with a dimension of {2**81} elements",
+        ),
+        (
+            f"float x, int64[{2**40}] s",
+            "y = Expand(x, s)",
+            f"a tensor of {2**40} dimensions",
+        ),
+        (
+            f"float x, int64[{2**40}] s",
+            "y = ConstantOfShape(s)",
+            f"a tensor of {2**40} dimensions",
+        ),
+        (
+            f"float x, int64[{2**40}] s",
+            "y = Reshape(x, s)",
+            f"a tensor of {2**40} dimensions",
+        ),
+    ],
+)
+def test_shapes_that_do_not_fit(inputs: str, node: str, reason: str):
+    model = model_of(f"g ({inputs}) => (float y) {{ {node} }}", opset=24)
+    (line, *_) = unsupported(model)
     assert reason in line
 
 
@@ -160,6 +223,75 @@ def test_an_opset_that_is_not_known():
     model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }", opset=999)
     with pytest.raises(ModelError, match="opset 999 is unknown: the installed onnx supports up to"):
         import_model(model)
+
+
+@pytest.mark.parametrize("domain", ["", "local"])
+@pytest.mark.parametrize("version", [-1, -(2**63), 2**31, 2**63 - 1])
+def test_an_opset_that_is_no_version(domain: str, version: int):
+    model = model_of("g (float[3] x) => (float[3] y) { y = Relu(x) }")
+    (entry,) = (entry for entry in model.opset_import if entry.domain == domain)
+    entry.version = version
+    message = f"opset {version} of '{domain or 'ai.onnx'}' is unknown"
+    with pytest.raises(ModelError, match=re.escape(message)):
+        import_model(model)
+
+
+@pytest.mark.parametrize("numbers", [(0.0, float("inf"), 1.0), (float("nan"), 4.0, 1.0)])
+def test_a_range_whose_length_is_no_number_is_left_to_run_time(numbers: tuple[float, float, float]):
+    model = model_of("g (float[3] x) => (float[N] y) { y = Range(a, b, c) }")
+    for name, number in zip("abc", numbers, strict=True):
+        model.graph.initializer.append(numpy_helper.from_array(np.array(number, np.float32), name))
+    assert "func.return %output : tensor<?xf32>" in str(imported(model))
+
+
+def test_computed_sizes_of_no_axes_and_a_narrow_identity_matrix():
+    nodes = """y = Resize<keep_aspect_ratio_policy="not_larger">(x, , , s)
+        m = Cast<to=22>(w) e = EyeLike<dtype=22>(m)"""
+    model = model_of(f"g (float x, int64[0] s, float[2, 2] w) => (float y) {{ {nodes} }}", opset=22)
+    module = str(imported(model))
+    assert "-> (tensor<f32>" in module and "tensor<2x2xi4>" in module
+
+
+# Names that are not UTF-8
+
+
+def test_names_that_are_not_text():
+    model = model_of("""name_g (float[3] name_x) => (float[3] y) {
+        [name_n] z = Add(name_x, name_i) [a] name_o = Relu(z) [b] y = Softplus(name_o)
+    }""")
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(3, np.float32), "name_i"))
+    content = model.SerializeToString()
+    for name in (b"name_g", b"name_x", b"name_n", b"name_i", b"name_o", b"Softplus"):
+        with pytest.raises(ModelError, match=r"^the name '.\\xff\S*' is not UTF-8$"):
+            import_model(content.replace(name, name[:1] + b"\xff" + name[2:]))
+    import_model(content)
+
+
+def test_domain_that_is_not_text():
+    node = "[a] y = local.twice(x)"
+    function = '<domain: "local", opset_import: ["": 17]> twice (x) => (y) { y = Add(x, x) }'
+    model = model_of(f"g (float[3] x) => (float[3] y) {{ {node} }}", functions=function)
+    content = model.SerializeToString()
+    with pytest.raises(ModelError, match=r"^the name 'l\\xffcal' is not UTF-8$"):
+        import_model(content.replace(b"local", b"l\xffcal"))
+    import_model(content)
+
+
+# Faults of ours
+
+
+def test_an_unexpected_exception_is_named_and_the_cause(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(CONVERTERS, ("", "Relu"), faulty)
+    with pytest.raises(ModelError) as caught:
+        import_model(model_of("g (float[3] x) => (float[3] y) { [a] y = Relu(x) }"))
+    message = "the model is invalid at node 'a' (Relu): AttributeError: 'int' object has no"
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value.__cause__, AttributeError)
+
+
+def faulty(node: Node) -> Sequence[SSAValue]:
+    """Convert nothing: a converter with a fault."""
+    return getattr(1, "missing")  # noqa: B009
 
 
 # Dimensions

@@ -331,6 +331,14 @@ def test_a_negative_dimension_is_invalid(type: Attribute) -> None:
         )
 
 
+@pytest.mark.parametrize("type", [TensorType(i32, [2**63]), MemRefType(i32, [-5, 2**70])])
+def test_a_dimension_beyond_an_i64_is_invalid(type: Attribute) -> None:
+    message = "'test.op' op has a type with a dimension larger than an i64"
+    with pytest.raises(InvalidIRError, match=message):
+        verify(ModuleOp([test.TestOp(result_types=[type])]))
+    verify(ModuleOp([test.TestOp(result_types=[TensorType(i32, [2**63 - 1])])]))
+
+
 def test_an_unknown_dimension_is_valid() -> None:
     verify(ModuleOp([test.TestOp(result_types=[TensorType(i32, [DYNAMIC_INDEX, 0])])]))
 

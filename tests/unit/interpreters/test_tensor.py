@@ -1,0 +1,44 @@
+"""Operations of `tensor` on numpy arrays, without an operation of `relax` beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from passline.interpreters.interpret import interpret
+from passline.interpreters.signature import Value, entry_function
+from passline.passmanager.errors import PasslineError
+from passline.passmanager.ir.parser import parse_module
+from passline.passmanager.registry import make_ir_context
+
+
+def run(body: str, types: str, *arguments: Value) -> Value:
+    """Compute the value `%y` of the body of a function of `%x`."""
+    inputs, result = types.split(" -> ")
+    text = f"func.func @main(%x: {inputs}) -> {result} {{\n {body}\n return %y : {result}\n}}"
+    module = parse_module(make_ir_context(), text, "t.mlir")
+    (value,) = interpret(module, entry_function(module, "main"))(*arguments)
+    return value
+
+
+def test_extract() -> None:
+    body = """%i = arith.constant 1 : index %j = arith.constant 2 : index
+      %y = tensor.extract %x[%i, %j] : tensor<2x3xf32>"""
+    assert run(body, "tensor<2x3xf32> -> f32", np.arange(6, dtype=np.float32).reshape(2, 3)) == 5
+
+
+def test_extract_of_the_only_element() -> None:
+    assert run("%y = tensor.extract %x[] : tensor<i1>", "tensor<i1> -> i1", np.array(True)) == 1
+
+
+def test_cast() -> None:
+    body = "%y = tensor.cast %x : tensor<?xf32> to tensor<2xf32>"
+    value = run(body, "tensor<?xf32> -> tensor<2xf32>", np.ones(2, np.float32))
+    np.testing.assert_array_equal(np.asarray(value), [1, 1])
+
+
+def test_an_exception_without_a_text_is_named() -> None:
+    body = """%i = arith.constant 0 : index %e = arith.constant 1.0 : f32
+      %y = tensor.insert %e into %x[%i] : tensor<1xf32>"""
+    with pytest.raises(PasslineError, match="'tensor.insert'.* computed: AssertionError$"):
+        run(body, "tensor<1xf32> -> tensor<1xf32>", np.ones(1, np.float32))
