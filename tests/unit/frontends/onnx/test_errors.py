@@ -138,6 +138,11 @@ def test_reasons(nodes: str, reason: str):
             f"a matrix with a dimension of {2**81} elements",
         ),
         (
+            f"float[2, 3] x, int64[{2**31}] s, int64[{2**31}] e",
+            "y = Slice(x, s, e)",
+            f"{2**31} axes of a tensor of rank 2",
+        ),
+        (
             f"float x, int64[{2**40}] s",
             "y = Expand(x, s)",
             f"a tensor of {2**40} dimensions",
