@@ -14,7 +14,6 @@ from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 
 __all__ = [
-    "NO_BINDINGS",
     "Bindings",
     "BoundShapes",
     "Dimension",
@@ -45,9 +44,6 @@ class Bindings:
 
     def __bool__(self) -> bool:
         return bool(self.shapes or self.dims)
-
-
-NO_BINDINGS = Bindings({}, {})
 
 
 @dataclass(frozen=True)

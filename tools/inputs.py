@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..interpreters.shape_bindings import NO_BINDINGS, Bindings
 from ..passmanager.errors import PasslineError
+
+if TYPE_CHECKING:
+    from ..interpreters.shape_bindings import Bindings
 
 __all__ = ["STDIN", "decode_mlir", "parse_onnx"]
 
@@ -32,7 +35,7 @@ def decode_mlir(name: str, content: bytes) -> str:
 def parse_onnx(
     model: bytes | str,
     warn: Callable[[str], None] | None = None,
-    bindings: Bindings = NO_BINDINGS,
+    bindings: Bindings | None = None,
 ) -> ModuleOp:
     """Import an ONNX model from its bytes, or from the file of that name and those beside it, with
     sizes for unknown dimensions; `warn` gets messages, which are logged by default."""
@@ -42,7 +45,7 @@ def parse_onnx(
         raise PasslineError(
             f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
         ) from None
-    shapes, dims = bindings.shapes, bindings.dims
+    shapes, dims = (bindings.shapes, bindings.dims) if bindings else ({}, {})
     if warn is None:
         return import_model(model, shapes=shapes, dims=dims)
     return import_model(model, shapes=shapes, dims=dims, warn=warn)

@@ -24,7 +24,6 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .. import __version__
 from ..dialects.target import Target
-from ..interpreters.shape_bindings import Bindings, read_bindings
 from ..passes import OPTIMIZE, REPLACEMENTS
 from ..passmanager.context import PassContext
 from ..passmanager.diagnostics import Diagnostic, Severity, print_message
@@ -53,6 +52,7 @@ from .targets import check_target, parse_processor
 from .trust import check_passes_of_file
 
 if TYPE_CHECKING:
+    from ..interpreters.shape_bindings import Bindings
     from .corpus.worker import Sizes
 
 __all__ = ["PasslineOptMain", "main"]
@@ -450,8 +450,12 @@ class PasslineOptMain(xDSLOptMain):
         return "main"
 
     @cached_property
-    def bindings(self) -> Bindings:
-        """The sizes of --shape and --dim."""
+    def bindings(self) -> Bindings | None:
+        """The sizes of --shape and --dim, None without these."""
+        if not (self.args.shape or self.args.dim):
+            return None
+        from ..interpreters.shape_bindings import read_bindings
+
         return read_bindings(self.args.shape, self.args.dim)
 
     def read_reproducer(self, text: str) -> str:

@@ -553,7 +553,8 @@ def test_the_tool_starts_without_the_dialects() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.split() == [
         "['passline.dialects.target',",
-        "'passline.dialects.device_type']",
+        "'passline.dialects.device_type',",
+        "'passline.dialects.fast_math']",
     ]
 
 
