@@ -45,7 +45,8 @@ def parse_onnx(
         raise PasslineError(
             f"reading ONNX needs '{error.name}', which is not installed: pip install '.[onnx]'"
         ) from None
-    shapes, dims = (bindings.shapes, bindings.dims) if bindings else ({}, {})
+    shapes = None if bindings is None else bindings.shapes
+    dims = None if bindings is None else bindings.dims
     if warn is None:
         return import_model(model, shapes=shapes, dims=dims)
     return import_model(model, shapes=shapes, dims=dims, warn=warn)
