@@ -8,7 +8,7 @@ __all__ = ["FastMath"]
 
 
 class FastMath(Enum):
-    """What passes may assume of floats, in the words of MLIR's fast-math flags."""
+    """The freedom of passes to rearrange computations on floats; a flag of MLIR's fast-math."""
 
     none = "none"
     """A finite result stays finite."""

@@ -123,7 +123,7 @@ class Anchored(Pass):
 
     @property
     def preserves(self) -> Sequence[str | type]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the nested pass preserves."""
+        """The passes and analyses whose results the nested pass preserves."""
         return self.pass_.preserves if is_own(self.pass_) else ()
 
     @cached_property

@@ -132,7 +132,7 @@ def generate(func: Function, recipe: Recipe) -> tuple[Value, ...]:
 
 
 class _Maker:
-    """The state of one generation: the random numbers, and the unknown dimensions so far."""
+    """Makes the arguments of one call: holds the random numbers and the sizes chosen so far."""
 
     def __init__(self, recipe: Recipe, constants: Sequence[float]) -> None:
         self._recipe = recipe

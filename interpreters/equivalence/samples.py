@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def compared(self) -> Compared:
-        """What is compared of results that may be rounded elsewhere."""
+        """The property of results that is compared after a pass that rounds."""
         if self.recipe.numbers in ("ordinary", "special"):
             return "values"
         return "shapes" if self.range_is_free else "finite"
@@ -100,7 +100,7 @@ class Sampler:
 
 
 def reason_of(outcome: Outcome) -> str:
-    """Return why there is no result, in words."""
+    """Return the reason why a function has no result, for messages."""
     match outcome:
         case Refused():
             return f"every input is refused: {outcome.reason}"

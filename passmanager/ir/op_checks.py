@@ -57,7 +57,7 @@ Of regions they look at the arguments and the last op of a single block.
 
 
 class OpChecks(NamedTuple):
-    """How the ops of a class are verified."""
+    """The checks that verify the ops of one class."""
 
     by_signature: bool
     """Whether one valid op stands for the others of its signature, but for the other checks."""

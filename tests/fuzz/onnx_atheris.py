@@ -36,7 +36,7 @@ LIMIT = 8000
 
 
 class Atheris(Protocol):
-    """What is used of the package, which the tests do without."""
+    """The functions of the package `atheris` that are called; the tests do not install it."""
 
     def instrument_imports(self, include: list[str]) -> Instrumenting: ...
     def Setup(

@@ -56,7 +56,7 @@ class Broken(AssertionError):
 
 @dataclass
 class Outcome:
-    """What was checked of a case: enough to see that the properties are not empty."""
+    """The passes and comparisons of one case, counted to show that something was checked."""
 
     passes: list[str] = field(default_factory=list[str])
     """The passes that ran."""
@@ -91,7 +91,7 @@ def check_case(case: Case) -> Outcome:
 
 
 class Check:
-    """The state of a check: the module so far, and what its functions compute."""
+    """Checks one case: holds the current module, and the results of its functions."""
 
     def __init__(self, case: Case) -> None:
         self.case = case

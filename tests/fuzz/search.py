@@ -37,7 +37,7 @@ SHRINKING = 60
 
 
 class Shrunk(BaseException):
-    """The end of the time for shrinking; hypothesis lets it pass as it is no Exception."""
+    """Ends shrinking when its time is over. A BaseException, which hypothesis does not catch."""
 
 
 @dataclass

@@ -146,7 +146,7 @@ shapes = st.lists(st.one_of(dimensions, st.just(DYNAMIC_INDEX)), max_size=3)
 
 @st.composite
 def affine_exprs(draw: DrawFn, dims: int, symbols: int, depth: int = 3) -> AffineExpr:
-    """Affine expressions over so many dimensions and symbols, not simplified."""
+    """Affine expressions over `dims` dimensions and `symbols` symbols, not simplified."""
     leaves = [st.integers(-3, 3).map(AffineExpr.constant), st.just(AffineExpr.constant(2**62))]
     if dims:
         leaves.append(st.integers(0, dims - 1).map(AffineExpr.dimension))
@@ -285,7 +285,7 @@ def float_attributes(draw: DrawFn) -> FloatAttr:
 
 @st.composite
 def element_bytes(draw: DrawFn, type: Packed, count: int) -> bytes:
-    """The bytes of so many elements of a type that xDSL packs, each a value of the type."""
+    """The bytes of `count` elements of a type that xDSL packs, each a value of the type."""
     if isinstance(type, IntegerType):
         low, high = type.value_range()
         one = st.integers(low, high - 1).map(lambda value: type.get_normalized_value(value))

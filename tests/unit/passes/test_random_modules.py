@@ -23,7 +23,7 @@ from passline.passes import PASSES, PIPELINES, REPLACEMENTS
 from passline.passmanager import FunctionPass, PassContext
 from passline.passmanager.ir.walk import walk
 
-SHARDS, CASES = 12, 60
+SHARDS, CASES = 50, 60
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
