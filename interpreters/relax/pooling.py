@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -69,7 +70,8 @@ def _counted(window: Window, extent: int, padding: bool) -> Array:
 
 
 def adaptive_max_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:
-    return _adaptive(op, data, np.max)
+    least = bounds(element_of(op.result.type))[0]
+    return _adaptive(op, data, partial(np.max, initial=least))
 
 
 def adaptive_avg_pool(op: ops.AdaptivePoolOp, data: Array) -> Array:

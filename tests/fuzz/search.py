@@ -19,6 +19,7 @@ from hypothesis.errors import HypothesisWarning
 from .broken_input import TooLong, limited, place_of
 from .cases import Case
 from .properties import Broken, Outcome, check_case
+from .provider import SEEDED
 from .saving import save
 
 __all__ = ["Search"]
@@ -81,10 +82,8 @@ class Search:
     def run_seed(self, number: int) -> None:
         """Check the case of a seed; shrink and save a failure of a new kind.
 
-        Hypothesis starts with the simplest case, which is the same for all seeds, and follows a
-        random one by several mutations of it, most of which are the same module: of each seed only
-        the second case is checked. Its first draw always differs from that of the simplest case,
-        so it is one that nothing depends on.
+        The case of a seed is the same on every machine. Hypothesis starts with the simplest case,
+        which is the same for all seeds: only the second one is checked.
         """
         self.wanted, self.found, self.until = "", [], math.inf
         calls = 0
@@ -92,6 +91,7 @@ class Search:
         @seed(number)
         @settings(
             max_examples=2,
+            backend=SEEDED,
             database=None,
             deadline=None,
             derandomize=False,
@@ -100,8 +100,8 @@ class Search:
             phases=[Phase.generate, Phase.shrink],
             print_blob=False,
         )
-        @given(st.integers(0, 1 << 32), self.strategies[number % len(self.strategies)])
-        def check(_: int, case: Case) -> None:
+        @given(self.strategies[number % len(self.strategies)])
+        def check(case: Case) -> None:
             nonlocal calls
             calls += 1
             if calls > 1:

@@ -23,7 +23,7 @@ from .layouts import relayout
 from .pooled import Pooled, Pooling, combined
 from .reduced_dimensions import is_global
 from .reduction import mean, whole_maximum
-from .scalars import add, convert, divide, least, maximum, multiply, wide_type
+from .scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
 
 __all__ = ["POOLING", "keeps_neighbours"]
 
@@ -267,8 +267,10 @@ def adaptive(
             return convert(b, b.read(source, place), pooling.element)
 
         number: Index = 1
-        for _, count in ranges:
-            number = b.mul(number, count)
+        if is_float(data.element) or not any(source.shape[axis] == 0 for axis in axes):
+            for _, count in ranges:
+                number = b.mul(number, count)
+        # The integer mean of no elements is their sum, 0: there is no division by 0.
         return finish(b, combined(b, ranges, pooling, tap), number)
 
     return relayout(Elements((*out,), data.element, compute), layout, op.data_layout())

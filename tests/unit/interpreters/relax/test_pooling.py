@@ -242,3 +242,16 @@ def test_adaptive_average_of_no_elements_is_nan_without_a_warning():
         for size in (1, 2):
             result = run(AdaptiveAvgPool1dOp(data, output_size=(size,), layout="NCW"))
             assert result.shape == (1, 1, size) and np.isnan(result).all()
+
+
+def test_adaptive_maximum_of_no_elements_is_the_least_value():
+    data = constant(np.ones((1, 1, 0)), f32)
+    for size in (1, 2):
+        result = run(AdaptiveMaxPool1dOp(data, output_size=(size,), layout="NCW"))
+        np.testing.assert_array_equal(result, np.full((1, 1, size), -np.inf, np.float32))
+
+
+def test_adaptive_maximum_of_no_batches_is_empty():
+    data = constant(np.ones((0, 1, 0)), f32)
+    result = run(AdaptiveMaxPool1dOp(data, output_size=(2,), layout="NCW"))
+    assert result.shape == (0, 1, 2)
