@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
+    from .relax.unroll_loops import UnrollLoops
     from .tir.bind_target import BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim
     from .tir.flatten_buffer import FlattenBuffer
@@ -104,6 +105,7 @@ __all__ = [
     "StorageRewrite",
     "ToANormalForm",
     "UnrollLoop",
+    "UnrollLoops",
     "VectorizeLoop",
 ]
 
@@ -147,6 +149,7 @@ PASSES = {
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
+    "unroll-loops": "relax.unroll_loops:UnrollLoops",
 }
 
 OPTIMIZE = (
@@ -154,9 +157,9 @@ OPTIMIZE = (
     "infer-type",
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
-    # Folding makes shapes constant, so that operations become static; this in turn makes further
-    # shapes constant, which can be folded.
-    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
+    # Folding makes shapes constant, so that operations become static and the length of loops is
+    # known; this in turn makes further shapes constant, which can be folded.
+    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops))",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",
