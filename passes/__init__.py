@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .relax.legalize_ops.legalize_ops import LegalizeOps
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
+    from .relax.recognize_ops import RecognizeOps
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
@@ -96,6 +97,7 @@ __all__ = [
     "PlanMemory",
     "PrintIR",
     "PrintOpStats",
+    "RecognizeOps",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
     "Simplify",
@@ -132,6 +134,7 @@ PASSES = {
     "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
+    "recognize-ops": "relax.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
@@ -157,6 +160,9 @@ OPTIMIZE = (
     # Folding makes shapes constant, so that operations become static; this in turn makes further
     # shapes constant, which can be folded.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
+    # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
+    # the scales of attention.
+    "recognize-ops",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",

@@ -1,7 +1,8 @@
+# pyright: reportUnknownMemberType=false
 """Transformers as ONNX models, written out in the ways in which exporters write them.
 
-The weights are seeded. A model is built from a `Style`, which chooses a form of layer normalization,
-of GELU, of the scale and the mask of attention, and of the transposition of the keys.
+The weights are seeded. A `Style` chooses the forms of normalization, GELU, softmax, and of the
+scale, the mask and the keys of attention.
 """
 
 from __future__ import annotations
@@ -88,8 +89,9 @@ class Graph:
         return self.constant(np.array(values, np.int64))
 
     def weight(self, *shape: int, mean: float = 0.0, scale: float | None = None) -> str:
-        scale = shape[0] ** -0.5 if scale is None else scale
-        return self.constant((mean + scale * self.random.standard_normal(shape)).astype(np.float32))
+        factor: float = shape[0] ** -0.5 if scale is None else scale
+        weights = mean + factor * self.random.standard_normal(shape)
+        return self.constant(weights.astype(np.float32))
 
     def input(self, name: str, shape: Sequence[int], type: int = TensorProto.FLOAT) -> str:
         self.inputs.append(helper.make_tensor_value_info(name, type, shape))
@@ -343,7 +345,7 @@ def decoder(
 
 
 def inputs_of(model: onnx.ModelProto, seed: int = 0) -> Mapping[str, Array]:
-    """Return random inputs: tokens of the vocabulary, a mask that ends with zeros, normal floats."""
+    """Return random inputs: tokens, a mask that ends with zeros, normal floats."""
     random = np.random.default_rng(seed)
     inputs: dict[str, Array] = {}
     for value in model.graph.input:
