@@ -23,13 +23,16 @@ from ...dialects.relax.nn import SoftmaxOp
 from ...dialects.relax.permutation import TransposeOp
 from ...dialects.relax.reshape import ExpandDimsOp, SqueezeOp
 from ...dialects.relax.shapes import Shape, normalize_axes
-from ...dialects.relax.types import Element, Float, shape_of, tensor_type
-from ...interpreters.arrays import Array, element_of, float_limits
+from ...dialects.relax.types import Float, shape_of, tensor_type
+from ...interpreters.arrays import Array, element_of
 from ...passmanager.worklist import actions_of
 from .constant_arrays import Known, constant_of, known
 from .operation_forms import scalar
 
 __all__ = ["RecognizeAttention"]
+
+LOWEST = -float(np.finfo(np.float32).max)
+"""Half of it masks a key as minus infinity does."""
 
 
 @dataclass(frozen=True)
@@ -271,12 +274,13 @@ def attention_of(scores: Scores, value: SSAValue, rewriter: PatternRewriter) -> 
     scale is greater than 1: the scaled queries could then be infinite where the scores are not.
     """
     shapes = [shape_of(tensor_type(operand)) for operand in (scores.query, scores.key, value)]
-    leading = {None if shape is None else (len(shape), *shape[:-2]) for shape in shapes}
-    if len(leading) > 1 or (size := leading.pop()) is None or DYNAMIC_INDEX in size:
+    query, key, value_shape = (shape or () for shape in shapes)
+    rank = len(query)
+    if not 2 <= rank <= 4 or any(DYNAMIC_INDEX in shape[:-2] for shape in (query, key)):
         return None
-    rank, *_ = size
-    query, key, _ = (shape or () for shape in shapes)
-    if not 2 <= rank <= 4:
+    if key[:-2] not in (query[:-2], (*query[:1], 1)[: rank - 2]) or len(key) != rank:
+        return None
+    if len(value_shape) != rank or value_shape[:-2] != key[:-2]:
         return None
     operands = Operands.of(scores, value, rank)
     scale = scores.scale * operands.query.scale * operands.key.scale
@@ -351,7 +355,7 @@ def causal_mask(mask: Mask, scores: Shape) -> str | None:
     array = elements.array
     if array.shape[-2:] != scores[-2:] or any(size != 1 for size in array.shape[:-2]):
         return None
-    seen = seen_keys(mask, array.reshape(array.shape[-2:]), element_of(tensor_type(mask.bias)))
+    seen = seen_keys(mask, array.reshape(array.shape[-2:]))
     if seen is None:
         return None
     rows, columns = scores[-2:]
@@ -361,15 +365,12 @@ def causal_mask(mask: Mask, scores: Shape) -> str | None:
     return None
 
 
-def seen_keys(mask: Mask, array: Array, element: Element) -> Array | None:
+def seen_keys(mask: Mask, array: Array) -> Array | None:
     """Return which keys a constant mask lets through; None if it does more than to mask."""
     if mask.masked_value is not None:
-        lowest = -float(np.finfo(np.float32).max)
-        if mask.masked_value > lowest / 2:
+        if mask.masked_value > LOWEST / 2:
             return None
         return np.logical_not(array) if mask.negated else array
-    if not isinstance(element, Float):
-        return None
     numbers = array.astype(np.float64)
-    masked = numbers <= -float_limits(element).greatest / 2
+    masked = numbers <= LOWEST / 2
     return np.logical_not(masked) if (masked | (numbers == 0)).all() else None
