@@ -205,13 +205,19 @@ def layer_norm(found: Found) -> Operation | None:
 
 
 def folded_layer_norm(found: Found) -> Operation | None:
+    """Build a normalization from a product and a sum, if gamma is known to be finite: with infinity
+    both may be NaN, and the normalization is not."""
+    gamma = known(found.value("gamma"))
+    if gamma is None or not np.isfinite(gamma.array).all():
+        return None
     if (parts := normalization(found)) is None:
         return None
     axes, _, epsilon = parts
-    gamma, beta = (parameter(found, name, axes) for name in ("gamma", "beta"))
-    if gamma is None or beta is None:
+    parameters = [parameter(found, name, axes) for name in ("gamma", "beta")]
+    if None in parameters:
         return None
-    return LayerNormOp(found.value("x"), gamma, beta, axes=axes, epsilon=epsilon)
+    scale, shift = (value for value in parameters if value is not None)
+    return LayerNormOp(found.value("x"), scale, shift, axes=axes, epsilon=epsilon)
 
 
 def with_gamma(found: Found) -> Operation | None:
@@ -299,8 +305,8 @@ _TANH = (
     f"relax.tanh((relax.multiply({_SUM}, %factor) | relax.multiply(relax.multiply(%x, %factor), "
     f"relax.add(relax.multiply({square('%x')}, %cubic), %one.inner))))"
 )
-_MAXIMUM = "relax.max(%x)"
-_POWERS = f"(relax.exp(relax.subtract(%x, {_MAXIMUM})) | relax.exp(%x))"
+# Without the maximum, a row with infinity has zeros where softmax has NaN.
+_POWERS = "relax.exp(relax.subtract(%x, relax.max(%x)))"
 
 NUMBERS = {
     "minus_half": -0.5,
