@@ -12,7 +12,7 @@ from support.kernels import count_kernels
 from support.models import run
 from support.ort import run_onnxruntime
 from support.seeded import Array
-from support.transformers import Sizes, Style, decoder, encoder, inputs_of, vision_encoder
+from support.transformers import Graph, Sizes, Style, decoder, encoder, inputs_of, vision_encoder
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.frontends.onnx import import_model
@@ -35,7 +35,7 @@ STYLES = [
     Style(norm="folded", gelu="tanh", scale="both", softmax="written"),
     Style(norm="op", gelu="tanh_mul", mask="none", qkv="split"),
     Style(norm="rms", gelu="sigmoid", rotary="halves"),
-    Style(norm="rms_div", gelu="silu", keys="once", scale="both"),
+    Style(norm="rms_div", gelu="silu", rotary="pairs", scale="both"),
 ]
 
 MODELS = {
@@ -116,3 +116,12 @@ def test_kernels_of_a_bert():
     embedding, its normalization and the mask."""
     module = optimized(encoder(Sizes(layers=4)), 3)
     assert count_kernels(module) <= 4 * 9 + 3
+
+
+@pytest.mark.parametrize("form", ["halves", "pairs"])
+def test_rotary_embedding_is_one_kernel(form: str):
+    g, sizes = Graph(), Sizes()
+    shape = (1, sizes.length, sizes.heads, sizes.dim)
+    heads = g.op("Transpose", g.input("x", shape), perm=[0, 2, 1, 3])
+    g.output("y", g.rotate(heads, sizes, sizes.length, form), (1, sizes.heads, *shape[1::2]))
+    assert count_kernels(optimized(g.model(), 3)) == 1

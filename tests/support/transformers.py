@@ -54,7 +54,8 @@ class Style:
     keys: Literal["twice", "once"] = "twice"
     """Transposed to heads and then to columns, or both at once."""
     qkv: Literal["three", "split"] = "three"
-    rotary: Literal["none", "halves"] = "none"
+    rotary: Literal["none", "halves", "pairs"] = "none"
+    """Rotated are elements half of the dimension apart, or neighbours."""
 
 
 class Graph:
@@ -188,19 +189,26 @@ class Graph:
         """Split the last dimension into heads: batch, length, heads, dim."""
         return self.op("Reshape", x, self.ints(sizes.batch, -1, heads, sizes.dim))
 
-    def rotate(self, x: str, sizes: Sizes, length: int) -> str:
-        """Rotate pairs of x (batch, heads, length, dim) by their positions: the rotary embedding.
-
-        The elements of a pair are half of the dimension apart."""
+    def rotate(self, x: str, sizes: Sizes, length: int, form: str = "halves") -> str:
+        """Return the rotary embedding of x, batch, heads, length, dim."""
         half = sizes.dim // 2
         angles = np.outer(np.arange(length) + sizes.past, 10000.0 ** -(np.arange(half) / half))
-        angles = np.concatenate([angles, angles], -1)[None, None].astype(np.float32)
-        axes = self.ints(3)
-        low = self.op("Slice", x, self.ints(0), self.ints(half), axes)
-        high = self.op("Slice", x, self.ints(half), self.ints(2 * half), axes)
-        turned = self.op("Concat", self.op("Neg", high), low, axis=-1)
-        straight = self.op("Mul", x, self.constant(np.cos(angles)))
-        return self.op("Add", straight, self.op("Mul", turned, self.constant(np.sin(angles))))
+        whole = np.tile(angles, 2) if form == "halves" else np.repeat(angles, 2, axis=1)
+        whole = whole[None, None].astype(np.float32)
+        axes, end = self.ints(3), self.ints(2 * half)
+        if form == "halves":
+            low = self.op("Slice", x, self.ints(0), self.ints(half), axes)
+            high = self.op("Slice", x, self.ints(half), end, axes)
+            turned = self.op("Concat", self.op("Neg", high), low, axis=-1)
+        else:
+            even, odd = (self.op("Slice", x, self.ints(i), end, axes, self.ints(2)) for i in (0, 1))
+            parts = [
+                self.op("Unsqueeze", part, self.ints(4)) for part in (self.op("Neg", odd), even)
+            ]
+            turned = self.op("Concat", *parts, axis=-1)
+            turned = self.op("Reshape", turned, self.ints(0, 0, 0, sizes.dim))
+        straight = self.op("Mul", x, self.constant(np.cos(whole)))
+        return self.op("Add", straight, self.op("Mul", turned, self.constant(np.sin(whole))))
 
     def scores(self, query: str, keys: str, sizes: Sizes, style: Style) -> str:
         """Return the scaled products of queries and keys (columns)."""
@@ -244,8 +252,8 @@ class Graph:
         else:
             key = self.op("Transpose", key, perm=[0, 2, 1, 3])
             if style.rotary != "none":
-                query = self.rotate(query, sizes, sizes.length)
-                key = self.rotate(key, sizes, sizes.length)
+                query = self.rotate(query, sizes, sizes.length, style.rotary)
+                key = self.rotate(key, sizes, sizes.length, style.rotary)
             if past:
                 key = self.op("Concat", past[0], key, axis=2)
                 value = self.op("Concat", past[1], value, axis=2)
