@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .relax.legalize_ops.legalize_ops import LegalizeOps
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
+    from .relax.recognize_ops import RecognizeOps
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
@@ -97,6 +98,7 @@ __all__ = [
     "PlanMemory",
     "PrintIR",
     "PrintOpStats",
+    "RecognizeOps",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
     "Simplify",
@@ -134,6 +136,7 @@ PASSES = {
     "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
+    "recognize-ops": "relax.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
@@ -160,6 +163,9 @@ OPTIMIZE = (
     # Folding makes shapes constant, so that operations become static and the length of loops is
     # known; this in turn makes further shapes constant, which can be folded.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops))",
+    # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
+    # the scales of attention.
+    "recognize-ops",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",
