@@ -61,7 +61,9 @@ class Style:
 class Graph:
     """A builder of ONNX graphs: each method adds nodes and returns the name of a value."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, prefix: str = "") -> None:
+        self.prefix = prefix
+        """The start of the names of values: those of a subgraph differ from all others."""
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
@@ -74,12 +76,12 @@ class Graph:
 
     def ops(self, kind: str, count: int, *inputs: str, **attributes: Any) -> list[str]:
         """Add a node with `count` results."""
-        results = [f"v{len(self.nodes)}_{i}" for i in range(count)]
+        results = [f"{self.prefix}v{len(self.nodes)}_{i}" for i in range(count)]
         self.nodes.append(helper.make_node(kind, inputs, results, **attributes))
         return results
 
     def constant(self, array: Array) -> str:
-        name = f"c{len(self.initializers)}"
+        name = f"{self.prefix}c{len(self.initializers)}"
         self.initializers.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
@@ -98,16 +100,18 @@ class Graph:
         self.inputs.append(helper.make_tensor_value_info(name, type, shape))
         return name
 
-    def output(self, name: str, value: str, shape: Sequence[int]) -> None:
+    def output(
+        self, name: str, value: str, shape: Sequence[int | str], type: int = TensorProto.FLOAT
+    ) -> None:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.outputs.append(helper.make_tensor_value_info(name, type, shape))
+
+    def graph(self) -> onnx.GraphProto:
+        return helper.make_graph(self.nodes, "graph", self.inputs, self.outputs, self.initializers)
 
     def model(self, opset: int = 17) -> onnx.ModelProto:
-        graph = helper.make_graph(
-            self.nodes, "transformer", self.inputs, self.outputs, self.initializers
-        )
         imports = [helper.make_opsetid("", opset)]
-        model = helper.make_model(graph, opset_imports=imports, ir_version=9)
+        model = helper.make_model(self.graph(), opset_imports=imports, ir_version=9)
         onnx.checker.check_model(model)
         return model
 
