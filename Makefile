@@ -7,7 +7,7 @@ VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
 .PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
-.PHONY: bench bench-growth bench-models bench-native bench-kernels
+.PHONY: bench bench-growth bench-models bench-native bench-kernels bench-zoo
 
 demo: $(VENV)/installed-onnx
 	@$(BIN)/python examples/resnet50.py
@@ -78,6 +78,9 @@ bench-native: $(VENV)/installed-test $(VENV)/installed-bench
 
 bench-kernels: $(VENV)/installed-test $(VENV)/installed-bench
 	$(BIN)/python benchmarks/kernels.py $(FILTER)
+
+bench-zoo: $(VENV)/installed-test $(VENV)/installed-bench
+	$(BIN)/python benchmarks/zoo.py $(OPTIONS)
 
 # Random modules through random pipelines; failures are saved under build/fuzz. SEED=N repeats a
 # run, CASES=N bounds it.

