@@ -9,7 +9,8 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr
+from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax import Relax
@@ -18,7 +19,16 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
+from ...dialects.relax.types import (
+    Element,
+    Tensor,
+    is_number,
+    refine,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_shape,
+)
 from ...interpreters.arrays import Array
 from ...passmanager.limits import too_many_elements
 from .builder import Builder
@@ -125,6 +135,25 @@ class Node:
         if not is_static(shape := self.shape(value)):
             raise Unsupported(f"input of shape {shape_text(shape)}: its dimensions must be known")
         return shape
+
+    def narrowed(self, value: SSAValue, shape: Shape) -> SSAValue:
+        """Return the value cast to a type with what `shape` adds to its own; Unsupported if they
+        conflict. At run time another shape is an error."""
+        type = self.type(value)
+        if (better := refine(type, with_shape(type, shape))) is None:
+            raise Unsupported(f"input of type {type}, expected the shape {shape_text(shape)}")
+        if better is type:
+            return value
+        return self.add(CastOp.create(operands=[value], result_types=[better])).results[0]
+
+    def with_rank(self, value: SSAValue, rank: int) -> SSAValue:
+        """Return the value, cast to `rank` dimensions of unknown size if its rank is unknown;
+        Unsupported if it has another rank."""
+        if (shape := shape_of(self.type(value))) is None:
+            return self.narrowed(value, (DYNAMIC_INDEX,) * rank)
+        if len(shape) != rank:
+            raise Unsupported(f"the input has {len(shape)} dimensions, expected {rank}")
+        return value
 
     def sizes(self, value: SSAValue | int, rank: int) -> Shape:
         """Return the shape of a value; Unsupported if its rank is unknown or not `rank`."""
