@@ -29,12 +29,19 @@ _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
 _TRANSPOSED_KERNELS = {1: "IOW", 2: "IOHW", 3: "IODHW"}
 
 
-def spatial_rank(node: Node, x: SSAValue) -> int:
-    """Return the number of spatial dimensions: 1, 2 or 3."""
-    rank = node.rank(x) - 2
-    if rank not in _LAYOUTS:
-        raise Unsupported(f"the input has {rank + 2} dimensions; supported are 3, 4 and 5")
-    return rank
+def spatial_rank(rank: int) -> int:
+    """Return the number of spatial dimensions of a tensor: 1, 2 or 3."""
+    if rank - 2 not in _LAYOUTS:
+        raise Unsupported(f"the input has {rank} dimensions; supported are 3, 4 and 5")
+    return rank - 2
+
+
+def convolution_data(node: Node, x: SSAValue, weight: SSAValue) -> tuple[SSAValue, int]:
+    """Return the data of a convolution and its number of spatial dimensions; an unknown rank is
+    that of the weight."""
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, node.rank(weight))
+    return x, spatial_rank(node.rank(x))
 
 
 def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
@@ -54,7 +61,7 @@ def conv(node: Node) -> Sequence[SSAValue]:
 
 def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
     """Return the convolution without bias."""
-    rank = spatial_rank(node, x)
+    x, rank = convolution_data(node, x, weight)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
     window = kernel_shape(node, weight, rank)
@@ -74,7 +81,7 @@ def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
 
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
-    rank = spatial_rank(node, x)
+    x, rank = convolution_data(node, x, weight)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
     extra = node.per_axis("output_padding", rank, 0)
@@ -117,7 +124,9 @@ def pooled(
     node: Node, x: SSAValue, kind: str, *, count_include_pad: bool | None = None
 ) -> SSAValue:
     """Return the maximum or mean of each window."""
-    rank = spatial_rank(node, x)
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
+    rank = spatial_rank(node.rank(x))
     window = node.per_axis("kernel_shape", rank, 1)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)

@@ -12,6 +12,7 @@ from onnx.defs import OpSchema
 from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
@@ -145,6 +146,14 @@ class Node:
         if better is type:
             return value
         return self.add(CastOp.create(operands=[value], result_types=[better])).results[0]
+
+    def retyped(self, value: SSAValue, type: Tensor) -> SSAValue:
+        """Return the result of an operation of this node, with a more precise type that is known
+        to be right."""
+        better = refine(self.type(value), type)
+        if better is None or better is value.type:
+            return value
+        return Rewriter.replace_value_with_new_type(value, better)
 
     def with_rank(self, value: SSAValue, rank: int) -> SSAValue:
         """Return the value, cast to `rank` dimensions of unknown size if its rank is unknown;

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.shapes import Shape
+from ...dialects.relax.types import with_shape
 from .errors import Unsupported
 from .node import Node
 
@@ -190,4 +191,4 @@ def resized(node: Node, y: SSAValue, sizes: Sequence[int]) -> SSAValue:
         begin = node.op("subtract", total, begin)
     ones = node.array([1] * rank, i64)
     y = node.op("dyn.strided_slice", y, begin, node.op("add", begin, wanted), axes, ones)
-    return node.narrowed(y, (*node.shape(y)[:2], *sizes))
+    return node.retyped(y, with_shape(node.type(y), (*node.shape(y)[:2], *sizes)))
