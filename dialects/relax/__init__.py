@@ -25,6 +25,7 @@ FAMILIES = [
         "constant",
         "convolution",
         "creation",
+        "detection",
         "device",
         "dynamic.broadcast",
         "dynamic.creation",

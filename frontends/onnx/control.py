@@ -107,8 +107,8 @@ def loop(node: Node) -> Sequence[SSAValue]:
         outputs = node.convert_graph("body", [turn, go_on, *carried])
         return outputs[0], outputs[1 : count + 1], outputs[count + 1 :]
 
-    limit = scalar(node, node.input(0)) if node.has(0) else None
-    condition = scalar(node, node.input(1)) if node.has(1) else None
+    limit = node.scalar(node.input(0)) if node.has(0) else None
+    condition = node.scalar(node.input(1)) if node.has(1) else None
     initial = [node.input(i) for i in range(2, len(node.inputs))]
     return while_loop(node, limit, condition, initial, body)
 
@@ -201,13 +201,6 @@ def arranged(node: Node, value: SSAValue, axis: int, backwards: bool) -> SSAValu
     return value
 
 
-def scalar(node: Node, value: SSAValue) -> SSAValue:
-    """Reshape a tensor of one element to rank 0."""
-    if shape_of(tensor_type(value)) == ():
-        return value
-    return node.op("reshape", value, newshape=[])
-
-
 def while_loop(
     node: Node,
     limit: SSAValue | None,
@@ -264,7 +257,7 @@ def while_op(
             appended(node, before, value, after.args[0])
             for before, value in zip(old, collected, strict=True)
         ]
-        flag_value = scalar(node, go_on) if go_on is not None else node.full(1, i1)
+        flag_value = node.scalar(go_on) if go_on is not None else node.full(1, i1)
         node.add(scf.YieldOp(*converted(node, [turn, flag_value, *values, *longer], types)))
 
     before = Block(arg_types=types)

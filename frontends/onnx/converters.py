@@ -8,6 +8,7 @@ from .activation import ACTIVATION
 from .casts import CASTS
 from .control import CONTROL
 from .creation import CREATION
+from .detection import DETECTION
 from .elementwise import ELEMENTWISE
 from .indexing import INDEXING, ML
 from .manipulation import MANIPULATION
@@ -28,6 +29,7 @@ _ONNX = (
     CASTS,
     CONTROL,
     CREATION,
+    DETECTION,
     ELEMENTWISE,
     INDEXING,
     MANIPULATION,

@@ -164,6 +164,12 @@ class Node:
             raise Unsupported(f"the input has {len(shape)} dimensions, expected {rank}")
         return value
 
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """Reshape a tensor of one element to rank 0."""
+        if shape_of(self.type(value)) == ():
+            return value
+        return self.op("reshape", value, newshape=[])
+
     def sizes(self, value: SSAValue | int, rank: int) -> Shape:
         """Return the shape of a value; Unsupported if its rank is unknown or not `rank`."""
         shape = self.static_shape(value)
