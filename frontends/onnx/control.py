@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TupleType, i1, i64
 from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.relax.shapes import Shape
+from ...dialects.relax.tuples import TupleOp
 from ...dialects.relax.types import (
     Tensor,
     is_number,
@@ -42,15 +44,35 @@ def if_(node: Node) -> Sequence[SSAValue]:
     for name in ("then_branch", "else_branch"):
         with node.importer.nested(Block()) as block:
             branches.append((block, node.convert_graph(name)))
+    lengths = [[sequence_length(value) for value in values] for _, values in branches]
+    if lengths[0] != lengths[1]:
+        raise Unsupported("its graphs return sequences of different lengths")
+    flat = [
+        (block, [part for value in values for part in parts(value)]) for block, values in branches
+    ]
     types = [
         unified(*(value.type for value in pair))
-        for pair in zip(*(values for _, values in branches), strict=True)
+        for pair in zip(*(values for _, values in flat), strict=True)
     ]
-    for block, values in branches:
+    for block, values in flat:
         with node.importer.nested(block):
             node.add(scf.YieldOp(*converted(node, values, types)))
     (taken, _), (other, _) = branches
-    return node.add(scf.IfOp(flag, types, Region(taken), Region(other))).results
+    results = iter(node.add(scf.IfOp(flag, types, Region(taken), Region(other))).results)
+    return [
+        next(results) if count is None else node.op("tuple", *islice(results, count))
+        for count in lengths[0]
+    ]
+
+
+def sequence_length(value: SSAValue) -> int | None:
+    """Return the number of elements of a sequence; None for a tensor."""
+    return len(value.type.types) if isinstance(value.type, TupleType) else None
+
+
+def parts(value: SSAValue) -> Sequence[SSAValue]:
+    """Return the elements of a sequence that a graph constructs, or the value itself."""
+    return value.owner.operands if isinstance(value.owner, TupleOp) else (value,)
 
 
 def truth(node: Node, condition: SSAValue) -> SSAValue:

@@ -20,6 +20,7 @@ from .recurrent import RECURRENT
 from .reduction import REDUCTION
 from .resize import RESIZE
 from .sampling import SAMPLING
+from .sequences import SEQUENCES
 from .signals import SIGNALS
 
 __all__ = ["CONVERTERS"]
@@ -40,6 +41,7 @@ _ONNX = (
     REDUCTION,
     RESIZE,
     SAMPLING,
+    SEQUENCES,
     SIGNALS,
 )
 

@@ -18,7 +18,7 @@ from ...dialects.relax.types import shape_of, static_shape, with_shape
 from .errors import Unsupported
 from .node import Converters, Node
 
-__all__ = ["MANIPULATION", "flattened"]
+__all__ = ["MANIPULATION", "dynamic_split", "flattened"]
 
 
 # Shapes
