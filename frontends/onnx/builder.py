@@ -101,7 +101,7 @@ def erase_unused(block: Block, values: Values) -> None:
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        if (values.is_known(op) or isinstance(op, TupleOp)) and not any(
+        if (values.is_followed(op) or isinstance(op, TupleOp)) and not any(
             result.first_use for result in op.results
         ):
             op.detach()

@@ -94,6 +94,11 @@ class Node:
         absent input."""
         return self.importer.array(self.input(index)) if self.has(index) else None
 
+    def partly(self, index: int) -> list[int | None] | None:
+        """Return the elements of an input of integers that depend on known sizes, None for the
+        others; None if no element is known."""
+        return self.importer.values.partly(self.input(index))
+
     def ints_of(self, index: int) -> list[int] | None:
         """Return the elements of a constant input of integers, or None."""
         array = self.constant(index)
