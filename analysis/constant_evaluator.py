@@ -99,7 +99,7 @@ class ConstantEvaluator:
         if len(ranked) < len(types):
             return NotEvaluated("UnknownShape", "of unknown shape")
         scalars = [scalar_of(fill.value, element_of(fill.result.type)) for fill in fills]
-        arrays = self._run(op, scalars)
+        arrays = self.run(op, scalars)
         return [
             number_of(array, element_of(type)) for array, type in zip(arrays, ranked, strict=True)
         ]
@@ -109,22 +109,22 @@ class ConstantEvaluator:
     ) -> Sequence[Attribute]:
         from ..interpreters.arrays import dense_of
 
-        arrays = self._run(op, [self._array_of(constant) for constant in constants])
+        arrays = self.run(op, [self.array_of(constant) for constant in constants])
         return [
             dense_of(array, result.type)
             for array, result in zip(arrays, op.results, strict=True)
             if is_ranked(result.type)
         ]
 
-    def _array_of(self, constant: SSAValue) -> Array:
+    def array_of(self, constant: SSAValue) -> Array:
         """Return the elements of `constant`, whose operation is evaluated once."""
         owner = constant.owner
         assert isinstance(owner, Operation)
         if owner not in self._arrays:
-            self._arrays[owner] = self._run(owner)
+            self._arrays[owner] = self.run(owner)
         return self._arrays[owner][owner.results.index(constant)]
 
-    def _run(self, op: Operation, arguments: Sequence[Array] = ()) -> Sequence[Array]:
+    def run(self, op: Operation, arguments: Sequence[Array] = ()) -> Sequence[Array]:
         """Run the semantics of `op` on `arguments`."""
         functions = semantics_of(type(op))
         if functions is None:

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from .relax.legalize_ops.legalize_ops import LegalizeOps
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
+    from .relax.recognize_ops import RecognizeOps
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
+    from .relax.unroll_loops import UnrollLoops
     from .tir.bind_target import BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim
     from .tir.flatten_buffer import FlattenBuffer
@@ -96,6 +98,7 @@ __all__ = [
     "PlanMemory",
     "PrintIR",
     "PrintOpStats",
+    "RecognizeOps",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
     "Simplify",
@@ -104,6 +107,7 @@ __all__ = [
     "StorageRewrite",
     "ToANormalForm",
     "UnrollLoop",
+    "UnrollLoops",
     "VectorizeLoop",
 ]
 
@@ -132,6 +136,7 @@ PASSES = {
     "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
+    "recognize-ops": "relax.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
@@ -147,6 +152,7 @@ PASSES = {
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
+    "unroll-loops": "relax.unroll_loops:UnrollLoops",
 }
 
 OPTIMIZE = (
@@ -154,9 +160,12 @@ OPTIMIZE = (
     "infer-type",
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
-    # Folding makes shapes constant, so that operations become static; this in turn makes further
-    # shapes constant, which can be folded.
-    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
+    # Folding makes shapes constant, so that operations become static and the length of loops is
+    # known; this in turn makes further shapes constant, which can be folded.
+    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops))",
+    # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
+    # the scales of attention.
+    "recognize-ops",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",

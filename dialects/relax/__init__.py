@@ -17,6 +17,7 @@ FAMILIES = [
     for name in (
         "activation",
         "annotation",
+        "attention",
         "binary",
         "broadcast",
         "closures",

@@ -46,6 +46,7 @@ __all__ = [
     "int_prop",
     "ints_prop",
     "kinds_of",
+    "opt_float_prop",
     "opt_floats_prop",
     "opt_int_prop",
     "opt_ints_prop",
@@ -167,6 +168,12 @@ def float_prop(default: float | None = None) -> float:
     value = None if default is None else FloatAttr(default, f64)
     property = TypedProperty(lambda name: prop_def(Float64, value, prop_name=name), _number)
     return cast(float, property)
+
+
+def opt_float_prop() -> float | None:
+    """Define a property that is an `f64` or absent."""
+    property = TypedProperty(lambda name: opt_prop_def(Float64, prop_name=name), _number)
+    return cast(float | None, property)
 
 
 def opt_floats_prop() -> tuple[float, ...] | None:

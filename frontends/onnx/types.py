@@ -107,10 +107,13 @@ def dimensions_of(proto: TypeProto) -> tuple[Dimension, ...] | None:
 
 
 def _dimension(dim: TensorShapeProto.Dimension) -> Dimension:
-    """Return the size or the name of a dimension; a negative one is unknown, as in onnxruntime."""
+    """Return the size or the name of a dimension; a negative one is unknown, as in onnxruntime.
+
+    A name without a letter or digit is none: exporters write "?" for every unknown dimension.
+    """
     if dim.HasField("dim_value"):
         return dim.dim_value if dim.dim_value >= 0 else None
-    return dim.dim_param or None
+    return dim.dim_param if any(map(str.isalnum, dim.dim_param)) else None
 
 
 def negative_dimensions(proto: TypeProto) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..tensor import TensorFunctions
 from .activation import ACTIVATION
+from .attention import ATTENTION
 from .binary import BINARY
 from .constant import ConstantFunctions
 from .control import ControlFunctions
@@ -31,6 +32,7 @@ RelaxFunctions = interpreter_functions(
     "RelaxFunctions",
     (ConstantFunctions, ControlFunctions, TensorFunctions),
     ACTIVATION,
+    ATTENTION,
     BINARY,
     CONVOLUTION,
     CREATION,

@@ -158,7 +158,7 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
                 return f"calls a kernel on {special}: layouts and memory spaces are not supported"
         case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
-        case GraphOp() | IfOp() | func.CallOp() | tensor.ExtractOp():
+        case GraphOp() | IfOp() | func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
             pass
         case _ if op.has_trait(IsTerminator):
             return None  # the operation around it is checked

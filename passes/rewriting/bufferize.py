@@ -192,7 +192,7 @@ class FunctionBufferizer:
                 self.values[op.result] = self.constant(op)
             case FullOp():
                 self.values[op.result] = self.filled(op)
-            case View() | MatchCastOp():
+            case View() | MatchCastOp() | tensor.CastOp():
                 value = self.values[op.operands[0]]
                 self.values[op.results[0]] = self.retyped(value, op.result_types[0])
             case TupleOp():

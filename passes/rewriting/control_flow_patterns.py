@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import BoolAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BoolAttr,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -18,6 +25,9 @@ from .scalar_folds import constant_integer
 __all__ = ["control_flow_patterns"]
 
 T = TypeVar("T")
+
+SELECTED = (IntegerType, IndexType, AnyFloat, VectorType, MemRefType)
+"""The types of which `arith.select` selects a value."""
 
 
 def control_flow_patterns() -> list[RewritePattern]:
@@ -54,7 +64,11 @@ class PropagateCondition(RewritePattern):
 
 
 class SelectYieldedValues(RewritePattern):
-    """Replace each result of an `scf.if` that is one of two values from outside by a selection."""
+    """Replace each result of an `scf.if` that is one of two values from outside by a selection.
+
+    Tensors, and whatever is no number, vector or buffer, stay results of the branch: there is no
+    kernel that selects a tensor, and a branch copies nothing.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter, /) -> None:
@@ -63,8 +77,10 @@ class SelectYieldedValues(RewritePattern):
         dropped: list[int] = []
         for index, pair in enumerate(zip(*map(_yielded, op.regions), strict=True)):
             if not any(_is_defined_in(value, op) for value in pair):
-                dropped.append(index)
                 new, (taken, other) = pair[0], pair
+                if taken is not other and not isinstance(taken.type, SELECTED):
+                    continue
+                dropped.append(index)
                 if taken is not other:
                     new = rewriter.insert(arith.SelectOp(op.cond, taken, other)).result
                 rewriter.replace_all_uses_with(op.results[index], new)

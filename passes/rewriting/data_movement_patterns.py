@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     i1,
 )
+from xdsl.ir import Attribute
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import VerifyException
 
@@ -106,6 +107,8 @@ class MergeCasts(RewritePattern):
     def match_and_rewrite(self, op: AstypeOp, rewriter: PatternRewriter, /) -> None:
         value = op.input
         while isinstance(inner := value.owner, AstypeOp) and _is_lossless(inner):
+            if not _wraps_alike(inner, op.dtype):
+                break
             value = inner.input
         if value.type == op.result.type:
             rewriter.replace(op, (), [value])
@@ -128,6 +131,18 @@ def _is_lossless(op: AstypeOp) -> bool:
     # A wider float holds all numbers of a narrower one. f16 has the longer mantissa, bf16 the
     # longer exponent: neither holds all numbers of the other.
     return old == new or old.bitwidth < new.bitwidth
+
+
+def _wraps_alike(op: AstypeOp, new: Attribute) -> bool:
+    """Return whether numbers out of the range of `new` become the same without the conversion `op`.
+
+    A float out of range becomes the nearest integer, an integer wraps around.
+    """
+    old = tensor_type(op.input).element_type
+    if not (is_integer(old) and isinstance(op.dtype, Float) and is_integer(new)) or new == i1:
+        return True
+    (low, high), (least, greatest) = _range(old), _range(new)
+    return least <= low and high <= greatest
 
 
 def _range(type: IntegerType) -> tuple[int, int]:

@@ -35,7 +35,10 @@ def main() -> int:
     print(f"seed {first}", flush=True)
     drawn = [*[cases()] * 15, native_cases() if has_native() else cases()]
     search = Search(drawn, Path("build/fuzz"))
-    search.run(first, args.cases, 60 * args.minutes)
+    try:
+        search.run(first, args.cases, 60 * args.minutes)
+    except KeyboardInterrupt:
+        print("interrupted")
     print(*search.summary(), sep="\n")
     return bool(search.failures)
 

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from ....passmanager.extensions import DialectTable, dialect_of
 from .activation import ACTIVATION
 from .arg_reduction import ARG_REDUCTION
+from .attention import ATTENTION
 from .binary import BINARY
 from .convolution import CONVOLUTION
 from .creation import CREATION
@@ -39,6 +40,7 @@ __all__ = ["RELAX", "legalization_of", "register_legalizations"]
 RELAX: dict[type[Operation], Legalization] = {
     **ACTIVATION,
     **ARG_REDUCTION,
+    **ATTENTION,
     **BINARY,
     **CONVOLUTION,
     **CREATION,

@@ -17,7 +17,7 @@ from .reduction import Reduced
 from .scalars import add, convert, divide, exponential, multiply, signless, step_type, widen
 from .tensors import scheduled, shape_of
 
-__all__ = ["NN"]
+__all__ = ["HEAVY", "NN", "greater"]
 
 
 HEAVY = 2

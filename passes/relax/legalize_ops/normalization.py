@@ -6,6 +6,7 @@ f16 is computed in f32, and rounded once; statistics of many elements are in buf
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, math
@@ -15,9 +16,18 @@ from ....dialects.relax import normalization as ops
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index
 from .binary import power_of
-from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor, broadcast_index
+from .kernel_builder import (
+    Buffer,
+    Elements,
+    KernelBuilder,
+    Legalization,
+    Store,
+    Tensor,
+    broadcast_index,
+)
 from .reduction import Reduced
 from .scalars import add, convert, divide, maximum, multiply, step_type, widen
+from .tensors import scheduled
 
 __all__ = ["NORMALIZATION"]
 
@@ -136,9 +146,88 @@ def affine(
     return wide_elements(data, compute)
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A normalization over the last dimensions, row by row, each while it is in the first cache."""
+
+    op: ops.LayerNormOp | ops.RMSNormOp
+    b: KernelBuilder
+    data: Buffer
+    """The data, as rows."""
+    factor: Buffer | None
+    """What the elements of a row are multiplied by in the end."""
+    shift: Buffer | None
+
+    @staticmethod
+    def of(
+        op: ops.LayerNormOp | ops.RMSNormOp,
+        b: KernelBuilder,
+        data: Tensor,
+        factor: Tensor | None,
+        shift: Tensor | None,
+    ) -> Rows | None:
+        """Return the normalization of `op`; None if its axes are not the last ones in order."""
+        rank, count = len(data.shape), len(op.axes)
+        if not count or [*normalize_axes(op.axes, rank)] != [*range(rank - count, rank)]:
+            return None
+        width = prod(data.shape[-count:])
+        parts = (None if part is None else b.reshaped(part, (width,)) for part in (factor, shift))
+        rows = b.reshaped(data, (prod(data.shape[:-count]), width))
+        return Rows(op, b, rows, *parts)
+
+    def result(self) -> Tensor:
+        return scheduled(self.op, self.b, self.data.shape, self.data.element, self.write)
+
+    def write(self, store: Store) -> None:
+        """Write loops that compute the statistics of a row, then its elements."""
+        b, element = self.b, self.data.element
+        wide = step_type(element)
+        rows, width = self.data.shape
+        lanes = b.lanes if element == wide else 1
+        with b.loop(rows) as row:
+            center, inverse = self.statistics(row)
+            with b.elements((width,), lanes) as (i,):
+                value = multiply(b, center(i), inverse)
+                if self.factor is not None:
+                    value = multiply(b, value, widen(b, b.read(self.factor, [i])))
+                if self.shift is not None:
+                    value = add(b, value, widen(b, b.read(self.shift, [i])))
+                store([row, i], convert(b, value, element))
+
+    def statistics(self, row: Index) -> tuple[Callable[[Index], SSAValue], SSAValue]:
+        """Write loops over a row; return a function that computes an element, less the mean for a
+        layer normalization, and the reciprocal of the root of the mean square of these."""
+        b, wide = self.b, step_type(self.data.element)
+        _, width = self.data.shape
+        zero, one, count = (b.number(n, wide) for n in (0.0, 1.0, float(width)))
+
+        def at(i: Index) -> SSAValue:
+            return widen(b, b.read(self.data, [row, i]))
+
+        def mean(element: Callable[[Index], SSAValue]) -> SSAValue:
+            total = b.fold((width,), zero, add, lambda i: element(i[0]), contiguous=True)
+            return divide(b, total, count)
+
+        center = at
+        if isinstance(self.op, ops.LayerNormOp):
+            average = mean(at)
+
+            def center(i: Index) -> SSAValue:
+                return b.pure(arith.SubfOp, at(i), average)
+
+        def square(i: Index) -> SSAValue:
+            return multiply(b, centered := center(i), centered)
+
+        squares = add(b, mean(square), b.number(self.op.epsilon, wide))
+        return center, divide(b, one, b.pure(math.SqrtOp, squares))
+
+
 def layer_norm(
     op: ops.LayerNormOp, b: KernelBuilder, data: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
+    rows = Rows.of(op, b, data, gamma if op.scale else None, beta if op.center else None)
+    if rows is not None:
+        return rows.result()
     value = normalized(b, b.buffered(data), op.axes, op.epsilon)
     return affine(op, data, gamma, beta, op.axes, value)
 
@@ -203,6 +292,8 @@ def over_root(
 
 
 def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
+    if (rows := Rows.of(op, b, data, weight, None)) is not None:
+        return rows.result()
     wide, axes = step_type(data.element), op.axes
 
     def mean(total: SSAValue, count: int) -> SSAValue:

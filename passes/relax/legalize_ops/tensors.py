@@ -75,14 +75,19 @@ class Shifted(Tensor):
 
 @dataclass(eq=False)
 class At(Tensor):
-    """A tensor whose element at `index` is `value`; any other is read from `source`."""
+    """A tensor whose element at `index` is `value`; any other is read from `source`.
+
+    A dimension of size 1 has one index, however it is written.
+    """
 
     index: Sequence[Index]
     value: SSAValue
     source: Tensor
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.value if [*index] == [*self.index] else self.source.read(b, index)
+        pairs = zip(self.shape, index, self.index, strict=True)
+        same = all(size == 1 or i == own for size, i, own in pairs)
+        return self.value if same else self.source.read(b, index)
 
 
 def shape_of(value: SSAValue) -> Shape:

@@ -21,7 +21,7 @@ from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_o
 from .kernel_builder import Buffer, KernelBuilder, Store
 from .scalars import convert
 
-__all__ = ["below", "padded", "part", "write_contraction"]
+__all__ = ["FEW_ROWS", "below", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
 

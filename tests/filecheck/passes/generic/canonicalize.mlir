@@ -128,3 +128,17 @@ func.func @indices(%n: index) -> (index, index) {
   %3 = arith.ori %n, %2 : index
   func.return %1, %3 : index, index
 }
+
+// -----
+
+// A branch of tensors stays: there is no kernel that selects one.
+// CHECK-LABEL: @tensors
+// CHECK-NEXT:    scf.if %c
+func.func @tensors(%c: i1, %a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = scf.if %c -> (tensor<3xf32>) {
+    scf.yield %a : tensor<3xf32>
+  } else {
+    scf.yield %b : tensor<3xf32>
+  }
+  func.return %0 : tensor<3xf32>
+}

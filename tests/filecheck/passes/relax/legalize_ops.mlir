@@ -353,3 +353,20 @@ func.func private @primitive(%y : tensor<2x2xf32>) -> tensor<2x2xf32> attributes
   %0 = relax.exp %y : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
+
+// -----
+
+// What is fused with a product of one column takes the element of the tile: it is not computed again.
+// CHECK-LABEL: tir.prim_func private @fused_dense_astype
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NOT:     arith.mulf
+func.func @one_column(%x: tensor<1x8xf16>) -> tensor<1x1xf32> {
+  %w = relax.constant dense<0.5> : tensor<1x8xf16>
+  %0 = func.call @fused_dense_astype(%x, %w) : (tensor<1x8xf16>, tensor<1x8xf16>) -> tensor<1x1xf32>
+  func.return %0 : tensor<1x1xf32>
+}
+func.func private @fused_dense_astype(%x: tensor<1x8xf16>, %w: tensor<1x8xf16>) -> tensor<1x1xf32> attributes {relax.primitive} {
+  %0 = relax.nn.dense %x, %w : (tensor<1x8xf16>, tensor<1x8xf16>) -> tensor<1x1xf16>
+  %1 = relax.astype %0 {dtype = f32} : (tensor<1x1xf16>) -> tensor<1x1xf32>
+  func.return %1 : tensor<1x1xf32>
+}

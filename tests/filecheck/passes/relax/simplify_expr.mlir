@@ -419,6 +419,21 @@ func.func @bounded(%h : tensor<4xf16>, %u : tensor<4xui8>) -> (tensor<2x2xf16>, 
 
 // -----
 
+// Must not fire: a float out of range becomes the nearest integer, an integer wraps around.
+// CHECK-LABEL: @saturating_cast
+// CHECK-NEXT:    [[A:%.*]] = relax.astype %i {dtype = f32}
+// CHECK-NEXT:    [[B:%.*]] = relax.astype [[A]] {dtype = ui8}
+// CHECK-NEXT:    [[C:%.*]] = relax.astype %i {dtype = i1}
+// CHECK-NEXT:    func.return [[B]], [[C]]
+func.func @saturating_cast(%i : tensor<2xi8>) -> (tensor<2xui8>, tensor<2xi1>) {
+  %0 = relax.astype %i {dtype = f32} : (tensor<2xi8>) -> tensor<2xf32>
+  %1 = relax.astype %0 {dtype = ui8} : (tensor<2xf32>) -> tensor<2xui8>
+  %2 = relax.astype %0 {dtype = i1} : (tensor<2xf32>) -> tensor<2xi1>
+  return %1, %2 : tensor<2xui8>, tensor<2xi1>
+}
+
+// -----
+
 // Must not fire: x * b may be infinite where (x + a) * b is not.
 // CHECK-LABEL: @overflow
 func.func @overflow(%h : tensor<2xf16>, %x : tensor<2xf32>, %i : tensor<2xi32>) -> (tensor<2xf16>, tensor<2xf32>, tensor<2xf16>, tensor<2xf16>) {

@@ -1,14 +1,16 @@
-"""Matrix products and einsum."""
+"""Matrix products, einsum and attention."""
 
 from __future__ import annotations
 
 from passline.dialects.relax import linear_algebra
+from passline.dialects.relax.attention import CAUSAL_MASKS, AttentionOp
 from passline.dialects.relax.base import TensorOp
 
 from ..builder import NetworkBuilder
 from ..choices import FLOATS, INTEGERS, SIZES
+from ..values import NotApplicable
 
-__all__ = ["einsum_rule", "product_rule"]
+__all__ = ["attention_rule", "einsum_rule", "product_rule"]
 
 
 def product_rule(b: NetworkBuilder) -> TensorOp:
@@ -32,6 +34,19 @@ def product_rule(b: NetworkBuilder) -> TensorOp:
             return linear_algebra.MatmulOp(x, b.operand((*lead, depth, n), known.element))
         case _:
             return linear_algebra.MatmulOp(x, b.operand((depth, n), known.element))
+
+
+def attention_rule(b: NetworkBuilder) -> TensorOp:
+    x, known = b.pick_value(lambda k: len(k.shape) == 4, FLOATS)
+    batch, rows, heads, dim = known.shape
+    if 0 in known.shape:
+        raise NotApplicable
+    keys, kv_heads = b.random.choice([1, 2, 5]), b.random.choice(b.random.factors(heads))
+    key, value = (b.operand((batch, keys, kv_heads, n), known.element) for n in (dim, 3))
+    bias = [b.operand((rows, keys), known.element)] if b.random.coin() else []
+    # A query that sees no key is NaN.
+    causal = b.random.choice(CAUSAL_MASKS if keys >= rows else CAUSAL_MASKS[:2])
+    return AttentionOp(x, key, value, *bias, causal_mask=causal)
 
 
 def einsum_rule(b: NetworkBuilder) -> TensorOp:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passline.dialects.relax import binary, nn, normalization, pooling, reduction
+from passline.dialects.relax import attention, binary, nn, normalization, pooling, reduction
 
 from .elementwise import INEXACT_UNARY
 
@@ -10,6 +10,7 @@ __all__ = ["INEXACT"]
 
 INEXACT = (
     *INEXACT_UNARY,
+    attention.AttentionOp,
     *(binary.DivideOp, binary.PowerOp, reduction.MeanOp, nn.SoftmaxOp, nn.LogSoftmaxOp),
     *(normalization.BatchNormOp, normalization.LayerNormOp, normalization.InstanceNormOp),
     *(normalization.GroupNormOp, normalization.RMSNormOp, normalization.L2NormalizeOp),

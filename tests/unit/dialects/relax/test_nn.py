@@ -11,6 +11,7 @@ from xdsl.dialects.test import TestOp
 from xdsl.ir import Attribute
 
 from passline.dialects.relax import (
+    attention,
     convolution,
     image,
     linear_algebra,
@@ -73,6 +74,7 @@ CASES: list[Case] = [
     (normalization.RMSNormOp, [(2, 3, 4), (4,)], {}, (2, 3, 4)),
     (normalization.L2NormalizeOp, [(2, 3, 4)], {"eps": 1e-6, "axis": (1,)}, (2, 3, 4)),
     (normalization.LRNOp, [(2, 3, 4)], {}, (2, 3, 4)),
+    (attention.AttentionOp, [(2, 3, 4, 8), (2, 5, 2, 8), (2, 5, 2, 6)], {}, (2, 3, 4, 6)),
     (nn.SoftmaxOp, [(2, 3)], {}, (2, 3)),
     (nn.LogSoftmaxOp, [(2, 3)], {"axis": 0}, (2, 3)),
     (nn.DropoutOp, [(2, 3)], {}, (2, 3)),
@@ -99,7 +101,7 @@ def infer(cls: type[TensorOp], types: list[Attribute], properties: dict[str, Any
 
 
 def test_every_operation_has_a_case():
-    families = convolution, pooling, normalization, nn, image
+    families = attention, convolution, pooling, normalization, nn, image
     named = {cls for family in families for cls in operations(family)}
     assert named <= {case[0] for case in CASES}
 
@@ -149,6 +151,7 @@ def test_out_dtype(cls: type[TensorOp], shapes: list[Shape]):
 
 
 KINDS = {
+    attention.AttentionOp: FusionKind.ANCHOR,
     **dict.fromkeys(operations(convolution), FusionKind.ANCHOR),
     **dict.fromkeys(operations(pooling), FusionKind.ANCHOR),
     **dict.fromkeys(operations(normalization), FusionKind.ANCHOR),

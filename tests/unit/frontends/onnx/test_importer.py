@@ -108,6 +108,15 @@ def test_an_operator_that_needs_a_size_gets_it():
     assert "tensor<1x2x3x3xf32>" in signature(module)
 
 
+def test_question_marks_are_no_name():
+    model = model_of("g (float[N, M] x) => (float[N, M] y) { y = Exp(x) }")
+    for dim in model.graph.input[0].type.tensor_type.shape.dim:
+        dim.dim_param = "?"
+    signatures = [signature(import_model(model, shapes=s)) for s in ({}, {"x": (2, 3)})]
+    assert 'tensor<?x?xf32> {onnx.name = "x"}' in signatures[0]
+    assert 'tensor<2x3xf32> {onnx.name = "x"}' in signatures[1]
+
+
 def test_a_shape_that_does_not_fit_is_an_error():
     model = model_of("g (float[N, 3] x) => (float[N, 3] y) { y = Exp(x) }")
     with pytest.raises(ShapeBindingError, match="dimension 1 of parameter 'x' is 3, not 4"):

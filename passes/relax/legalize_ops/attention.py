@@ -1,0 +1,255 @@
+"""The kernel of attention: the scores of a block of queries are in one buffer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ....dialects.relax.attention import AttentionOp
+from ....dialects.tir.builder import Index
+from ....dialects.tir.ops import ForKind
+from .contraction import Contraction
+from .cost_model import LINE
+from .kernel_builder import (
+    Buffer,
+    Elements,
+    KernelBuilder,
+    Legalization,
+    Store,
+    Tensor,
+    broadcast_index,
+)
+from .nn import HEAVY, greater
+from .scalars import add, convert, divide, exponential, multiply, step_type, widen
+from .tensors import scheduled
+from .tiles import FEW_ROWS, padded, write_contraction
+from .transposed import Transposed
+
+__all__ = ["ATTENTION"]
+
+SHARE = 4
+"""The scores of a block of queries take up to this part of the second cache."""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Attention of one head of a batch element, whose parts are written one after the other."""
+
+    op: AttentionOp
+    b: KernelBuilder
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    bias: Tensor | None
+    n: Index
+    """The batch element."""
+    kv_head: Index
+    scores: SSAValue
+    """A buffer of the scores of a block of queries, a row for each."""
+
+    @property
+    def wide(self) -> Attribute:
+        """The type in which scores are computed."""
+        return step_type(self.query.element)
+
+    @property
+    def keys(self) -> int:
+        return self.key.shape[1]
+
+    def key_at(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        """Return an element of the matrix of keys, by its row and its column."""
+        row, column = index
+        return b.read(self.key, [self.n, row, self.kv_head, column])
+
+    def transposed_keys(self) -> SSAValue:
+        """Write loops that transpose the keys: products are then summed up in the lanes of
+        keys."""
+        dim, element = self.key.shape[3], self.key.element
+        rows = Elements((self.keys, dim), element, self.key_at)
+        buffer = self.b.alloc((dim, self.keys), element)
+        self.b.store_all(Transposed((dim, self.keys), element, rows, (1, 0)), buffer)
+        return buffer
+
+    def product(
+        self,
+        shape: tuple[int, int],
+        terms: int,
+        lhs: Tensor,
+        rhs: Tensor,
+        finish: Store,
+        *,
+        rhs_along_terms: bool = False,
+    ) -> None:
+        """Write loops that compute the product of two matrices, in the wide type."""
+        contraction = Contraction(
+            shape,
+            self.wide,
+            self.wide,
+            (),
+            shape[0],
+            (),
+            shape[1],
+            (terms,),
+            lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
+            lambda b, batch, ks, row, column: convert(b, b.read(rhs, [*ks, column]), self.wide),
+            lambda b, batch, m, row, column: [m, column],
+            lambda b, index: ([], index[0], [], index[1]),
+            rhs_along_terms=rhs_along_terms,
+        )
+        write_contraction(self.b, contraction, finish)
+
+    def write_scores(self, head: Index, first: Index, rows: int, keys: SSAValue | None) -> None:
+        """Write loops that compute the scores of `rows` queries from `first` on; `keys` are the
+        transposed keys, None to read them where they are."""
+        b, op, dim = self.b, self.op, self.query.shape[3]
+        scale = b.number(1 / sqrt(dim or 1) if op.scale is None else op.scale, self.wide)
+        bias = None if self.bias is None or self.bias.element == i1 else self.bias
+
+        def query(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+            row, k = index
+            element = b.read(self.query, [self.n, b.add(first, row), head, k])
+            return multiply(b, widen(b, element), scale)
+
+        # Scaled once, and contiguous.
+        queries = b.alloc((rows, dim), self.wide)
+        with b.loop(rows) as row, b.chunks(dim, b.lanes) as k:
+            b.store(query(b, [row, k]), queries, [row, k])
+
+        def finish(index: Sequence[Index], value: SSAValue) -> None:
+            if bias is not None:
+                place = self.place(bias, head, first, index)
+                value = add(b, value, widen(b, b.read(bias, place)))
+            b.store(value, self.scores, index)
+
+        element = self.key.element
+        transposed = Elements((dim, self.keys), element, lambda b, i: self.key_at(b, [i[1], i[0]]))
+        columns = transposed if keys is None else Buffer((dim, self.keys), element, keys)
+        lhs = Buffer((rows, dim), self.wide, queries)
+        shape = rows, self.keys
+        self.product(shape, dim, lhs, columns, finish, rhs_along_terms=keys is None)
+
+    def place(self, bias: Tensor, head: Index, first: Index, index: Sequence[Index]) -> list[Index]:
+        """Return the index in the bias of the score at `index` in the block."""
+        row, key = index
+        return broadcast_index(self.b, [self.n, head, self.b.add(first, row), key], bias.shape)
+
+    def write_masks(self, head: Index, first: Index, rows: int) -> None:
+        """Write loops that replace the scores of masked keys."""
+        b, op, bias = self.b, self.op, self.bias
+        if bias is not None and bias.element == i1:
+            fill = b.number(op.masked_value, self.wide)
+            with b.loops((rows, self.keys)) as index:
+                seen = b.read(bias, self.place(bias, head, first, index))
+                score = b.pure(arith.SelectOp, seen, b.load(self.scores, index), fill)
+                b.store(score, self.scores, index)
+        if op.causal_mask != "none":
+            whole = self.query.shape[1]
+            past = self.keys - whole if op.causal_mask == "BottomRight" else 0
+            with b.loop(rows) as row:
+                end = b.min(b.max(b.add(b.add(first, row), past + 1), 0), self.keys)
+                with b.loop(b.sub(self.keys, end), min=end) as key:
+                    b.store(b.number(-inf, self.wide), self.scores, [row, key])
+
+    def write_powers(self, rows: int) -> SSAValue:
+        """Write loops that replace the scores by their powers, and return a buffer of the
+        reciprocals of the sums of these."""
+        b, wide, scores = self.b, self.wide, self.scores
+        # Loops of their own, so that processors overlap the trees of several rows.
+        maxima, factors = b.alloc((rows,), wide), b.alloc((rows,), wide)
+        with b.loop(rows) as row:
+            greatest = b.fold(
+                (self.keys,),
+                b.number(-inf, wide),
+                greater,
+                lambda i: b.load(scores, [row, *i]),
+                contiguous=True,
+            )
+            b.store(greatest, maxima, [row])
+        with b.loop(rows) as row:
+
+            def power(index: Sequence[Index]) -> SSAValue:
+                less = b.pure(arith.SubfOp, b.load(scores, [row, *index]), b.load(maxima, [row]))
+                b.store(result := exponential(b, less), scores, [row, *index])
+                return result
+
+            zero, one = b.number(0, wide), b.number(1, wide)
+            total = b.fold((self.keys,), zero, add, power, contiguous=True, vectors=HEAVY)
+            b.store(divide(b, one, total), factors, [row])
+        return factors
+
+    def write_result(self, head: Index, first: Index, rows: int, store: Store) -> None:
+        """Write loops that compute the results of a block from its scores."""
+        b, dim = self.b, self.value.shape[3]
+        factors = self.write_powers(rows)
+        values = Elements(
+            (self.keys, dim),
+            self.value.element,
+            lambda b, i: b.read(self.value, [self.n, i[0], self.kv_head, i[1]]),
+        )
+
+        def finish(index: Sequence[Index], value: SSAValue) -> None:
+            row, column = index
+            value = multiply(b, value, b.load(factors, [row]))
+            place = [self.n, b.add(first, row), head, column]
+            store(place, convert(b, value, self.query.element))
+
+        powers = Buffer((rows, self.keys), self.wide, self.scores)
+        self.product((rows, dim), self.keys, powers, values, finish)
+
+
+def attention(
+    op: AttentionOp,
+    b: KernelBuilder,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """Compute block after block of queries: their scores, the powers of these, and the sums of
+    values that the powers weigh, divided by the sum of the powers."""
+    query, key, value = (b.buffered(operand) for operand in (query, key, value))
+    bias = None if bias is None else b.buffered(bias)
+    batch, rows, heads, _ = query.shape
+    keys, kv_heads, dim = value.shape[1:]
+    shape, wide = (batch, rows, heads, dim), step_type(query.element)
+
+    def loops(store: Store) -> None:
+        if 0 in shape:
+            return
+        if keys == 0:
+            with b.loops(shape) as index:
+                store(index, b.number(0, query.element))
+            return
+        block, stride = block_of(b, rows, keys, wide)
+        with b.loops((batch, kv_heads), ForKind.PARALLEL) as (n, kv_head):
+            scores = b.alloc((block, stride), wide)
+            part = Heads(op, b, query, key, value, bias, n, kv_head, scores)
+            columns = part.transposed_keys() if block > FEW_ROWS else None
+            group = heads // kv_heads
+            with b.loops((group, -(-rows // block))) as (member, number):
+                head = b.add(b.mul(kv_head, group), member)
+                first = b.chunk_start(number, block, rows)
+                part.write_scores(head, first, block, columns)
+                part.write_masks(head, first, block)
+                part.write_result(head, first, block, store)
+
+    return scheduled(op, b, shape, query.element, loops)
+
+
+def block_of(b: KernelBuilder, rows: int, keys: int, wide: Attribute) -> tuple[int, int]:
+    """Return the number of queries of a block, and the distance of their rows of scores: an odd
+    number of cache lines, as few sets of a cache would have to hold columns otherwise."""
+    assert isinstance(wide, FixedBitwidthType)
+    line = LINE * 8 // wide.bitwidth
+    stride = (padded(keys, line) // line | 1) * line
+    most = max(16, b.target.l2_cache // SHARE * 8 // (stride * wide.bitwidth))
+    blocks = -(-rows // most)
+    return -(-rows // blocks), stride
+
+
+ATTENTION: dict[type[Operation], Legalization] = {AttentionOp: attention}

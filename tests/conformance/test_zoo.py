@@ -1,0 +1,75 @@
+"""Models out of packages on PyPI, as shipped and with their dimensions bound, on numpy and as
+machine code, against onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.inprocess import Result, capture
+from support.machine import needs_native
+from support.ort import run_onnxruntime
+from support.seeded import Array
+from support.zoo import MODELS, ZooModel
+
+from passline.tools.run import PasslineRunMain, save_arrays
+
+pytestmark = pytest.mark.zoo
+
+EACH = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+LEVELS = pytest.mark.parametrize("level", ["-O0", "-O3"])
+
+
+@EACH
+@LEVELS
+def test_as_shipped(model: ZooModel, level: str, tmp_path: Path) -> None:
+    check(model, [level], tmp_path)
+
+
+@EACH
+@LEVELS
+def test_with_bound_dimensions(model: ZooModel, level: str, tmp_path: Path) -> None:
+    check(model, [level, *model.shape_options()], tmp_path)
+
+
+@needs_native
+@EACH
+@LEVELS
+def test_machine_code(model: ZooModel, level: str, tmp_path: Path) -> None:
+    options = [level, "--engine=native", *model.shape_options()]
+    if (refusal := model.refusals.get(level)) is not None:
+        result = passline_run(model, options, model.arguments(0), tmp_path)
+        assert result.status == 1 and refusal in result.stderr, result.stderr
+    else:
+        check(model, options, tmp_path)
+
+
+def check(model: ZooModel, options: list[str], folder: Path) -> None:
+    """Run a model on arguments of seed 0, and compare the results with onnxruntime's."""
+    arguments = model.arguments(0)
+    result = passline_run(model, options, arguments, folder)
+    assert result.status == 0, result.stderr
+    with np.load(folder / "y.npz") as outputs:
+        actual = [outputs[key] for key in outputs.files]
+    expected = run_onnxruntime(model.path, arguments)
+    assert len(actual) == len(expected)
+    for mine, other in zip(actual, expected, strict=True):
+        assert (mine.shape, mine.dtype) == (other.shape, other.dtype)
+        if other.dtype.kind == "f":
+            assert np.isfinite(other).all()
+            difference, range = (np.abs(a).max(initial=0) for a in (mine - other, other))
+            print(f"{model.name:40} {options[0]} {difference:.1e} of {range:.1e}")
+            # A sigmoid is 1e-4 here and there, with the rounding of numbers next to 1.
+            assert difference <= 1e-4 * range + 1e-6
+        else:
+            np.testing.assert_array_equal(mine, other)
+
+
+def passline_run(
+    model: ZooModel, options: list[str], arguments: dict[str, Array], folder: Path
+) -> Result:
+    """Run a model with passline-run; its results are in y.npz."""
+    save_arrays(str(folder / "x.npz"), arguments)
+    files = ["--inputs", str(folder / "x.npz"), "--outputs", str(folder / "y.npz")]
+    return capture(lambda: PasslineRunMain(args=[str(model.path), *options, *files]).run())
