@@ -13,6 +13,10 @@ from xdsl.interpreter import (
     impl,
     register_impls,
 )
+from xdsl.utils.exceptions import InterpretationError
+
+from ..dialects.relax.shapes import shape_text
+from ..dialects.relax.types import is_ranked
 
 __all__ = ["TensorFunctions"]
 
@@ -23,6 +27,11 @@ class TensorFunctions(InterpreterFunctions):
 
     @impl(tensor.CastOp)
     def run_cast(self, _: Interpreter, op: tensor.CastOp, args: PythonValues) -> PythonValues:
+        (array,) = args
+        if is_ranked(type := op.dest.type) and array.ndim != type.get_num_dims():
+            raise InterpretationError(
+                f"tensor.cast: a tensor of shape {shape_text(array.shape)} is not of type {type}"
+            )
         return args
 
     @impl(tensor.ExtractOp)

@@ -26,6 +26,7 @@ FAMILIES = [
         "constant",
         "convolution",
         "creation",
+        "detection",
         "device",
         "dynamic.broadcast",
         "dynamic.creation",

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ...dialects.relax.types import shape_of
 from .node import Converters, Node
 
-__all__ = ["ACTIVATION"]
+__all__ = ["ACTIVATION", "exp_minus_1"]
 
 
 def gelu(node: Node) -> Sequence[SSAValue]:

@@ -10,6 +10,7 @@ from onnx import GraphProto
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relax.shapes import Shape
+from ...dialects.relax.tuples import TupleOp
 from ...dialects.relax.types import Element
 from ...interpreters.arrays import Array
 from .external import DataFiles
@@ -96,11 +97,13 @@ class Builder(ABC):
 
 
 def erase_unused(block: Block, values: Values) -> None:
-    """Erase the operations on constants without uses, in nested blocks too."""
+    """Erase the operations on constants and the tuples without uses, in nested blocks too."""
     op = block.last_op
     while op is not None:
         previous = op.prev_op
-        if values.is_known(op) and not any(result.first_use for result in op.results):
+        if (values.is_followed(op) or isinstance(op, TupleOp)) and not any(
+            result.first_use for result in op.results
+        ):
             op.detach()
             op.erase()
         else:

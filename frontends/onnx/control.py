@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TupleType, i1, i64
 from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.tuples import TupleOp
 from ...dialects.relax.types import (
     Tensor,
     is_number,
     is_tensor,
     shape_of,
+    static_shape,
     tensor_type,
     unify,
     with_shape,
@@ -22,7 +26,7 @@ from .errors import Unsupported
 from .node import Converters, Node
 from .types import tensor_of
 
-__all__ = ["CONTROL"]
+__all__ = ["CONTROL", "length", "while_loop"]
 
 MAX_WIDENINGS = 8
 """How often the types that a loop carries are made less precise before it is given up."""
@@ -40,15 +44,35 @@ def if_(node: Node) -> Sequence[SSAValue]:
     for name in ("then_branch", "else_branch"):
         with node.importer.nested(Block()) as block:
             branches.append((block, node.convert_graph(name)))
+    lengths = [[sequence_length(value) for value in values] for _, values in branches]
+    if lengths[0] != lengths[1]:
+        raise Unsupported("its graphs return sequences of different lengths")
+    flat = [
+        (block, [part for value in values for part in parts(value)]) for block, values in branches
+    ]
     types = [
         unified(*(value.type for value in pair))
-        for pair in zip(*(values for _, values in branches), strict=True)
+        for pair in zip(*(values for _, values in flat), strict=True)
     ]
-    for block, values in branches:
+    for block, values in flat:
         with node.importer.nested(block):
             node.add(scf.YieldOp(*converted(node, values, types)))
     (taken, _), (other, _) = branches
-    return node.add(scf.IfOp(flag, types, Region(taken), Region(other))).results
+    results = iter(node.add(scf.IfOp(flag, types, Region(taken), Region(other))).results)
+    return [
+        next(results) if count is None else node.op("tuple", *islice(results, count))
+        for count in lengths[0]
+    ]
+
+
+def sequence_length(value: SSAValue) -> int | None:
+    """Return the number of elements of a sequence; None for a tensor."""
+    return len(value.type.types) if isinstance(value.type, TupleType) else None
+
+
+def parts(value: SSAValue) -> Sequence[SSAValue]:
+    """Return the elements of a sequence that a graph constructs, or the value itself."""
+    return value.owner.operands if isinstance(value.owner, TupleOp) else (value,)
 
 
 def truth(node: Node, condition: SSAValue) -> SSAValue:
@@ -105,8 +129,8 @@ def loop(node: Node) -> Sequence[SSAValue]:
         outputs = node.convert_graph("body", [turn, go_on, *carried])
         return outputs[0], outputs[1 : count + 1], outputs[count + 1 :]
 
-    limit = scalar(node, node.input(0)) if node.has(0) else None
-    condition = scalar(node, node.input(1)) if node.has(1) else None
+    limit = node.scalar(node.input(0)) if node.has(0) else None
+    condition = node.scalar(node.input(1)) if node.has(1) else None
     initial = [node.input(i) for i in range(2, len(node.inputs))]
     return while_loop(node, limit, condition, initial, body)
 
@@ -114,30 +138,14 @@ def loop(node: Node) -> Sequence[SSAValue]:
 def scan(node: Node) -> Sequence[SSAValue]:
     """Convert Scan to a loop over the slices of its inputs along an axis."""
     if node.opset < 9:
-        raise Unsupported("the form before opset 9")
+        return batched_scan(node)
     if not 1 <= (count := node.int("num_scan_inputs")) <= len(node.inputs):
         raise Unsupported(f"num_scan_inputs = {count}")
     states = [node.input(i) for i in range(len(node.inputs) - count)]
     sources = [node.input(i) for i in range(len(states), len(node.inputs))]
     axes = node.per_axis("scan_input_axes", count, 0)
     reversed_ = node.per_axis("scan_input_directions", count, 0)
-    sources = [
-        node.op("flip", source, axis=[axis]) if backwards else source
-        for source, axis, backwards in zip(sources, axes, reversed_, strict=True)
-    ]
-    turns = node.shape(sources[0])[node.axis(axes[0], sources[0])]
-    if turns == DYNAMIC_INDEX:
-        raise Unsupported("the length of its inputs is not known")
-
-    def body(turn: SSAValue, carried: Sequence[SSAValue]):
-        parts = [
-            node.op("take", source, turn, axis=axis, mode="wrap")
-            for source, axis in zip(sources, axes, strict=True)
-        ]
-        values = node.convert_graph("body", [*carried, *parts])
-        return None, values[: len(states)], values[len(states) :]
-
-    results = while_loop(node, node.full(turns, i64), None, states, body, turns)
+    results = scanned(node, states, sources, axes, reversed_)
     collected = results[len(states) :]
     out_axes = node.per_axis("scan_output_axes", len(collected), 0)
     out_reversed = node.per_axis("scan_output_directions", len(collected), 0)
@@ -150,6 +158,59 @@ def scan(node: Node) -> Sequence[SSAValue]:
     ]
 
 
+def batched_scan(node: Node) -> Sequence[SSAValue]:
+    """Convert Scan of opset 8, whose values have a first axis of batches: a loop over these, of
+    loops over the slices."""
+    if node.has(0):
+        raise Unsupported("sequence_lens of the form before opset 9")
+    if not 1 <= (count := node.int("num_scan_inputs")) < len(node.inputs):
+        raise Unsupported(f"num_scan_inputs = {count}")
+    values = [node.input(i) for i in range(1, len(node.inputs))]
+    number = len(values) - count
+    reversed_ = node.per_axis("directions", count, 0)
+
+    def body(turn: SSAValue, carried: Sequence[SSAValue]):
+        own = [node.op("take", value, turn, axis=0, mode="wrap") for value in values]
+        none: list[SSAValue] = []
+        return None, none, scanned(node, own[:number], own[number:], [0] * count, reversed_)
+
+    return while_loop(node, length(node, values[0], 0), None, [], body, node.shape(values[0])[0])
+
+
+def scanned(
+    node: Node,
+    states: Sequence[SSAValue],
+    sources: Sequence[SSAValue],
+    axes: Sequence[int],
+    reversed_: Sequence[int],
+) -> list[SSAValue]:
+    """Return the final states of a loop over the slices of the sources along axes, then the values
+    that it collects."""
+    sources = [
+        node.op("flip", source, axis=[axis]) if backwards else source
+        for source, axis, backwards in zip(sources, axes, reversed_, strict=True)
+    ]
+
+    def body(turn: SSAValue, carried: Sequence[SSAValue]):
+        parts = [
+            node.op("take", source, turn, axis=axis, mode="wrap")
+            for source, axis in zip(sources, axes, strict=True)
+        ]
+        values = node.convert_graph("body", [*carried, *parts])
+        return None, values[: len(states)], values[len(states) :]
+
+    axis = node.axis(axes[0], sources[0])
+    limit = length(node, sources[0], axis)
+    return while_loop(node, limit, None, states, body, node.shape(sources[0])[axis])
+
+
+def length(node: Node, value: SSAValue, axis: int) -> SSAValue:
+    """Return the size of a dimension as a scalar; a constant if it is known."""
+    if (size := node.shape(value)[axis]) != DYNAMIC_INDEX:
+        return node.full(size, i64)
+    return node.op("take", node.op("shape_of", value), node.full(axis, i64), axis=0, mode="wrap")
+
+
 def arranged(node: Node, value: SSAValue, axis: int, backwards: bool) -> SSAValue:
     """Move the first axis, along which outputs were collected, to `axis`; reverse it if
     `backwards`."""
@@ -160,13 +221,6 @@ def arranged(node: Node, value: SSAValue, axis: int, backwards: bool) -> SSAValu
         order.insert(axis, 0)
         value = node.op("transpose", value, axes=order)
     return value
-
-
-def scalar(node: Node, value: SSAValue) -> SSAValue:
-    """Reshape a tensor of one element to rank 0."""
-    if shape_of(tensor_type(value)) == ():
-        return value
-    return node.op("reshape", value, newshape=[])
 
 
 def while_loop(
@@ -222,10 +276,10 @@ def while_op(
         turn = node.op("add", after.args[0], node.full(1, i64))
         old = after.args[2 + len(carried) :]
         longer = [
-            node.op("concatenate", before, node.op("expand_dims", value, axis=[0]))
+            appended(node, before, value, after.args[0])
             for before, value in zip(old, collected, strict=True)
         ]
-        flag_value = scalar(node, go_on) if go_on is not None else node.full(1, i1)
+        flag_value = node.scalar(go_on) if go_on is not None else node.full(1, i1)
         node.add(scf.YieldOp(*converted(node, [turn, flag_value, *values, *longer], types)))
 
     before = Block(arg_types=types)
@@ -235,12 +289,27 @@ def while_op(
             goes = node.op("logical_and", node.op("less", before.args[0], limit), goes)
         node.add(scf.ConditionOp(truth(node, goes), *before.args))
 
-    empty = [node.full(0, number(type), (0, *(shape_of(type) or ())[1:])) for type in lists]
+    empty = [node.full(0, number(type), empty_shape(type)) for type in lists]
     start = [node.full(0, i64), condition or node.full(1, i1), *initial, *empty]
     arguments = converted(node, start, types)
     op = node.add(scf.WhileOp(arguments, types, Region(before), Region(after)))
     results = list(op.results[2:])
     return [*results[: len(carried)], *sized(node, results[len(carried) :], turns)]
+
+
+def appended(node: Node, values: SSAValue, value: SSAValue, count: SSAValue) -> SSAValue:
+    """Append a value to `count` collected ones.
+
+    If the shape of the values is not known, none have been collected in a shape without elements,
+    which is made that of the value.
+    """
+    type = tensor_type(value)
+    if static_shape(type) is None:
+        number = node.op("expand_dims", count, axis=[0])
+        shape = node.op("concatenate", number, node.op("shape_of", value), axis=0)
+        values = node.op("dyn.reshape", values, shape, allowzero=True)
+        values = node.retyped(values, collection_type(type))
+    return node.op("concatenate", values, node.op("expand_dims", value, axis=[0]))
 
 
 def sized(node: Node, collected: Sequence[SSAValue], turns: int) -> list[SSAValue]:
@@ -249,8 +318,8 @@ def sized(node: Node, collected: Sequence[SSAValue], turns: int) -> list[SSAValu
     if turns == DYNAMIC_INDEX:
         return list(collected)
     types = [
-        with_shape(type := tensor_type(value), (turns, *(shape_of(type) or ())[1:]))
-        for value in collected
+        type if (shape := shape_of(type)) is None else with_shape(type, (turns, *shape[1:]))
+        for type in map(tensor_type, collected)
     ]
     return converted(node, collected, types)
 
@@ -258,9 +327,12 @@ def sized(node: Node, collected: Sequence[SSAValue], turns: int) -> list[SSAValu
 def collection_type(type: Tensor) -> Tensor:
     """Return the type of any number of values of `type`, stacked along a new first axis."""
     shape = shape_of(type)
-    if shape is None or DYNAMIC_INDEX in shape:
-        raise Unsupported(f"collects values of type {type}, whose size is not known")
-    return with_shape(type, (DYNAMIC_INDEX, *shape))
+    return with_shape(type, None if shape is None else (DYNAMIC_INDEX, *shape))
+
+
+def empty_shape(type: Tensor) -> Shape:
+    """Return the shape of a collection of no values; unknown sizes are 0, as in onnxruntime."""
+    return 0, *(0 if size == DYNAMIC_INDEX else size for size in (shape_of(type) or (0,))[1:])
 
 
 def number(type: Tensor):

@@ -8,6 +8,7 @@ from .activation import ACTIVATION
 from .casts import CASTS
 from .control import CONTROL
 from .creation import CREATION
+from .detection import DETECTION
 from .elementwise import ELEMENTWISE
 from .indexing import INDEXING, ML
 from .manipulation import MANIPULATION
@@ -19,6 +20,7 @@ from .recurrent import RECURRENT
 from .reduction import REDUCTION
 from .resize import RESIZE
 from .sampling import SAMPLING
+from .sequences import SEQUENCES
 from .signals import SIGNALS
 
 __all__ = ["CONVERTERS"]
@@ -28,6 +30,7 @@ _ONNX = (
     CASTS,
     CONTROL,
     CREATION,
+    DETECTION,
     ELEMENTWISE,
     INDEXING,
     MANIPULATION,
@@ -38,6 +41,7 @@ _ONNX = (
     REDUCTION,
     RESIZE,
     SAMPLING,
+    SEQUENCES,
     SIGNALS,
 )
 

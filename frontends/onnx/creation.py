@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.relax.types import Element
 from .errors import Unsupported
+from .manipulation import sizes_of, with_known
 from .node import Converters, Node
 from .types import element_type
 from .values import MAX_ELEMENTS, tensor_array
@@ -41,7 +42,8 @@ def constant_of_shape(node: Node) -> Sequence[SSAValue]:
         value, element = one_element(tensor.SerializeToString())
     if (shape := node.ints_of(0)) is not None:
         return [node.full(value, element, tuple(shape))]
-    return [node.op("dyn.full", node.full(value, element), node.input(0))]
+    y, sizes = node.op("dyn.full", node.full(value, element), node.input(0)), node.partly(0)
+    return [y if sizes is None else with_known(node, y, sizes_of(sizes))]
 
 
 @lru_cache(1 << 8)

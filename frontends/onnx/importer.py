@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from ...dialects.argument_names import with_name
 from ...dialects.dimension_names import with_dimension_names
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.types import Tensor, is_ranked, refine, static_shape, tensor_type
+from ...dialects.relax.types import Tensor, is_ranked, is_tensor, refine, static_shape, tensor_type
 from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes
 from ...passmanager.errors import PasslineError
 from .builder import Builder
@@ -308,6 +308,8 @@ class Importer(Builder):
 
     def refined(self, value: SSAValue, name: str, scope: Scope) -> SSAValue:
         """Return the value cast to the type that the model declares, if that is more precise."""
+        if not is_tensor(value.type):
+            return value  # a sequence
         type = tensor_type(value)
         if static_shape(type) is not None or (declared := scope.types.get(name)) is None:
             return value
@@ -364,7 +366,10 @@ class Importer(Builder):
         return self.functions.get(function_key(node))
 
     def body(self, node: Node, schema: OpSchema) -> FunctionProto | None:
-        """Return the function body by which ONNX defines a node, or None."""
+        """Return the function body by which ONNX defines a node, or None; None for a node on
+        sequences too, whose length a body does not know."""
+        if any(v is not None and not is_tensor(v.type) for v in node.inputs):
+            return None
         types = [None if v is None else tensor_type(v) for v in node.inputs]
         return function_body(schema, self.opsets.get("", 0), node.proto, types)
 
@@ -455,6 +460,8 @@ class Importer(Builder):
             schema = self.schema(node)
             check_form(node, schema)
         except Unsupported:
+            return {}
+        if any(value is not None and not is_tensor(value.type) for value in inputs):
             return {}
         types = [None if value is None else tensor_type(value) for value in inputs]
         return inferred_outputs(node, schema, types, self.opsets)

@@ -13,12 +13,12 @@ from math import prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.shapes import MAX_RANK, MAX_SIZE, broadcast, is_static
+from ...dialects.relax.shapes import MAX_RANK, MAX_SIZE, Shape, broadcast, is_static
 from ...dialects.relax.types import shape_of, static_shape, with_shape
 from .errors import Unsupported
 from .node import Converters, Node
 
-__all__ = ["MANIPULATION", "flattened"]
+__all__ = ["MANIPULATION", "dynamic_split", "flattened", "sizes_of", "with_known"]
 
 
 # Shapes
@@ -28,8 +28,42 @@ def reshape(node: Node) -> Sequence[SSAValue]:
     x, allowzero = node.input(0), node.bool("allowzero")
     shape = node.ints_of(1) if node.has(1) else node.ints("shape")
     if shape is None:
-        return [node.op("dyn.reshape", x, node.input(1), allowzero=allowzero)]
+        y = node.op("dyn.reshape", x, node.input(1), allowzero=allowzero)
+        return [with_known(node, y, reshaped(shape_of(node.type(x)), node.partly(1), allowzero))]
     return [node.op("reshape", x, newshape=shape, allowzero=allowzero and 0 in shape)]
+
+
+def reshaped(
+    shape: Shape | None, newshape: Sequence[int | None] | None, allowzero: bool
+) -> Shape | None:
+    """Return what is known of the result of a reshape to a partly known shape."""
+    if newshape is None:
+        return None
+
+    def dimension(i: int, size: int | None) -> int | None:
+        if size == 0 and not allowzero:
+            return shape[i] if shape is not None and i < len(shape) else DYNAMIC_INDEX
+        return size
+
+    return sizes_of([dimension(i, size) for i, size in enumerate(newshape)])
+
+
+def expanded(shape: Shape | None, target: Sequence[int | None] | None) -> Shape | None:
+    """Return what is known of the result of a broadcast in both directions with a partly known
+    shape."""
+    if shape is None or target is None:
+        return None
+    return broadcast(shape, sizes_of(target))
+
+
+def sizes_of(elements: Sequence[int | None]) -> Shape:
+    """Return a partly known shape as a shape; what is no size is not known."""
+    return tuple(DYNAMIC_INDEX if size is None or size < 0 else size for size in elements)
+
+
+def with_known(node: Node, value: SSAValue, shape: Shape | None) -> SSAValue:
+    """Return the result of an operation with the sizes that are known of its shape."""
+    return value if shape is None else node.retyped(value, with_shape(node.type(value), shape))
 
 
 def flatten(node: Node) -> Sequence[SSAValue]:
@@ -78,7 +112,8 @@ def expand(node: Node) -> Sequence[SSAValue]:
     x, shape = node.input(0), node.ints_of(1)
     if shape is not None and (sizes := static_shape(node.type(x))) is not None:
         return [node.op("broadcast_to", x, shape=broadcast(sizes, tuple(shape)))]
-    return [node.op("dyn.expand", x, node.input(1))]
+    y = node.op("dyn.expand", x, node.input(1))
+    return [with_known(node, y, expanded(shape_of(node.type(x)), node.partly(1)))]
 
 
 def shape(node: Node) -> Sequence[SSAValue]:

@@ -5,83 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, shape_of
+from ...interpreters.arrays import bounds
 from .errors import Unsupported
 from .node import Converter, Converters, Node
+from .windows import (
+    kernel_shape,
+    output_shape,
+    padded,
+    resized,
+    steps,
+    symmetric,
+    transposed_padding,
+)
 
-__all__ = ["NN", "window_padding"]
+__all__ = ["NN"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
 _TRANSPOSED_KERNELS = {1: "IOW", 2: "IOHW", 3: "IODHW"}
 
 
-AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}
+def spatial_rank(rank: int) -> int:
+    """Return the number of spatial dimensions of a tensor: 1, 2 or 3."""
+    if rank - 2 not in _LAYOUTS:
+        raise Unsupported(f"the input has {rank} dimensions; supported are 3, 4 and 5")
+    return rank - 2
 
 
-def spatial_rank(node: Node, x: SSAValue) -> int:
-    """Return the number of spatial dimensions: 1, 2 or 3."""
-    rank = node.rank(x) - 2
-    if rank not in _LAYOUTS:
-        raise Unsupported(f"the input has {rank + 2} dimensions; supported are 3, 4 and 5")
-    return rank
-
-
-def steps(node: Node, name: str, rank: int) -> list[int]:
-    """Return the steps of a window, or within it, along each axis: positive numbers, by default
-    1."""
-    numbers = node.per_axis(name, rank, 1)
-    if min(numbers) < 1:
-        raise Unsupported(f"{name} = {numbers}, expected positive numbers")
-    return numbers
-
-
-def window_padding(
-    node: Node, x: SSAValue, window: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
-) -> list[int]:
-    """Return the padding of a sliding window over the spatial dimensions: all begins, then all
-    ends."""
-    rank, mode = len(window), node.choice("auto_pad", AUTO_PAD, "NOTSET")
-    if mode == "NOTSET":
-        return node.per_axis("pads", 2 * rank, 0)
-    if mode == "VALID":
-        return [0] * (2 * rank)
-    sizes = node.shape(x)[2:]
-    if DYNAMIC_INDEX in sizes:
-        raise Unsupported(f"auto_pad = {mode} of an input whose size is not known")
-    totals = [
-        max((-(-size // stride) - 1) * stride + (extent - 1) * d + 1 - size, 0)
-        for size, extent, stride, d in zip(sizes, window, strides, dilation, strict=True)
-    ]
-    return split_padding(totals, mode)
-
-
-def split_padding(totals: Sequence[int], mode: str) -> list[int]:
-    """Split the total padding into both sides; SAME_UPPER puts the odd element at the end."""
-    smaller, greater = [t // 2 for t in totals], [t - t // 2 for t in totals]
-    return [*smaller, *greater] if mode == "SAME_UPPER" else [*greater, *smaller]
-
-
-def symmetric(padding: list[int]) -> list[int]:
-    """Return the padding in relax's form: given once if it is the same on both sides."""
-    half = len(padding) // 2
-    return padding[:half] if padding[:half] == padding[half:] else padding
-
-
-def kernel_shape(node: Node, weight: SSAValue, rank: int) -> Shape:
-    """Return the size of the window of `rank` dimensions, by default that of the weight."""
-    sizes = node.shape(weight)[2:]
-    if len(sizes) != rank:
-        raise Unsupported(f"the weight has {node.rank(weight)} dimensions, expected {rank + 2}")
-    if node.given("kernel_shape"):
-        sizes = tuple(node.per_axis("kernel_shape", len(sizes), 1))
-    if DYNAMIC_INDEX in sizes and node.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise Unsupported("the size of the window is not known")
-    return sizes
+def convolution_data(node: Node, x: SSAValue, weight: SSAValue) -> tuple[SSAValue, int]:
+    """Return the data of a convolution and its number of spatial dimensions; an unknown rank is
+    that of the weight."""
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, node.rank(weight))
+    return x, spatial_rank(node.rank(x))
 
 
 def with_bias(node: Node, y: SSAValue, index: int) -> SSAValue:
@@ -101,11 +61,11 @@ def conv(node: Node) -> Sequence[SSAValue]:
 
 def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
     """Return the convolution without bias."""
-    rank = spatial_rank(node, x)
+    x, rank = convolution_data(node, x, weight)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
     window = kernel_shape(node, weight, rank)
-    padding = window_padding(node, x, window, strides, dilation)
+    x, padding = padded(node, x, window, strides, dilation)
     return node.op(
         f"nn.conv{rank}d",
         x,
@@ -121,12 +81,13 @@ def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
 
 def conv_transpose(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
-    rank = spatial_rank(node, x)
+    x, rank = convolution_data(node, x, weight)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
     extra = node.per_axis("output_padding", rank, 0)
     window = kernel_shape(node, weight, rank)
-    padding, extra = transposed_padding(node, x, window, strides, dilation, extra)
+    given = transposed_padding(node, x, window, strides, dilation, extra)
+    padding, extra = ([0] * 2 * rank, extra) if given is None else given
     y = node.op(
         f"nn.conv{rank}d_transpose",
         x,
@@ -139,37 +100,9 @@ def conv_transpose(node: Node) -> Sequence[SSAValue]:
         data_layout=_LAYOUTS[rank],
         kernel_layout=_TRANSPOSED_KERNELS[rank],
     )
+    if given is None:
+        y = resized(node, y, output_shape(node, rank) or [])
     return [with_bias(node, y, 2)]
-
-
-def transposed_padding(
-    node: Node,
-    x: SSAValue,
-    window: Sequence[int],
-    strides: Sequence[int],
-    dilation: Sequence[int],
-    extra: list[int],
-) -> tuple[list[int], list[int]]:
-    """Return the padding and the output padding of a transposed convolution; an output shape or
-    auto_pad determines the padding."""
-    rank = len(window)
-    wanted = node.per_axis("output_shape", rank, 0) if node.given("output_shape") else None
-    mode = node.choice("auto_pad", AUTO_PAD, "NOTSET")
-    if wanted is None and mode in ("NOTSET", "VALID"):
-        return window_padding(node, x, window, strides, dilation), extra
-    sizes = node.shape(x)[2:]
-    if DYNAMIC_INDEX in (*sizes, *window):
-        raise Unsupported("the padding depends on sizes that are not known")
-    if wanted is None:
-        wanted = [size * stride for size, stride in zip(sizes, strides, strict=True)]
-    totals = [
-        strides[i] * (sizes[i] - 1) + extra[i] + (window[i] - 1) * dilation[i] + 1 - wanted[i]
-        for i in range(rank)
-    ]
-    # A greater output is padded at its end.
-    extra = [e + max(-total, 0) for e, total in zip(extra, totals, strict=True)]
-    totals = [max(total, 0) for total in totals]
-    return split_padding(totals, "SAME_UPPER" if mode == "SAME_UPPER" else "SAME_LOWER"), extra
 
 
 # Pooling
@@ -187,24 +120,40 @@ def pool(kind: str) -> Converter:
     return convert
 
 
-def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:
+def pooled(
+    node: Node, x: SSAValue, kind: str, *, count_include_pad: bool | None = None
+) -> SSAValue:
     """Return the maximum or mean of each window."""
-    rank = spatial_rank(node, x)
+    if shape_of(node.type(x)) is None:
+        x = node.with_rank(x, len(node.ints("kernel_shape") or []) + 2)
+    rank = spatial_rank(node.rank(x))
     window = node.per_axis("kernel_shape", rank, 1)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
-    padding = window_padding(node, x, window, strides, dilation)
-    return node.op(
-        f"nn.{kind}_pool{rank}d",
-        x,
-        pool_size=window,
-        strides=strides,
-        dilation=dilation,
-        padding=symmetric(padding),
-        ceil_mode=node.bool("ceil_mode"),
-        layout=_LAYOUTS[rank],
-        **properties,
-    )
+    least = bounds(node.element(x))[0] if kind == "max" else 0
+
+    def of_windows(x: SSAValue, padding: list[int], count_include_pad: bool | None) -> SSAValue:
+        return node.op(
+            f"nn.{kind}_pool{rank}d",
+            x,
+            pool_size=window,
+            strides=strides,
+            dilation=dilation,
+            padding=symmetric(padding),
+            ceil_mode=node.bool("ceil_mode"),
+            layout=_LAYOUTS[rank],
+            **({} if count_include_pad is None else {"count_include_pad": count_include_pad}),
+        )
+
+    data, padding = padded(node, x, window, strides, dilation, least)
+    if data is x or count_include_pad is not False:
+        return of_windows(data, padding, count_include_pad)
+    # The mean with the padding as zeros, divided by the share of elements that are no padding.
+    first = node.op("strided_slice", x, begin=[0, 0], end=[1, 1], axes=[0, 1])
+    ones = node.op("dyn.full", node.like(1, x), node.op("shape_of", first))
+    ones, _ = padded(node, ones, window, strides, dilation)
+    share = of_windows(ones, padding, True)
+    return node.op("divide", of_windows(data, padding, True), share)
 
 
 def exponent(node: Node) -> int:

@@ -9,8 +9,10 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr
+from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...dialects.relax import Relax
 from ...dialects.relax.attributes import PropertyValue
@@ -18,7 +20,16 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
+from ...dialects.relax.types import (
+    Element,
+    Tensor,
+    is_number,
+    refine,
+    shape_of,
+    static_shape,
+    tensor_type,
+    with_shape,
+)
 from ...interpreters.arrays import Array
 from ...passmanager.limits import too_many_elements
 from .builder import Builder
@@ -83,6 +94,11 @@ class Node:
         absent input."""
         return self.importer.array(self.input(index)) if self.has(index) else None
 
+    def partly(self, index: int) -> list[int | None] | None:
+        """Return the elements of an input of integers that depend on known sizes, None for the
+        others; None if no element is known."""
+        return self.importer.values.partly(self.input(index))
+
     def ints_of(self, index: int) -> list[int] | None:
         """Return the elements of a constant input of integers, or None."""
         array = self.constant(index)
@@ -125,6 +141,39 @@ class Node:
         if not is_static(shape := self.shape(value)):
             raise Unsupported(f"input of shape {shape_text(shape)}: its dimensions must be known")
         return shape
+
+    def narrowed(self, value: SSAValue, shape: Shape) -> SSAValue:
+        """Return the value cast to a type with what `shape` adds to its own; Unsupported if they
+        conflict. At run time another shape is an error."""
+        type = self.type(value)
+        if (better := refine(type, with_shape(type, shape))) is None:
+            raise Unsupported(f"input of type {type}, expected the shape {shape_text(shape)}")
+        if better is type:
+            return value
+        return self.add(CastOp.create(operands=[value], result_types=[better])).results[0]
+
+    def retyped(self, value: SSAValue, type: Tensor) -> SSAValue:
+        """Return the result of an operation of this node, with a more precise type that is known
+        to be right."""
+        better = refine(self.type(value), type)
+        if better is None or better is value.type:
+            return value
+        return Rewriter.replace_value_with_new_type(value, better)
+
+    def with_rank(self, value: SSAValue, rank: int) -> SSAValue:
+        """Return the value, cast to `rank` dimensions of unknown size if its rank is unknown;
+        Unsupported if it has another rank."""
+        if (shape := shape_of(self.type(value))) is None:
+            return self.narrowed(value, (DYNAMIC_INDEX,) * rank)
+        if len(shape) != rank:
+            raise Unsupported(f"the input has {len(shape)} dimensions, expected {rank}")
+        return value
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """Reshape a tensor of one element to rank 0."""
+        if shape_of(self.type(value)) == ():
+            return value
+        return self.op("reshape", value, newshape=[])
 
     def sizes(self, value: SSAValue | int, rank: int) -> Shape:
         """Return the shape of a value; Unsupported if its rank is unknown or not `rank`."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import SSAValue
 
-from .control import while_loop
+from ...dialects.relax.shapes import Shape
+from .activation import exp_minus_1
+from .control import length, while_loop
 from .errors import Unsupported
 from .node import Converter, Converters, Node
+from .types import tensor_of
 
 __all__ = ["RECURRENT"]
 
@@ -116,12 +119,10 @@ def recurrent(
 
     def convert(node: Node) -> Sequence[SSAValue]:
         if node.bool("input_forget"):
-            raise Unsupported("attribute input_forget = 1")
+            raise Unsupported("attribute input_forget = 1")  # nor does onnxruntime compute it
         directions = node.choice("direction", _DIRECTIONS, "forward")
         batch_first = node.bool("layout")
-        x = node.input(0)
-        if (rank := node.rank(x)) != 3:
-            raise Unsupported(f"the input has {rank} dimensions, expected 3")
+        x = node.narrowed(node.with_rank(node.input(0), 3), sequence_shape(node))
         if batch_first:
             x = node.op("transpose", x, axes=[1, 0, 2])
         ends: list[list[SSAValue]] = []
@@ -150,7 +151,7 @@ def recurrent(
 
 def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: int) -> Cell:
     """Return the weights of a direction: the inputs W, R, B and, of an LSTM, P."""
-    hidden = node.sizes(2, 3)[2]
+    hidden = hidden_size(node)
     recurrent = node.op("transpose", of_direction(node, 2, index))
     bias = of_direction(node, 3, index) if node.has(3) else None
     halves: list[SSAValue | None] = [None, None]
@@ -163,6 +164,20 @@ def cell_of(node: Node, index: int, gates: int, defaults: Sequence[str], count: 
     peepholes = of_direction(node, 7, index) if node.has(7) else None
     activations = activations_of(node, defaults, index, count)
     return Cell(node, hidden, gates, recurrent, halves[0], halves[1], peepholes, activations)
+
+
+def hidden_size(node: Node) -> int:
+    """Return the number of elements of a state, of the attribute or of the weights R."""
+    size = node.opt_int("hidden_size") or node.shape(node.with_rank(node.input(2), 3))[2]
+    if size == DYNAMIC_INDEX:
+        raise Unsupported("neither the attribute hidden_size nor the size of R is known")
+    return size
+
+
+def sequence_shape(node: Node) -> Shape:
+    """Return what is known of the shape of the input from the weights W."""
+    columns = node.shape(node.with_rank(node.input(1), 3))[2]
+    return DYNAMIC_INDEX, DYNAMIC_INDEX, columns
 
 
 def of_direction(node: Node, index: int, direction: int) -> SSAValue:
@@ -193,14 +208,18 @@ def turned(node: Node, x: SSAValue) -> SSAValue:
 def initial_state(node: Node, x: SSAValue, number: int, index: int, hidden: int) -> SSAValue:
     """Return the state before the first step, by default zeros."""
     if node.has(5 + number):
-        value = node.input(5 + number)
+        value = node.with_rank(node.input(5 + number), 3)
         if node.bool("layout"):
             value = node.op("transpose", value, axes=[1, 0, 2])
+        value = node.narrowed(value, (DYNAMIC_INDEX, DYNAMIC_INDEX, hidden))
         return node.op("take", value, node.full(index, i64), axis=0, mode="wrap")
-    batch = node.shape(x)[1]
-    if batch == DYNAMIC_INDEX:
-        raise Unsupported("the size of the batch is not known")
-    return node.full(0, node.element(x), (batch, hidden))
+    element, batch = node.element(x), node.shape(x)[1]
+    if batch != DYNAMIC_INDEX:
+        return node.full(0, element, (batch, hidden))
+    size = node.op("strided_slice", node.op("shape_of", x), begin=[1], end=[2])
+    shape = node.op("concatenate", size, node.array([hidden], i64), axis=0)
+    zeros = node.op("dyn.full", node.full(0, element), shape)
+    return node.retyped(zeros, tensor_of(element, (batch, hidden)))
 
 
 def run(
@@ -213,10 +232,7 @@ def run(
 ) -> list[SSAValue]:
     """Return the outputs of all steps, then the final states."""
     steps = node.shape(x)[0]
-    if steps == DYNAMIC_INDEX:
-        limit = node.op("take", node.op("shape_of", x), node.full(0, i64), axis=0, mode="wrap")
-    else:
-        limit = node.full(steps, i64)
+    limit = length(node, x, 0)
     lengths = node.cast(node.input(4), i64) if node.has(4) else None
 
     def body(turn: SSAValue, old: Sequence[SSAValue]):
@@ -244,24 +260,69 @@ def activations_of(
     attribute = node.attribute("activations")
     names = [s.decode() for s in attribute.strings] if attribute is not None else []
     names = names or [*defaults] * directions
-    if node.given("activation_alpha") or node.given("activation_beta"):
-        raise Unsupported("attributes activation_alpha and activation_beta")
-    own = names[index * len(defaults) : (index + 1) * len(defaults)]
-    return [activation(node, name) for name in own]
+    alphas = iter(node.floats("activation_alpha") or [])
+    betas = iter(node.floats("activation_beta") or [])
+    functions = [activation(node, name, alphas, betas) for name in names]
+    return functions[index * len(defaults) : (index + 1) * len(defaults)]
 
 
-def activation(node: Node, name: str) -> Activation:
-    """Return an activation function by name, with its default parameters."""
-    ops = {
-        "sigmoid": "sigmoid",
-        "tanh": "tanh",
-        "relu": "nn.relu",
-        "leakyrelu": "nn.leaky_relu",
-        "softplus": "nn.softplus",
-    }
-    if name.lower() not in ops:
-        raise Unsupported(f"activation {name}")
-    return lambda x: node.op(ops[name.lower()], x)
+_PLAIN = {
+    "sigmoid": "sigmoid",
+    "tanh": "tanh",
+    "relu": "nn.relu",
+    "softplus": "nn.softplus",
+}
+"""The operations that are activations without parameters."""
+
+
+def activation(
+    node: Node, name: str, alphas: Iterator[float], betas: Iterator[float]
+) -> Activation:
+    """Return an activation function by name, with the next of the parameters if it takes any, and
+    else with its default ones."""
+    kind = name.lower()
+    if kind in _PLAIN:
+        return lambda x: node.op(_PLAIN[kind], x)
+
+    def scaled(x: SSAValue, factor: float) -> SSAValue:
+        return node.op("multiply", x, node.like(factor, x))
+
+    def shifted(x: SSAValue, term: float) -> SSAValue:
+        return node.op("add", x, node.like(term, x))
+
+    def parameters(*defaults: float) -> list[float]:
+        return [next(*pair) for pair in zip((alphas, betas), defaults, strict=False)]
+
+    match kind:
+        case "softsign":
+            return lambda x: node.op("divide", x, shifted(node.op("abs", x), 1))
+        case "leakyrelu":
+            (alpha,) = parameters(0.01)
+            return lambda x: node.op("nn.leaky_relu", x, alpha=alpha)
+        case "elu":
+            (alpha,) = parameters(1.0)
+            return lambda x: node.op(
+                "where",
+                node.op("less", x, node.like(0, x)),
+                exp_minus_1(node, x, alpha),
+                x,
+            )
+        case "thresholdedrelu":
+            (alpha,) = parameters(1.0)
+            return lambda x: node.op(
+                "where", node.op("greater", x, node.like(alpha, x)), x, node.like(0, x)
+            )
+        case "hardsigmoid":
+            alpha, beta = parameters(0.2, 0.5)
+            return lambda x: node.op("clip", shifted(scaled(x, alpha), beta), min=0.0, max=1.0)
+        case "scaledtanh":
+            alpha, beta = parameters(1.0, 1.0)
+            return lambda x: scaled(node.op("tanh", scaled(x, beta)), alpha)
+        case "affine":
+            alpha, beta = parameters(1.0, 0.0)
+            return lambda x: shifted(scaled(x, alpha), beta)
+        case _:
+            raise Unsupported(f"activation {name}")
 
 
 RECURRENT: Converters = {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
+from typing import Self
 
 import numpy as np
 from onnx import TensorProto
 from onnx.numpy_helper import to_array
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     BFloat16Type,
     BytesAttr,
     DenseIntOrFPElementsAttr,
@@ -19,8 +22,8 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import Element, static_shape
+from ...dialects.relax.shapes import Shape, is_static
+from ...dialects.relax.types import Element, shape_of, static_shape, tensor_type
 from ...dialects.unverified import make_attribute
 from ...interpreters import has_semantics
 from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
@@ -39,17 +42,21 @@ class Values:
     """The values of a function under construction that depend on constants alone.
 
     Operations that compute shapes, axes and the like are recorded when they are created, and
-    evaluated when a node asks for the value.
+    evaluated when a node asks for the value. Of shapes with unknown dimensions, the known elements
+    are followed through the operations that move them and compute with them.
     """
 
     def __init__(self) -> None:
         self._sources: dict[SSAValue, Operation] = {}
         self._arrays: dict[SSAValue, Array] = {}
+        self._partly: dict[SSAValue, Partly] = {}
         self._interpreter = Interpreter(ModuleOp([]))
         self._interpreter.register_implementations(RelaxFunctions())
 
     def follow(self, op: Operation) -> None:
         """Record an operation if its results depend on constants alone."""
+        if op.name in _PARTLY and self._follow_partly(op):
+            return
         of_types = op.name in _OF_TYPES
         for operand in op.operands:
             if operand not in self._sources if not of_types else not _is_static(operand.type):
@@ -57,9 +64,69 @@ class Values:
         if has_semantics(type(op)) and all(_is_small(result.type) for result in op.results):
             self._sources |= dict.fromkeys(op.results, op)
 
-    def is_known(self, op: Operation) -> bool:
-        """Return whether the results of an operation can be evaluated."""
-        return bool(op.results) and op.results[0] in self._sources
+    def _follow_partly(self, op: Operation) -> bool:
+        """Record the known elements of the result of an operation on partly known shapes; return
+        whether there are any."""
+        (result,) = op.results
+        if op.name == "relax.shape_of":
+            shape = shape_of(tensor_type(op.operands[0]))
+            partly = None if shape is None or is_static(shape) else Partly.of_shape(shape)
+        else:
+            partly = self._partly_computed(op)
+        if partly is None:
+            return False
+        if partly.known.all():
+            self._sources[result], self._arrays[result] = op, partly.array
+        else:
+            self._partly[result] = partly
+        return True
+
+    def _partly_computed(self, op: Operation) -> Partly | None:
+        """Return the known elements of an operation of `_PARTLY` on partly known values, or None.
+
+        The elements that it moves are followed by moving a mask of those that are known.
+        """
+        if not any(operand in self._partly for operand in op.operands):
+            return None
+        operands: list[Partly] = []
+        for operand in op.operands:
+            if (partly := self._partly.get(operand)) is None:
+                if (array := self.array(operand)) is None:
+                    return None
+                partly = Partly(array, np.ones(array.shape, np.bool_))
+            operands.append(partly)
+        if op.name == "relax.take" and not operands[1].known.all():
+            return None
+        masks = [partly.known for partly in operands]
+        try:
+            (array,) = self._interpreter.run_op(op, tuple(p.array for p in operands))
+            if op.name in _COMPUTING:
+                known = np.logical_and.reduce(np.broadcast_arrays(*masks))
+            else:
+                data = masks[:1] if op.name == "relax.take" else masks
+                moved = [mask.astype(np.int64) for mask in data]
+                rest = [p.array for p in operands[len(data) :]]
+                (known,) = self._interpreter.run_op(op, (*moved, *rest))
+        except Exception:  # as in `array`
+            return None
+        return Partly(array, np.asarray(known).astype(np.bool_))
+
+    def partly(self, value: SSAValue) -> list[int | None] | None:
+        """Return the elements of a vector of integers, None for those that are not known; None if
+        nothing is."""
+        if (array := self.array(value)) is not None:
+            return [int(number) for number in array.reshape(-1)]
+        if (found := self._partly.get(value)) is None:
+            return None
+        pairs = zip(found.array.reshape(-1), found.known.reshape(-1), strict=True)
+        return [int(number) if known else None for number, known in pairs]
+
+    def is_followed(self, op: Operation) -> bool:
+        """Return whether the results of an operation can be evaluated, or partly so."""
+        if not op.results:
+            return False
+        result = op.results[0]
+        return result in self._sources or result in self._partly
 
     def array(self, value: SSAValue) -> Array | None:
         """Return the elements of a value that can be evaluated, else None."""
@@ -95,6 +162,24 @@ class Values:
         arrays = self._interpreter.run_op(op, tuple(arguments))
         self._arrays |= zip(op.results, arrays, strict=True)
 
+
+@dataclass(frozen=True)
+class Partly:
+    """An array of which only some elements are known; the others have any value."""
+
+    array: Array
+    known: Array
+
+    @classmethod
+    def of_shape(cls, shape: Shape) -> Self:
+        known = np.array([size != DYNAMIC_INDEX for size in shape])
+        return cls(np.where(known, np.array(shape, np.int64), 1), known)
+
+
+_MOVING = ("astype", "concatenate", "expand_dims", "reshape", "squeeze", "strided_slice", "take")
+_COMPUTING = tuple(f"relax.{name}" for name in ("add", "floor_divide", "multiply", "subtract"))
+_PARTLY = ("relax.shape_of", *(f"relax.{name}" for name in _MOVING), *_COMPUTING)
+"""The operations through which partly known shapes are followed."""
 
 _OF_TYPES = ("relax.shape_of", "relax.size_of")
 """Operations on the type of their operand alone."""

@@ -10,6 +10,7 @@ from .constant import ConstantFunctions
 from .control import ControlFunctions
 from .convolution import CONVOLUTION
 from .creation import CREATION
+from .detection import DETECTION
 from .dynamic import DYNAMIC
 from .elementwise import ELEMENTWISE
 from .image import IMAGE
@@ -35,6 +36,7 @@ RelaxFunctions = interpreter_functions(
     BINARY,
     CONVOLUTION,
     CREATION,
+    DETECTION,
     DYNAMIC,
     ELEMENTWISE,
     IMAGE,

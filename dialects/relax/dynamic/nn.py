@@ -81,7 +81,12 @@ class DynamicPadOp(DynamicOp):
         widths, axes = lengths
         if DYNAMIC_INDEX not in lengths and widths != 2 * axes:
             raise VerifyException(f"expected two widths for each of {axes} axes, got {widths}")
-        return unknown_shape(type, rank_of(type))
+        axes = constant_integers(self.axes)
+        if (shape := shape_of(type)) is None or axes is None:
+            return unknown_shape(type, rank_of(type))
+        padded = normalize_axes(axes, len(shape))
+        result = (DYNAMIC_INDEX if i in padded else d for i, d in enumerate(shape))
+        return (with_shape(type, tuple(result)),)
 
 
 def pad_width_of(widths: Sequence[int], axes: Sequence[int], rank: int) -> Sequence[int]:

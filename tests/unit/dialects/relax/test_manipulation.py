@@ -129,6 +129,8 @@ CASES: list[tuple[str, list[str], dict[str, PropertyValue], str]] = [
     ("scatter_nd", ["*xf32", "*xi64", "*xf32"], {}, "*xf32"),
     ("nonzero", ["?x3xf32"], {}, "2x?xi64"),
     ("nonzero", ["*xf32"], {}, "?x?xi64"),
+    ("vision.non_max_suppression", ["?x9x4xf32", "2x3x?xf32", "i64", "f32"], {}, "?x3xi64"),
+    ("vision.non_max_suppression", ["*xf32", "*xf32", "i64", "f32", "f32"], {}, "?x3xi64"),
     ("shape_of", ["?x3xf32"], {}, "2xi64"),
     ("shape_of", ["*xf32"], {}, "?xi64"),
     ("size_of", ["*xf32"], {}, "i64"),

@@ -94,7 +94,7 @@ def test_nodes_in_branches_are_reported():
         ("y = Conv(x)", "has 1 inputs, expected 2 to 3"),
         ("y = AveragePool<kernel_shape=[2, 2]>(x)", "kernel_shape = [2, 2], expected 1 numbers"),
         ("y = Flatten<axis=3>(x)", "axis 3 of a tensor of rank 2"),
-        ("y = SequenceConstruct(x)", "this operator is not supported"),
+        ("y = RandomUniformLike(x)", "this operator is not supported"),
         ("y = AveragePool<kernel_shape=[1], strides=[0]>(x)", "strides = [0], expected positive"),
         (
             'y = MaxPool<kernel_shape=[1], strides=[0], auto_pad="SAME_UPPER">(x)',
