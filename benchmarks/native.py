@@ -1,5 +1,5 @@
-"""The speed of machine code: kernels, and the nine real models of the onnx package with seeded
-weights, beside numpy and onnxruntime in the same process.
+"""The speed of machine code: kernels, the nine real models of the onnx package with seeded weights,
+and transformers, beside numpy and onnxruntime in the same process.
 
     make bench-native [MODEL ...]        # installs onnxruntime; needs mlir-opt
 
@@ -38,7 +38,9 @@ from passline.interpreters.signature import entry_function
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from support.kernels import count_kernels
 from support.seeded import NAMES, random_input, seeded
+from support.transformers import Sizes, Style, decoder, encoder, inputs_of, vision_encoder
 
 # Kernels
 
@@ -121,6 +123,51 @@ def time_model(name: str, target: Target) -> list[str]:
     ]
 
 
+# Transformers
+
+TRANSFORMERS = {
+    "BERT, 4 layers of 256, length 128": lambda: encoder(
+        Sizes(layers=4, hidden=256, heads=4, length=128)
+    ),
+    "BERT, 4 layers of 768, length 128": lambda: encoder(
+        Sizes(layers=4, hidden=768, heads=12, length=128)
+    ),
+    "BERT, 2 layers of 384, length 384": lambda: encoder(
+        Sizes(layers=2, hidden=384, heads=12, length=384),
+        Style(norm="rsqrt", gelu="mul", keys="once"),
+    ),
+    "ViT, 2 layers of 192, 197 patches": lambda: vision_encoder(
+        Sizes(layers=2, hidden=192, heads=3, length=197)
+    ),
+    "GPT, 2 layers of 256, length 64": lambda: decoder(
+        Sizes(layers=2, hidden=256, heads=8, length=64),
+        Style(norm="pow", gelu="tanh", mask="where"),
+    ),
+    "Llama, 2 layers of 512, one token after 255": lambda: decoder(
+        Sizes(layers=2, hidden=512, heads=8, kv_heads=2, length=1, past=255)
+    ),
+}
+
+
+def time_transformers(target: Target) -> Table:
+    table = table_of("transformers", "model", "kernels", "-O3", "ORT", "beside ORT", "error")
+    for name, build in TRANSFORMERS.items():
+        model = build()
+        inputs = inputs_of(model)
+        arrays = [*inputs.values()]
+        fused = optimized(model, 3)
+        kernels = count_kernels(fused)
+        function, peer = compiled(fused, target), session(model, inputs)
+        expected = peer()[-1]
+        error = np.abs(function(*arrays)[-1] - expected).max() / expected.std()
+        assert error < 1e-4, f"{name} is {error} standard deviations off"
+        mine, other = milliseconds(lambda f=function: f(*arrays), peer, rounds=15, seconds=1)
+        figures = f"{mine:.2f}", f"{other:.2f}", f"{other / mine:.2f} x", f"{error:.1e}"
+        table.add_row(name, str(kernels), *figures)
+        gc.collect()
+    return table
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="MODEL", help=", ".join(NAMES))
@@ -132,4 +179,6 @@ if __name__ == "__main__":
     console = Console(width=130)
     if not args.no_kernels:
         console.print(time_kernels(args.target))
+    if not args.names:
+        console.print(time_transformers(args.target))
     console.print(time_models(args.names or [*NAMES], args.target))

@@ -4,7 +4,7 @@ of dataflow patterns, each with the operation that it becomes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isclose, pi, sqrt
@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from ...analysis.dataflow_pattern import Match, Pattern
+from ...analysis.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ...analysis.dataflow_pattern_parser import parse_pattern
 from ...dialects.relax.activation import GeluOp, GeluTanhOp, SiluOp
 from ...dialects.relax.binary import AddOp, DivideOp, MultiplyOp
@@ -80,6 +80,7 @@ Build = Callable[[Found], Operation | None]
 class Form:
     """A way to write out an operation."""
 
+    name: str
     pattern: str
     """Wildcards with the names of `NUMBERS`, or these and a dot, match these constants alone."""
     build: Build
@@ -107,31 +108,52 @@ class RecognizeForm(RewritePattern):
         if not is_ranked(type) or not isinstance(element := type.element_type, Float):
             return
         tolerance = max(1e-6, float_limits(element).epsilon)
-        for pattern, form in _forms_by_last_op().get(op.name, ()):
+        for pattern, form in candidates(op):
             for match in pattern.matches(result, Match()):
                 if not form.fits(match, tolerance) or match.values["x"].type != type:
                     continue
                 inner = {*match.ops}
                 if any(used_outside(other, inner) for other in match.ops if other is not op):
-                    actions_of(rewriter).missed(
-                        op, "UsedOutside", f"matches {form.pattern}, but a part has other uses"
-                    )
-                    continue
+                    message = f"{form.name}, but a part of it has other uses"
+                    actions_of(rewriter).missed(op, "UsedOutside", message)
+                    break
                 new = form.build(Found(op, match, rewriter))
                 if new is not None:
                     rewriter.replace(op, new)
                     return
 
 
+def candidates(op: Operation) -> Iterable[tuple[OpPattern, Form]]:
+    """Return the patterns that may end with `op`, judged by the operations before it: few sums and
+    products have any."""
+    table = _patterns()
+    names = {value.owner.name for value in op.operands if isinstance(value.owner, Operation)}
+    found: dict[int, tuple[OpPattern, Form]] = {}
+    for name in names:
+        found |= table.get((op.name, name), {})
+    return [found[number] for number in sorted(found)]
+
+
 @cache
-def _forms_by_last_op() -> Mapping[str, list[tuple[Pattern, Form]]]:
-    """Parse the patterns; return the forms by the name of the operation that they end with."""
-    table: dict[str, list[tuple[Pattern, Form]]] = {}
-    for form in FORMS:
-        pattern = parse_pattern(form.pattern)
-        for name in pattern.last_ops():
-            table.setdefault(name, []).append((pattern, form))
+def _patterns() -> Mapping[tuple[str, str], Mapping[int, tuple[OpPattern, Form]]]:
+    """Parse the patterns; return them by the name of the operation that they end with, and that of
+    one before it, with their numbers in the table."""
+    table: dict[tuple[str, str], dict[int, tuple[OpPattern, Form]]] = {}
+    patterns = [(p, form) for form in FORMS for p in alternatives(parse_pattern(form.pattern))]
+    for number, (pattern, form) in enumerate(patterns):
+        before = [operand.last_ops() for operand in pattern.operands or ()]
+        for name in min(filter(None, before), key=len):
+            table.setdefault((pattern.name, name), {})[number] = pattern, form
     return table
+
+
+def alternatives(pattern: Pattern) -> Iterator[OpPattern]:
+    """Yield the patterns of operations that `pattern` is a choice of."""
+    if isinstance(pattern, Either):
+        yield from alternatives(pattern.first)
+        yield from alternatives(pattern.second)
+    elif isinstance(pattern, OpPattern):
+        yield pattern
 
 
 # What forms become
@@ -320,34 +342,43 @@ NUMBERS = {
     "two": 2.0,
 }
 
-FORMS = tuple(
-    Form(pattern, build)
-    for pattern, build in (
-        (half_times("%x", f"relax.add({_ERF}, %one)"), unary(GeluOp)),
-        (half_times("%x", f"relax.add({_TANH}, %one)"), unary(GeluTanhOp)),
-        ("relax.multiply(%x, relax.sigmoid(%x))", unary(SiluOp)),
-        ("relax.divide(%x, relax.add(relax.exp(relax.negative(%x)), %one))", unary(SiluOp)),
-        (
-            f"relax.divide({_POWERS}, relax.sum({_POWERS})) "
-            f"| relax.multiply({_POWERS}, relax.divide(%one, relax.sum({_POWERS})))",
-            softmax,
-        ),
-        (over_root(_CENTERED, _VARIANCE), layer_norm),
-        (
-            f"relax.add(relax.multiply(%x, {_FACTOR}), "
-            f"relax.subtract(%beta, relax.multiply(relax.mean(%x), {_FACTOR})))",
-            folded_layer_norm,
-        ),
-        (
-            "relax.multiply(relax.nn.layer_norm{center=false, scale=false}(%x, *, *), %gamma)",
-            with_gamma,
-        ),
-        (
-            "relax.add(relax.nn.layer_norm{center=false}(%x, *, *), %beta)",
-            with_beta,
-        ),
-        (over_root("%x", f"relax.add(relax.mean({square('%x')}), %epsilon)"), rms_norm),
-        ("relax.multiply(relax.nn.rms_norm(%x, *), %weight)", with_weight),
-    )
+FORMS = (
+    Form("gelu", half_times("%x", f"relax.add({_ERF}, %one)"), unary(GeluOp)),
+    Form("gelu_tanh", half_times("%x", f"relax.add({_TANH}, %one)"), unary(GeluTanhOp)),
+    Form(
+        "silu",
+        "relax.multiply(%x, relax.sigmoid(%x)) "
+        "| relax.divide(%x, relax.add(relax.exp(relax.negative(%x)), %one))",
+        unary(SiluOp),
+    ),
+    Form(
+        "softmax",
+        f"relax.divide({_POWERS}, relax.sum({_POWERS})) "
+        f"| relax.multiply({_POWERS}, relax.divide(%one, relax.sum({_POWERS})))",
+        softmax,
+    ),
+    Form("layer_norm", over_root(_CENTERED, _VARIANCE), layer_norm),
+    Form(
+        "layer_norm",
+        f"relax.add(relax.multiply(%x, {_FACTOR}), "
+        f"relax.subtract(%beta, relax.multiply(relax.mean(%x), {_FACTOR})))",
+        folded_layer_norm,
+    ),
+    Form(
+        "layer_norm with gamma",
+        "relax.multiply(relax.nn.layer_norm{center=false, scale=false}(%x, *, *), %gamma)",
+        with_gamma,
+    ),
+    Form(
+        "layer_norm with beta",
+        "relax.add(relax.nn.layer_norm{center=false}(%x, *, *), %beta)",
+        with_beta,
+    ),
+    Form(
+        "rms_norm",
+        over_root("%x", f"relax.add(relax.mean({square('%x')}), %epsilon)"),
+        rms_norm,
+    ),
+    Form("rms_norm with weight", "relax.multiply(relax.nn.rms_norm(%x, *), %weight)", with_weight),
 )
 """The forms, those to try first at the front."""
