@@ -33,7 +33,8 @@ class ZooModel:
     below: int = 10
     """Random integers are from 0 to this."""
     refusals: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Level -> a part of the message with which machine code is refused."""
+    """Level -> a part of the message with which machine code is refused; `bound` -> that with which
+    the model is refused when its dimensions are bound."""
 
     @property
     def name(self) -> str:
@@ -79,10 +80,12 @@ VAD: dict[str, Given] = {"input": (1, 512), "state": (2, 1, 128)}
 SPEECH: dict[str, Given] = {"waveforms": (2, 8000), "waveforms_lens": [8000, 6100]}
 LOOPS = {"-O0": "'scf.while' op is control flow"}
 """At -O3 a loop whose length is known becomes copies of its body."""
+RATES = {"bound": "the input has 5 dimensions, expected 3"}
+"""A model for two rates: of an input of one length, the branch for the other rate has no shapes."""
 
 MODELS = [
     ZooModel("magika==1.0.3", "magika/models/standard_v3_3/model.onnx", {"bytes": (2, 2048)}, 256),
-    ZooModel(SILERO, "silero_vad/data/silero_vad.onnx", {**VAD, "sr": 16000}),
+    ZooModel(SILERO, "silero_vad/data/silero_vad.onnx", {**VAD, "sr": 16000}, refusals=RATES),
     ZooModel(
         SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", {**VAD, "sr": 16000}, refusals=LOOPS
     ),
