@@ -189,6 +189,11 @@ class Node:
         attribute = self.attribute(name)
         return default if attribute is None else attribute.s.decode(errors="replace")
 
+    def strings(self, name: str) -> list[str]:
+        """Return the strings of an attribute, none if it is absent."""
+        attribute = self.attribute(name)
+        return [] if attribute is None else [s.decode(errors="replace") for s in attribute.strings]
+
     def choice(self, name: str, known: Mapping[str, Choice], default: str) -> Choice:
         """Return the entry of `known` that a string attribute names; Unsupported for an unknown
         name."""
