@@ -206,4 +206,3 @@ def indices(size: int | Expression, node: Node) -> Expression:
         return Expression(node, node.array(np.arange(size), i64))
     zero, one = node.full(0, i64), node.full(1, i64)
     return Expression(node, node.op("arange", zero, size.value, one))
-

@@ -129,7 +129,9 @@ def numbers_of(node: Node, name: str) -> tuple[Array, Element]:
     """Return the keys or the values of a label encoder, and their element type."""
     for kind, element in _KEYS.items():
         if node.given(f"{name}_{kind}"):
-            numbers = node.ints(f"{name}_{kind}") if element == i64 else node.floats(f"{name}_{kind}")
+            numbers = (
+                node.ints(f"{name}_{kind}") if element == i64 else node.floats(f"{name}_{kind}")
+            )
             return np.asarray(numbers), element
     if (tensor := node.tensor(f"{name}_tensor")) is not None and tensor.dims:
         return numpy_helper.to_array(tensor).reshape(-1), element_type(tensor.data_type)

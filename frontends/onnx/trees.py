@@ -79,8 +79,8 @@ class Trees:
         """Compare values with the splits of the nodes that they are at."""
         node = values.node
         splits = constant(node, self.splits, values.element).take(at, 0)
-        modes = np.array([MODES.index(mode) for mode in self.modes])
-        used = sorted({*modes.tolist()} - {MODES.index("LEAF")})
+        modes: Array = np.array([MODES.index(mode) for mode in self.modes])
+        used = sorted({MODES.index(mode) for mode in self.modes if mode != "LEAF"})
         result: Expression | None = None
         for mode in used:
             if (name := MODES[mode]) == "MEMBER":
@@ -145,7 +145,7 @@ def tree_ensemble(node: Node) -> Sequence[SSAValue]:
 
     splits, leaf_weights = tensor("nodes_splits"), tensor("leaf_weights")
     count, leaves = len(splits), len(leaf_weights)
-    modes = [MODES[mode] for mode in tensor("nodes_modes").tolist()]
+    modes = [MODES[int(mode)] for mode in tensor("nodes_modes")]
     # The nodes, then the leaves, which are their own children.
     own = np.arange(count, count + leaves)
     children = [
@@ -164,7 +164,8 @@ def tree_ensemble(node: Node) -> Sequence[SSAValue]:
         np.append(integers("nodes_featureids"), np.zeros(leaves, np.int64)),
         np.append(splits.astype(np.float64), np.zeros(leaves)),
         modes + ["LEAF"] * leaves,
-        *children,
+        children[0],
+        children[1],
         np.append(missing, np.zeros(leaves)) != 0,
         member_table(modes, tensor("membership_values"), leaves),
         integers("tree_roots"),
@@ -191,7 +192,7 @@ def member_table(modes: Sequence[str], values: Array, leaves: int) -> Array | No
     of_nodes = iter(sets)
     for i, mode in enumerate(modes):
         if mode == "MEMBER":
-            members = next(of_nodes, [])
+            members = next(of_nodes, list[float]())
             table[i, : len(members)] = members
     return table
 
@@ -281,7 +282,7 @@ def tree_classifier(node: Node) -> Sequence[SSAValue | None]:
     check_places(trees, x.shape[1])
     post, base = node.string("post_transform", "NONE"), list(numbers(node, "base_values"))
     y = trees.aggregated(x, "SUM")
-    used = sorted({*(node.ints("class_ids") or [])})
+    used = sorted(set(node.ints("class_ids") or []))
     if count == 2 and len(used) == 1:
         place, scores = binary_scores(trees, y.slice(1, used[0], used[0] + 1), post, base)
     else:

@@ -9,10 +9,9 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.types import Float
 from ...interpreters.arrays import bounds
 from .errors import Unsupported
 from .expression import Expression, constant, indices, size_along
@@ -37,15 +36,14 @@ def window_places(
     the number of elements, prod(sizes), for one in the padding."""
     if prod(out) * prod(window) > MAX_ELEMENTS:
         raise Unsupported(f"{prod(out)} windows of {prod(window)} elements")
-    flat = np.zeros((1, 1), np.int64)
-    outside = np.zeros((1, 1), np.bool_)
-    for size, *parts in zip(sizes, out, window, strides, dilation, begins, strict=True):
-        count, extent, stride, step, begin = parts
-        places = np.arange(count)[:, None] * stride + np.arange(extent) * step - begin
-        beyond = (places < 0) | (places >= size)
-        flat = (flat[:, None, :, None] * size + places[:, None, :]).reshape(
-            len(flat) * count, -1
-        )
+    flat: Places = np.zeros((1, 1), np.int64)
+    outside: NDArray[np.bool_] = np.zeros((1, 1), np.bool_)
+    for i, size in enumerate(sizes):
+        count = out[i]
+        starts = np.arange(count)[:, None] * strides[i] - begins[i]
+        places: Places = starts + np.arange(window[i]) * dilation[i]
+        beyond: NDArray[np.bool_] = (places < 0) | (places >= size)
+        flat = (flat[:, None, :, None] * size + places[:, None, :]).reshape(len(flat) * count, -1)
         outside = (outside[:, None, :, None] | beyond[:, None, :]).reshape(flat.shape)
     return np.where(outside, prod(sizes), flat)
 
@@ -91,9 +89,7 @@ def max_unpool(node: Node) -> Sequence[SSAValue]:
     window = node.per_axis("kernel_shape", rank, 1)
     strides = node.per_axis("strides", rank, 1)
     pads = node.per_axis("pads", 2 * rank, 0)
-    out = [
-        (sizes[i] - 1) * strides[i] + window[i] - pads[i] - pads[i + rank] for i in range(rank)
-    ]
+    out = [(sizes[i] - 1) * strides[i] + window[i] - pads[i] - pads[i + rank] for i in range(rank)]
     shape = [batch, channels, *out]
     node.check_size(*shape)
     zeros = node.full(0, x.element, (prod(shape),))
@@ -111,7 +107,7 @@ def max_unpool(node: Node) -> Sequence[SSAValue]:
     after = [size - old for size, old in zip(wanted, shape, strict=True)]
     if min(after) < 0:
         raise Unsupported(f"output_shape = {wanted} is smaller than {shape}")
-    return [y.op("nn.pad", pad_width=[0] * len(shape) + after).value]
+    return [y.op("nn.pad", pad_width=[w for size in after for w in (0, size)]).value]
 
 
 # Sums of overlapping blocks
@@ -172,7 +168,6 @@ def computed_col2im(
             )
         )
     flat = outside.where(pixels, flat).reshape(-1, 1)
-    batch, rows, _ = node.shape(x.value)
     sizes = size_along(x, 0), size_along(x, 1) // reduce(lambda a, b: a * b, block)
 
     def shape(*parts: Expression) -> Expression:
