@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from .activation import ACTIVATION
 from .casts import CASTS
+from .contrib.converters import CONTRIB
+from .contrib.normalization import EARLY_NORMALIZATION
+from .contrib.signatures import DOMAIN
 from .control import CONTROL
 from .creation import CREATION
 from .elementwise import ELEMENTWISE
@@ -26,7 +29,7 @@ from .sampling import SAMPLING
 from .signals import SIGNALS
 from .training import TRAINING
 from .unique import UNIQUE
-from .windows import WINDOWS
+from .window_places import WINDOW_PLACES
 
 __all__ = ["CONVERTERS"]
 
@@ -50,12 +53,14 @@ _ONNX = (
     SAMPLING,
     SIGNALS,
     UNIQUE,
-    WINDOWS,
+    WINDOW_PLACES,
 )
 
 CONVERTERS: Mapping[tuple[str, str], Converter] = {
     **{("", name): convert for family in _ONNX for name, convert in family.items()},
     **{("ai.onnx.ml", name): convert for name, convert in ML.items()},
+    **{("", name): convert for name, convert in EARLY_NORMALIZATION.items()},
+    **{(DOMAIN, name): convert for name, convert in CONTRIB.items()},
     **{("ai.onnx.preview.training", name): convert for name, convert in TRAINING.items()},
 }
 """The converter of an operator, by its domain and name."""

@@ -12,7 +12,7 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, shape_of
 from .errors import Unsupported
 from .node import Converter, Converters, Node
-from .windows import places_of_maxima
+from .window_places import places_of_maxima
 
 __all__ = ["NN", "steps", "window_padding"]
 

@@ -17,7 +17,7 @@ from .errors import Unsupported
 from .expression import Expression, constant, indices, size_along
 from .node import Converters, Node
 
-__all__ = ["WINDOWS", "places_of_maxima"]
+__all__ = ["WINDOW_PLACES", "places_of_maxima"]
 
 MAX_ELEMENTS = 1 << 24
 
@@ -191,4 +191,4 @@ def joined(before: Expression, after: Expression, add: bool) -> Expression:
     return both.op("dyn.reshape", rows.reshape(1).concat(columns, axis=0))
 
 
-WINDOWS: Converters = {"Col2Im": col2im, "MaxUnpool": max_unpool}
+WINDOW_PLACES: Converters = {"Col2Im": col2im, "MaxUnpool": max_unpool}
