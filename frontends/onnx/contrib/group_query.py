@@ -33,23 +33,24 @@ def group_query_attention(node: Node) -> Sequence[SSAValue | None]:
         cos, sin = inputs(node, 7, 8)
         interleaved = node.given("rotary_interleaved") and node.bool("rotary_interleaved")
         query, key = (rotated(x, angles, cos, sin, interleaved) for x in (query, key))
-    capacity = total
-    if node.has(3):
-        capacity = total.op("maximum", size_along(Expression(node, node.input(3)), 2))
-    known = known_capacity(node, total)
-    keys = known if known is not None else capacity
-    key, value = (cached(node, 3 + i, x, past, keys) for i, x in enumerate((key, value)))
+    caches = [cached(node, 3 + i, x, past, total) for i, x in enumerate((key, value))]
+    length = number(node, total)
+    key, value = (
+        cache if cache.shape[2] == length else cache.take(indices(length, node), 2)
+        for cache in caches
+    )
     scores = grouped(query, key.transpose(0, 1, 3, 2), key.shape[1])
     scale = node.float("scale") if node.given("scale") else 0.0
     scores = scores * (scale or query.shape[-1] ** -0.5)
-    probabilities = softmax(node, scores, places, keys)
+    probabilities = softmax(node, scores, places, length)
     y = grouped(probabilities, value, value.shape[1])
-    return [joined_heads(y).value, key.value, value.value]
+    return [joined_heads(y).value, *(cache.value for cache in caches)]
 
 
 def check_supported(node: Node) -> None:
-    for index, name in ((11, "head_sink"), (12, "k_scale"), (14, "q_norm_weight")):
-        if node.has(index) and index > 11:
+    """Raise Unsupported for quantized caches, and for what CPU kernels do not have."""
+    for index, name in ((12, "k_scale"), (13, "v_scale"), (14, "q_norm_weight")):
+        if node.has(index):
             raise Unsupported(f"its input {name}")
     if node.has(16):
         raise Unsupported("its input query_seqlens")
@@ -74,37 +75,23 @@ def query_key_value(node: Node) -> tuple[Expression, Expression, Expression]:
     return split_heads(query, heads), split_heads(key, groups), split_heads(value, groups)
 
 
-def known_capacity(node: Node, total: Expression) -> Expression | None:
-    """Return the length of the new cache if it is constant."""
-    if (length := node.int_of(6)) is None:
-        return None
-    size = node.shape(3)[2] if node.has(3) else 0
-    if size == DYNAMIC_INDEX:
-        return None
-    return Expression(node, node.full(max(length, size), i64))
-
-
 def cached(
-    node: Node, index: int, new: Expression, past: Expression, capacity: Expression
+    node: Node, index: int, new: Expression, past: Expression, total: Expression
 ) -> Expression:
-    """Return the cache with the new elements at their places, `past` of each batch element; it may
-    be longer than both."""
-    places = indices(number(node, capacity), node).expand(0)
-    start = past.expand(1)
+    """Return the cache with the new elements after the `past` ones of each batch element, and
+    zeros after them; it is as long as the old one, or as all elements in `total`."""
+    capacity, sequence, start = total, size_along(new, 2), past.expand(1)
+    rows, length = new, Expression(node, node.full(0, i64))
     if node.has(index):
         old = Expression(node, node.input(index))
-        length = size_along(old, 2)
-        both = old.concat(new, axis=2)
-        last = length + size_along(new, 2) - 1
-        moved = (places - start + length).op("minimum", last)
-        kept = (places < start) | (places >= start + size_along(new, 2))
-        source = kept.where(places.op("minimum", last), moved)
-    else:
-        both = new
-        source = (places - start).op("minimum", size_along(new, 2) - 1)
-    rows = both.transpose(0, 2, 1, 3)
-    taken = rows.op("gather_nd", source.expand(2), batch_dims=1)
-    return taken.transpose(0, 2, 1, 3)
+        rows, length = old.concat(new, axis=2), size_along(old, 2)
+        capacity = total.op("maximum", length)
+    places = indices(number(node, capacity), node).expand(0)
+    source = (places < start).where(places, places - start + length)
+    source = source.op("minimum", length + sequence - 1)
+    taken = rows.transpose(0, 2, 1, 3).op("gather_nd", source.expand(2), batch_dims=1)
+    filled = (places < start + sequence).expand(2, 3)
+    return filled.where(taken, 0.0).transpose(0, 2, 1, 3)
 
 
 def number(node: Node, value: Expression) -> int | Expression:
@@ -127,11 +114,13 @@ def grouped(x: Expression, y: Expression, groups: int) -> Expression:
     return x @ repeated
 
 
-def softmax(node: Node, scores: Expression, places: Expression, keys: Expression) -> Expression:
+def softmax(
+    node: Node, scores: Expression, places: Expression, keys: int | Expression
+) -> Expression:
     """Return the probabilities of the keys up to the place of each query."""
     if (cap := node.float("softcap") if node.given("softcap") else 0.0) > 0:
         scores = (scores / cap).op("tanh") * cap
-    key = indices(number(node, keys), node)
+    key = indices(keys, node)
     place = places.expand(1, 3)
     if node.int("causal", 1):
         visible = key <= place
