@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.relax.types import (
     Tensor,
-    is_number,
+    is_element,
     is_tensor,
     shape_of,
     tensor_type,
@@ -280,7 +280,7 @@ def collection_type(type: Tensor) -> Tensor:
 
 def number(type: Tensor):
     element = type.element_type
-    assert is_number(element)
+    assert is_element(element)
     return element
 
 

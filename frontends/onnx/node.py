@@ -20,7 +20,7 @@ from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import Shape, is_static, shape_text
-from ...dialects.relax.types import Element, Tensor, is_number, shape_of, static_shape, tensor_type
+from ...dialects.relax.types import Element, Tensor, is_element, shape_of, static_shape, tensor_type
 from ...interpreters.arrays import Array
 from ...passmanager.limits import too_many_elements
 from .builder import Builder
@@ -129,7 +129,7 @@ class Node:
     def element(self, value: SSAValue | int) -> Element:
         """Return the element type of a value."""
         element = self.type(value).element_type
-        assert is_number(element)
+        assert is_element(element)
         return element
 
     def shape(self, value: SSAValue | int) -> Shape:

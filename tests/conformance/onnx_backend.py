@@ -226,11 +226,14 @@ def run_module(module: ModuleOp, inputs: Sequence[object]) -> tuple[object, ...]
 
 
 def at_run_time(value: object) -> Array:
-    """Return an array in the dtype of the interpreter: bf16 as f32, 2 and 4 bits as 8."""
+    """Return an array in the dtype of the interpreter: bf16 and smaller floats as f32, integers of
+    2 and 4 bits as 8."""
     value = numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
     array: Array = np.asarray(value)
     wider = {"bfloat16": np.float32, "int4": np.int8, "uint4": np.uint8}
     wider |= {"int2": np.int8, "uint2": np.uint8}
+    if array.dtype.name.startswith(("float8", "float4")):
+        return array.astype(np.float32)
     return array.astype(wider.get(array.dtype.name, array.dtype))
 
 
