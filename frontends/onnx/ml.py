@@ -117,7 +117,7 @@ def label_encoder(node: Node) -> Sequence[SSAValue]:
     else:
         default = node.int("default_int64", -1)
     hits = x.expand(x.rank).equals(constant(node, keys, x.element))
-    if isinstance(x.element, Float) and np.isnan(keys.astype(np.float64)).any():
+    if node.opset >= 4 and isinstance(x.element, Float) and np.isnan(keys.astype(np.float64)).any():
         both = constant(node, np.isnan(keys), hits.element) & x.op("isnan").expand(x.rank)
         hits = hits | both
     place = hits.cast(i64).op("argmax", axis=-1, select_last_index=True)
@@ -169,7 +169,7 @@ def linear_classifier(node: Node) -> Sequence[SSAValue | None]:
     if count == 1:
         place = (scores > 0.0).cast(i64).squeeze(1)
         if known == 2:
-            scores = scores if post == "NONE" else transformed(scores, post)
+            scores = transformed(scores, post) if post == "LOGISTIC" else scores
             scores = (1.0 - scores).concat(scores, axis=1)
         else:
             scores = transformed(scores, post)
@@ -257,8 +257,12 @@ def svm_classifier(node: Node) -> Sequence[SSAValue | None]:
     counts = ahead @ constant(node, votes[0], f32) + (1.0 - ahead) @ constant(node, votes[1], f32)
     place = counts.op("argmax", axis=1)
     if classes == 2:
-        raise Unsupported("two classes")
-    return [labelled(place, labels, known), transformed(scores, post).value]
+        if post not in ("NONE", "LOGISTIC"):
+            raise Unsupported(f"post_transform = '{post}' of two classes")
+        scores = transformed((-scores).concat(scores, axis=1), post)
+    else:
+        scores = transformed(scores, post)
+    return [labelled(place, labels, known), scores.value]
 
 
 ML: Converters = {

@@ -283,8 +283,10 @@ def tree_classifier(node: Node) -> Sequence[SSAValue | None]:
     post, base = node.string("post_transform", "NONE"), list(numbers(node, "base_values"))
     y = trees.aggregated(x, "SUM")
     used = sorted(set(node.ints("class_ids") or []))
-    if count == 2 and len(used) == 1:
-        place, scores = binary_scores(trees, y.slice(1, used[0], used[0] + 1), post, base)
+    if count == 2:
+        if used != [0]:
+            raise Unsupported("two classes of which not the first alone has weights")
+        place, scores = binary_scores(trees, y.slice(1, 0, 1), post, base)
     else:
         if base:
             if len(base) != count:
@@ -310,10 +312,10 @@ def binary_scores(
     place = (y > (0.5 if positive else 0.0)).cast(i64).squeeze(1)
     if post == "PROBIT":
         raise Unsupported("post_transform = 'PROBIT' of one class")
-    if positive:
-        return place, (1.0 - y).concat(y, axis=1)
     if post == "LOGISTIC":
         return place, (-y).op("sigmoid").concat(y.op("sigmoid"), axis=1)
+    if positive:
+        return place, (1.0 - y).concat(y, axis=1)
     return place, (-y).concat(y, axis=1)
 
 

@@ -37,7 +37,8 @@ def single_node(
     wanted = [True] * outputs if isinstance(outputs, int) else outputs
     names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
     results = [f"y{i}" if want else "" for i, want in enumerate(wanted)]
-    node = helper.make_node(op, names, results, domain=domain, **attributes)
+    node = helper.make_node(op, names, results, domain=domain)
+    node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
     infos, initializers = [], []
     for i, array in enumerate(inputs):
         if array is None:

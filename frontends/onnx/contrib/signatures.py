@@ -23,7 +23,6 @@ BiasSplitGelu X bias -> Y
 CDist A B -> C | metric="sqeuclidean"
 ConvTransposeWithDynamicPads X W Pads? B? -> Y | auto_pad="NOTSET" dilations:ints group=1 kernel_shape:ints output_padding:ints strides:ints
 CropAndResize X rois batch_indices crop_size -> Y | mode="bilinear" extrapolation_value=0.0
-DecoderMaskedMultiHeadAttention query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? cache_indirection? bias? -> output present_key? present_value? qk? | num_heads!int scale:float mask_filter_value:float output_qk:int past_present_share_buffer:int
 EmbedLayerNormalization input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma beta mask? position_ids? -> output mask_index? embedding_sum? | epsilon=1e-12 mask_index_type:int
 ExpandDims X axis -> Y
 FastGelu X bias? -> Y
@@ -67,12 +66,15 @@ SimplifiedLayerNormalization X scale -> Y inv_std_var? | axis=-1 epsilon=1e-05 s
 
 _PACKED = "the lengths of its sequences are values, not shapes"
 _SEARCH = "it runs a whole search over the graphs in its attributes"
+_SHARED = "its past and present share a buffer, which it changes"
 _SPARSE = "sparse tensors are not supported"
 _DEVICE = "it exists for one kind of device alone"
 
 REFUSED: Mapping[str, str] = {
     "BeamSearch": _SEARCH,
     "BifurcationDetector": "it compares token lists of a search, of a length that is a value",
+    "DecoderMaskedMultiHeadAttention": _SHARED,
+    "DecoderMaskedSelfAttention": _SHARED,
     "EPContext": "it is a program for one device, compiled",
     "GreedySearch": _SEARCH,
     "LongformerAttention": _DEVICE,
