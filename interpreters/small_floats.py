@@ -61,9 +61,12 @@ def numbers_of(codes: Codes, element: SmallFloat) -> Numbers:
 
 
 def round_small(array: NDArray[np.generic], element: SmallFloat) -> Numbers:
-    """Return numbers rounded to a type, to nearest, ties to the even code. Beyond the largest
-    number they become infinite, in a type without infinities NaN, and in one without both the
-    largest number; NaN is the largest number there, with the sign reversed for a zero."""
+    """Return numbers rounded to a type: to nearest, of a tie to the even code, or to the greater
+    power of two.
+
+    Beyond the largest number they become infinite, NaN in a type without infinities, and the
+    largest number in one without NaN, where NaN becomes -0.
+    """
     codes = codes_of(array, element)
     return format_of(element).decoded[codes]
 
@@ -76,7 +79,7 @@ def codes_of(array: NDArray[np.generic], element: SmallFloat) -> Codes:
     index = np.searchsorted(format_.middles, size)  # of a tie the lower neighbor
     last = len(format_.magnitudes) - 1
     tie = (index <= last) & (size == format_.middles[np.minimum(index, last)])
-    index = index + (tie & (index % 2 == 1))
+    index = index + (tie & ((index % 2 == 1) | (not format_.signed)))
     beyond = index > last
     code = np.minimum(index, last).astype(np.int64)
     return _with_special(format_, code, x, beyond, element.bitwidth)

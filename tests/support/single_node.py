@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnxruntime
 from onnx import ModelProto, helper, numpy_helper
 from support.models import Array, imported, run
 
-__all__ = ["by_onnxruntime", "check", "ours", "single_node"]
+__all__ = ["Attributes", "by_onnxruntime", "check", "ours", "single_node"]
 
 CONTRIB = "com.microsoft"
+Attributes: TypeAlias = dict[str, Any]
+"""Attributes of a node, and other named arguments."""
 
 
 def single_node(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from support.models import Array, imported
-from support.single_node import check, single_node
+from support.single_node import Attributes, check, single_node
 
 from passline.frontends.onnx import UnsupportedModelError
 
@@ -18,8 +19,8 @@ def floats(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float32)
 
 
-def compare(op: str, *inputs: Array, version: int = 3, outputs: int = 1, **attributes: object):
-    check(op, *inputs, domain="ai.onnx.ml", version=version, outputs=outputs, **attributes)  # pyright: ignore[reportArgumentType]
+def compare(op: str, *inputs: Array, version: int = 3, outputs: int = 1, **attributes: Any):
+    check(op, *inputs, domain="ai.onnx.ml", version=version, outputs=outputs, **attributes)
 
 
 X = floats(5, 3)
@@ -57,16 +58,16 @@ def test_label_encoder():
     compare("LabelEncoder", x, keys_int64s=keys, values_floats=values, default_float=9.0)
     compare("LabelEncoder", x, keys_int64s=keys, values_int64s=[5, 6, 7])
     numbers = np.array([1, np.nan, 3], np.float32)
-    given = {"keys_floats": [1.0, float("nan")], "values_int64s": [5, 6]}
-    compare("LabelEncoder", numbers, version=2, **given)  # pyright: ignore[reportArgumentType]
-    compare("LabelEncoder", numbers, version=4, **given)  # pyright: ignore[reportArgumentType]
+    given: Attributes = {"keys_floats": [1.0, float("nan")], "values_int64s": [5, 6]}
+    compare("LabelEncoder", numbers, version=2, **given)
+    compare("LabelEncoder", numbers, version=4, **given)
 
 
 @pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
 def test_linear_models(post: str):
     coefficients = [0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.7, 0.8, -0.9]
     for count in (1, 2, 3):
-        given = {"coefficients": coefficients[: 3 * count], "post_transform": post}
+        given: Attributes = {"coefficients": coefficients[: 3 * count], "post_transform": post}
         labels = [3, 5, 8][: max(count, 2)]
         intercepts = [0.1, 0.2, 0.3][:count]
         compare(
@@ -92,21 +93,26 @@ KERNELS: list[tuple[str, list[float]]] = [
 
 @pytest.mark.parametrize(("kernel", "parameters"), KERNELS)
 def test_support_vector_machines(kernel: str, parameters: list[float]):
-    given = {
+    given: Attributes = {
         "kernel_type": kernel,
         "kernel_params": parameters,
         "support_vectors": floats(12).tolist(),
     }
-    regressor = {**given, "coefficients": [0.1, -0.2, 0.3, 0.4], "n_supports": 4, "rho": [0.25]}
+    regressor: Attributes = {
+        **given,
+        "coefficients": [0.1, -0.2, 0.3, 0.4],
+        "n_supports": 4,
+        "rho": [0.25],
+    }
     for one_class in (0, 1):
-        compare("SVMRegressor", X, one_class=one_class, **regressor)  # pyright: ignore[reportArgumentType]
-    classifier = {**given, "coefficients": floats(8).tolist(), "rho": [0.25, 0.1, -0.2]}
-    sizes = {"vectors_per_class": [1, 2, 1], "classlabels_ints": [0, 1, 2]}
-    compare("SVMClassifier", X, outputs=2, **classifier, **sizes)  # pyright: ignore[reportArgumentType]
+        compare("SVMRegressor", X, one_class=one_class, **regressor)
+    classifier: Attributes = {**given, "coefficients": floats(8).tolist(), "rho": [0.25, 0.1, -0.2]}
+    sizes: Attributes = {"vectors_per_class": [1, 2, 1], "classlabels_ints": [0, 1, 2]}
+    compare("SVMClassifier", X, outputs=2, **classifier, **sizes)
     classifier = {**given, "coefficients": floats(4).tolist(), "rho": [0.25]}
     sizes = {"vectors_per_class": [2, 2], "classlabels_ints": [4, 9]}
     for post in ("NONE", "LOGISTIC"):
-        compare("SVMClassifier", X, outputs=2, post_transform=post, **classifier, **sizes)  # pyright: ignore[reportArgumentType]
+        compare("SVMClassifier", X, outputs=2, post_transform=post, **classifier, **sizes)
 
 
 # Trees
@@ -151,14 +157,14 @@ class Trees:
                     self.leaves[key].append(value)
         return number
 
-    def attributes(self) -> dict[str, object]:
+    def attributes(self) -> Attributes:
         nodes = {f"nodes_{key}": values for key, values in self.nodes.items()}
         return {**nodes, **{f"{self.kind}_{key}": v for key, v in self.leaves.items()}}
 
 
 def trees(
     seed: int, modes: Sequence[str] = ("BRANCH_LEQ",), targets: int = 1, kind: str = "target"
-) -> dict[str, object]:
+) -> Attributes:
     return Trees(seed, modes, targets, kind).attributes()
 
 
@@ -173,8 +179,12 @@ def test_modes_of_trees(modes: list[str]):
 
 @pytest.mark.parametrize("aggregation", ["SUM", "AVERAGE", "MIN", "MAX"])
 def test_aggregation_of_trees(aggregation: str):
-    given = {"aggregate_function": aggregation, "base_values": [0.5, -0.5], "n_targets": 2}
-    compare("TreeEnsembleRegressor", ROWS, **given, **trees(2, targets=2))  # pyright: ignore[reportArgumentType]
+    given: Attributes = {
+        "aggregate_function": aggregation,
+        "base_values": [0.5, -0.5],
+        "n_targets": 2,
+    }
+    compare("TreeEnsembleRegressor", ROWS, **given, **trees(2, targets=2))
 
 
 def test_missing_values_of_trees():
@@ -185,15 +195,16 @@ def test_missing_values_of_trees():
 
 @pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
 def test_tree_classifier(post: str):
-    given = {"outputs": 2, "post_transform": post}
+    given: Attributes = {"outputs": 2, "post_transform": post}
     several = trees(5, targets=3, kind="class")
-    compare("TreeEnsembleClassifier", ROWS, classlabels_int64s=[3, 4, 9], **several, **given)  # pyright: ignore[reportArgumentType]
+    compare("TreeEnsembleClassifier", ROWS, classlabels_int64s=[3, 4, 9], **several, **given)
     for positive in (False, True):
         one = trees(6, kind="class")
         if positive:
             weights = np.array(one["class_weights"])
             one["class_weights"] = abs(weights / 3).tolist()
-        for base in ({}, {"base_values": [0.1]}):
+        bases: list[Attributes] = [{}, {"base_values": [0.1]}]
+        for base in bases:
             labels = [3, 4]
             compare(
                 "TreeEnsembleClassifier",
@@ -201,13 +212,13 @@ def test_tree_classifier(post: str):
                 classlabels_int64s=labels,
                 **one,
                 **given,
-                **base,  # pyright: ignore[reportArgumentType]
+                **base,
             )
 
 
 def test_wrong_trees_are_refused():
     for change in ({"nodes_truenodeids": 99}, {"nodes_featureids": 7}):
-        given = trees(1)
+        given: Attributes = trees(1)
         ((key, value),) = change.items()
         given[key] = [value] * len(Trees(1, MODES[:1], 1, "target").nodes["treeids"])
         model = single_node(
@@ -216,7 +227,7 @@ def test_wrong_trees_are_refused():
             domain="ai.onnx.ml",
             version=3,
             n_targets=1,
-            **given,  # pyright: ignore[reportArgumentType]
+            **given,
         )
         with pytest.raises(UnsupportedModelError, match="a tree"):
             imported(model)

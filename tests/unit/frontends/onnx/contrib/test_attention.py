@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.models import Array
-from support.single_node import check, ours, single_node
+from support.single_node import Attributes, check, ours, single_node
 
 from passline.frontends.onnx import UnsupportedModelError
 
@@ -28,7 +28,7 @@ X, WEIGHTS, BIAS = floats(BATCH, LENGTH, 7), floats(7, 3 * WIDTH), floats(3 * WI
 
 
 @pytest.mark.parametrize("attributes", [{}, {"unidirectional": 1}, {"scale": 0.3}])
-def test_attention(attributes: dict[str, object]):
+def test_attention(attributes: Attributes):
     for bias in (None, BIAS):
         check("Attention", X, WEIGHTS, bias, num_heads=HEADS, unknown={0: (0, 1)}, **attributes)
 
@@ -139,11 +139,11 @@ def test_masks_of_multi_head_attention(mask: Array):
 def test_past_of_multi_head_attention():
     past = [floats(BATCH, HEADS, PAST, SIZE) for _ in range(2)]
     unknown = {0: (0, 1), 1: (0, 1), 2: (0, 1), 6: (0, 2), 7: (0, 2)}
-    given = {"num_heads": HEADS, "outputs": 3}
-    check(MHA, QUERY, QUERY, QUERY, None, None, None, *past, unknown=unknown, **given)  # pyright: ignore[reportArgumentType]
+    given: Attributes = {"num_heads": HEADS, "outputs": 3}
+    check(MHA, QUERY, QUERY, QUERY, None, None, None, *past, unknown=unknown, **given)
     mask = (RANDOM.random((BATCH, LENGTH + PAST)) > 0.4).astype(np.int32)
     bias = floats(BATCH, HEADS, LENGTH, LENGTH + PAST)
-    check(MHA, QUERY, QUERY, QUERY, BIAS, mask, bias, *past, unidirectional=1, **given)  # pyright: ignore[reportArgumentType]
+    check(MHA, QUERY, QUERY, QUERY, BIAS, mask, bias, *past, unidirectional=1, **given)
 
 
 def test_packed_inputs_are_those_of_several():
@@ -173,6 +173,6 @@ def test_rotary_embedding(interleaved: int):
     check(op, flat, np.array([3]), cos, sin, interleaved=interleaved)
     heads = floats(BATCH, HEADS, LENGTH, 8)
     check(op, heads, PLACES, cos, sin, interleaved=interleaved)
-    part = {"rotary_embedding_dim": 4, "num_heads": HEADS, "interleaved": interleaved}
-    check(op, flat, PLACES, cos[:, :2], sin[:, :2], **part)  # pyright: ignore[reportArgumentType]
-    check(op, heads, PLACES, cos[:, :2], sin[:, :2], **part)  # pyright: ignore[reportArgumentType]
+    part: Attributes = {"rotary_embedding_dim": 4, "num_heads": HEADS, "interleaved": interleaved}
+    check(op, flat, PLACES, cos[:, :2], sin[:, :2], **part)
+    check(op, heads, PLACES, cos[:, :2], sin[:, :2], **part)

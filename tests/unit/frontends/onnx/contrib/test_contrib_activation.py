@@ -4,11 +4,12 @@ their definition."""
 from __future__ import annotations
 
 from math import erf
+from typing import Any
 
 import numpy as np
 import pytest
 from support.models import Array
-from support.single_node import check, ours, single_node
+from support.single_node import Attributes, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 
@@ -25,11 +26,11 @@ def test_gelu():
 
 
 @pytest.mark.parametrize("attributes", [{}, {"alpha": 1.5}])
-def test_quick_gelu(attributes: dict[str, float]):
+def test_quick_gelu(attributes: Attributes):
     check("QuickGelu", floats(3, 4), **attributes)
 
 
-def compute(op: str, *inputs: Array, **attributes: object) -> Array:
+def compute(op: str, *inputs: Array, **attributes: Any) -> Array:
     (result,) = ours(single_node(op, inputs, **attributes), inputs)
     return result
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.models import Array
-from support.single_node import check, ours, single_node
+from support.single_node import Attributes, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 UNKNOWN = {0: (0, 1), 1: (0, 1)}
@@ -73,7 +73,7 @@ def test_group_norm(activation: int):
         y = ((groups - mean) / np.sqrt(variance + 1e-5)).reshape(x.shape) * gamma + beta
         return y / (1 + np.exp(-y)) if activation else y
 
-    attributes = {"groups": 2, "activation": activation}
+    attributes: Attributes = {"groups": 2, "activation": activation}
     inputs = [x, gamma, beta]
     (actual,) = ours(single_node("GroupNorm", inputs, **attributes), inputs)
     np.testing.assert_allclose(actual, expected(x), 1e-4, 1e-5)

@@ -1,7 +1,8 @@
 """The signatures of the operators of com.microsoft are those of onnxruntime."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportAttributeAccessIssue=false, reportPrivateUsage=false
 from __future__ import annotations
 
 import pytest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.models import Array
-from support.single_node import check, ours, single_node
+from support.single_node import Attributes, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 
@@ -26,7 +26,7 @@ ACTIVATIONS: list[tuple[str, list[float]]] = [
 
 @pytest.mark.parametrize(("activation", "parameters"), ACTIVATIONS)
 def test_fused_conv(activation: str, parameters: list[float]):
-    given = {"activation_params": parameters} if parameters else {}
+    given: Attributes = {"activation_params": parameters} if parameters else {}
     check(
         "FusedConv",
         floats(1, 2, 6, 6),
@@ -72,7 +72,7 @@ def test_conv_transpose_with_pads():
         (((4, 2, 6, 3), (2, 6, 4, 5)), {"transBatchA": 1, "transA": 1}),
     ],
 )
-def test_fused_matmul(shapes: tuple[tuple[int, ...], ...], attributes: dict[str, float]):
+def test_fused_matmul(shapes: tuple[tuple[int, ...], ...], attributes: Attributes):
     check("FusedMatMul", *(floats(*shape) for shape in shapes), **attributes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from support.models import Array
-from support.single_node import by_onnxruntime, check, ours, single_node
+from support.single_node import Attributes, by_onnxruntime, check, ours, single_node
 
 RANDOM = np.random.default_rng(0)
 BATCH, LENGTH, HEADS, GROUPS, SIZE = 2, 4, 4, 2, 16
@@ -32,7 +32,8 @@ PROMPT, LENGTHS = parts(BATCH, LENGTH), np.array([3, 3], np.int32)
 COS, SIN = floats(16, SIZE // 2), floats(16, SIZE // 2)
 
 
-def compare(*inputs: Array | None, unknown: dict[int, Sequence[int]] = UNKNOWN, **attributes: int):
+def compare(*inputs: Array | None, unknown: dict[int, Sequence[int]] = UNKNOWN, **named: int):
+    attributes: Attributes = {**named}
     for constants, axes in (((), unknown), ((6,), None)):
         check(
             OP,
@@ -65,14 +66,14 @@ def test_rotary_embedding_of_a_prompt(interleaved: int):
 
 @pytest.mark.parametrize("attribute", ["local_window_size", "smooth_softmax", "causal"])
 def test_attributes(attribute: str):
-    value = {"local_window_size": 2, "smooth_softmax": 1, "causal": 0}[attribute]
-    compare(*PROMPT, None, None, LENGTHS, total(LENGTH), **{attribute: value})
+    given: Attributes = {attribute: {"local_window_size": 2, "smooth_softmax": 1}.get(attribute, 0)}
+    compare(*PROMPT, None, None, LENGTHS, total(LENGTH), **given)
 
 
 def test_scale_and_cap():
     inputs = [*PROMPT, None, None, LENGTHS, total(LENGTH)]
-    given = {"num_heads": HEADS, "kv_num_heads": GROUPS, "scale": 0.3, "softcap": 2.0}
-    check(OP, *inputs, outputs=3, **given)  # pyright: ignore[reportArgumentType]
+    given: Attributes = {"num_heads": HEADS, "kv_num_heads": GROUPS, "scale": 0.3, "softcap": 2.0}
+    check(OP, *inputs, outputs=3, **given)
 
 
 def test_bias_and_sink():
