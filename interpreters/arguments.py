@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ..dialects.dimension_names import dimension_names_in
-from ..dialects.relax.types import is_number
+from ..dialects.relax.types import is_element
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
 from .signature import Function, Value, argument_names, input_types
@@ -80,7 +80,7 @@ def random_arguments(
     for name, type in zip(argument_names(func), input_types(func), strict=True):
         element = type.element_type if _is_shaped(type) else type
         element = i64 if isinstance(type, IndexType) else element
-        if not is_number(element):
+        if not is_element(element):
             raise PasslineError(
                 f"cannot generate random values for parameter '{name}' of type {type}: pass its "
                 "value, at the shell with --inputs"
@@ -160,7 +160,7 @@ def _check_array(name: str, type: Shaped, value: Value) -> Array:
 
     array = np.asarray(value)
     element, shape = type.element_type, type.get_shape()
-    dtype = dtype_of(element) if is_number(element) else array.dtype
+    dtype = dtype_of(element) if is_element(element) else array.dtype
     fits = len(shape) == array.ndim and all(
         d in (DYNAMIC_INDEX, n) for d, n in zip(shape, array.shape, strict=True)
     )

@@ -1,8 +1,9 @@
 """Tensors as numpy arrays: element types, rounding and wrapping, constants.
 
-An element type is the numpy dtype of the same kind and width. bf16 is float32, rounded to bf16
-after each operation; i1 is bool; an integer of another width is the next wider dtype, wrapped after
-each operation. Integers wrap around, as in numpy and C; signless integers other than i1 are signed.
+An element type is the numpy dtype of the same kind and width. bf16 and the floats of 4 and 8 bits
+are float32, rounded after each operation; i1 is bool; an integer of another width is the next wider
+dtype, wrapped after each operation. Integers wrap around, as in numpy and C; signless integers
+other than i1 are signed.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ..dialects.relax.constant import Number
-from ..dialects.relax.types import Element, is_number
+from ..dialects.relax.types import Element, SmallFloat, is_element
 from ..dialects.unverified import make_attribute
 from ..passmanager.limits import too_many_elements
+from .small_floats import codes_of, numbers_of, round_small
 
 __all__ = [
     "Array",
@@ -69,7 +71,7 @@ _UI1 = IntegerType(1, Signedness.UNSIGNED)
 def element_of(type: ContainerType[Attribute]) -> Element:
     """Return the element type of a tensor type; InterpretationError if numpy cannot hold it."""
     element = type.get_element_type()
-    if not is_number(element):
+    if not is_element(element):
         raise InterpretationError(f"element type {element} has no numpy semantics")
     return element
 
@@ -79,12 +81,15 @@ def dtype_of(element: Element) -> np.dtype[np.generic]:
     """Return the dtype of the arrays that hold elements of this type."""
     if is_bool(element):
         return np.dtype(np.bool_)
-    return np.dtype(np.float32) if isinstance(element, BFloat16Type) else stored_dtype(element)
+    as_f32 = isinstance(element, BFloat16Type | SmallFloat)
+    return np.dtype(np.float32) if as_f32 else stored_dtype(element)
 
 
 @cache
 def stored_dtype(element: Element) -> np.dtype[np.generic]:
     """Return the dtype of the bytes of a constant: xDSL pads integers to 1, 2, 4 or 8 bytes."""
+    if isinstance(element, SmallFloat):
+        return np.dtype(np.uint8)
     match element:
         case IntegerType():
             kind = "u" if is_unsigned(element) else "i"
@@ -149,6 +154,8 @@ def fit(array: Array, element: Element) -> Array:
     dtype = dtype_of(element)
     if isinstance(element, BFloat16Type):
         return widen_bf16(round_bf16(as_odd_f32(array)))
+    if isinstance(element, SmallFloat):
+        return round_small(array, element)
     if not isinstance(element, IntegerType):
         return array.astype(dtype, copy=False)
     if is_bool(element):
@@ -221,6 +228,8 @@ def array_of(value: DenseIntOrFPElementsAttr) -> Array:
     """
     element = element_of(value.type)
     raw: Array = np.frombuffer(value.data.data, stored_dtype(element)).reshape(value.get_shape())
+    if isinstance(element, SmallFloat):
+        return numbers_of(raw, element)
     return widen_bf16(raw) if isinstance(element, BFloat16Type) else fit(raw, element)
 
 
@@ -234,6 +243,8 @@ def dense_of(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsA
         raise InterpretationError(f"an array of {array.dtype}{array.shape} does not match {type}")
     if isinstance(element, BFloat16Type):
         array = round_bf16(array)
+    elif isinstance(element, SmallFloat):
+        array = codes_of(array, element)
     elif array.dtype == np.bool_:
         array = array.view(np.uint8) if is_unsigned(element) else -array.view(np.int8)
     data = array.astype(stored_dtype(element), copy=False).tobytes()

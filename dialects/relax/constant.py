@@ -38,7 +38,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .base import RelaxOp
-from .types import Float, check_number, is_integer, is_ranked, static_shape
+from .types import Float, SmallFloat, check_element, is_integer, is_ranked, static_shape
 
 __all__ = [
     "ConstantOp",
@@ -80,7 +80,7 @@ class ConstantOp(RelaxOp, HasFolderInterface):
 
     @of_signature
     def verify_(self) -> None:
-        check_number(self.result.type)
+        check_element(self.result.type)
 
     def fold(self) -> Sequence[SSAValue | Attribute]:
         return (self.value,)
@@ -126,7 +126,7 @@ class FullOp(RelaxOp, HasFolderInterface):
     @of_signature
     def verify_(self) -> None:
         type = self.result.type
-        check_number(type)
+        check_element(type)
         if static_shape(type) is None:
             raise VerifyException(f"result type {type} has unknown dimensions")
         if self.value.type != type.element_type:
@@ -211,7 +211,7 @@ def number_attr(value: float, is_bits: bool, type: Attribute) -> Number | None:
     if is_integer(type) and isinstance(value, int):
         number = type.normalized_value(value)
         return None if number is None else IntegerAttr(number, type)
-    if not isinstance(type, Float):
+    if not isinstance(type, Float | SmallFloat):
         return None
     if is_bits and isinstance(value, int):
         if value >> type.bitwidth:

@@ -17,8 +17,8 @@ from .shapes import broadcast
 from .types import (
     TENSOR,
     check_bool,
-    check_number,
-    is_number,
+    check_element,
+    is_element,
     shape_of,
     tensor_type,
     with_element,
@@ -72,7 +72,8 @@ class AstypeOp(UnaryOp):
     """The element converted to `dtype` as in C, but defined for all values.
 
     A float out of the range of an integer type becomes the nearest integer, NaN becomes 0 (LLVM
-    `fptosi.sat`).
+    `fptosi.sat`). Out of the range of a float type it becomes infinite; NaN in one without
+    infinities, the largest number in one without NaN.
     """
 
     name = "relax.astype"
@@ -80,8 +81,8 @@ class AstypeOp(UnaryOp):
     dtype = type_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
-        check_number(result := with_element(type, self.dtype))
+        check_element(type := tensor_type(self.input))
+        check_element(result := with_element(type, self.dtype))
         return (result,)
 
 
@@ -94,10 +95,14 @@ class ReinterpretOp(UnaryOp):
     dtype = type_prop()
 
     def infer_types(self) -> Sequence[Attribute]:
-        check_number(type := tensor_type(self.input))
-        check_number(result := with_element(type, self.dtype))
+        check_element(type := tensor_type(self.input))
+        check_element(result := with_element(type, self.dtype))
         element = type.element_type
-        if is_number(element) and is_number(self.dtype) and element.bitwidth != self.dtype.bitwidth:
+        if (
+            is_element(element)
+            and is_element(self.dtype)
+            and element.bitwidth != self.dtype.bitwidth
+        ):
             raise VerifyException(
                 f"{element} has {element.bitwidth} bits, {self.dtype} has {self.dtype.bitwidth}"
             )

@@ -12,6 +12,12 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -32,14 +38,18 @@ __all__ = [
     "TENSOR",
     "Element",
     "Float",
+    "Number",
+    "SmallFloat",
     "Tensor",
     "check_bool",
+    "check_element",
     "check_float",
     "check_indices",
     "check_integer",
     "check_number",
     "check_parameter",
     "combine",
+    "is_element",
     "is_integer",
     "is_number",
     "is_ranked",
@@ -60,7 +70,17 @@ __all__ = [
 Tensor: TypeAlias = TensorType[Attribute] | UnrankedTensorType[Attribute]
 # The usual type first: `isinstance` of abstract classes is only fast for the class itself.
 Float: TypeAlias = Float32Type | Float64Type | Float16Type | BFloat16Type
-Element: TypeAlias = Float | IntegerType
+Number: TypeAlias = Float | IntegerType
+SmallFloat: TypeAlias = (
+    Float8E4M3FNType
+    | Float8E5M2Type
+    | Float4E2M1FNType
+    | Float8E4M3FNUZType
+    | Float8E5M2FNUZType
+    | Float8E8M0FNUType
+)
+"""Floats that are stored, and converted to others before anything is computed."""
+Element: TypeAlias = Number | SmallFloat
 
 TENSOR: AttrConstraint[Tensor] = AnyOf(
     (AnyTensorTypeConstr, BaseAttr[UnrankedTensorType[Attribute]](UnrankedTensorType))
@@ -144,7 +164,12 @@ def _tensor(element: Attribute, shape: Shape) -> TensorType[Attribute]:
     return TensorType(element, shape)
 
 
-def is_number(element: Attribute) -> TypeIs[Element]:
+def is_element(element: Attribute) -> TypeIs[Element]:
+    """Return whether tensors may have elements of this type."""
+    return is_number(element) or isinstance(element, SmallFloat)
+
+
+def is_number(element: Attribute) -> TypeIs[Number]:
     """Return whether the operations are defined for this element type."""
     return isinstance(element, Float) or (is_integer(element) and 1 <= element.bitwidth <= 64)
 
@@ -161,6 +186,12 @@ def check_number(type: Tensor) -> None:
             f"element type {type.element_type} is not one of f16, bf16, f32, f64 "
             "and integers of 1 to 64 bits"
         )
+
+
+def check_element(type: Tensor) -> None:
+    """Raise VerifyException unless the elements can be constants and be converted."""
+    if not isinstance(type.element_type, SmallFloat):
+        check_number(type)
 
 
 def check_float(type: Tensor) -> None:

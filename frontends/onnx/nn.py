@@ -12,17 +12,20 @@ from ...dialects.relax.types import Element, shape_of
 from ...interpreters.arrays import bounds
 from .errors import Unsupported
 from .node import Converter, Converters, Node
+from .window_places import places_of_maxima
 from .windows import (
     kernel_shape,
+    known,
     output_shape,
     padded,
     resized,
     steps,
     symmetric,
     transposed_padding,
+    window_padding,
 )
 
-__all__ = ["NN"]
+__all__ = ["NN", "conv", "conv_transpose", "convolved", "gemm"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
@@ -113,11 +116,25 @@ def pool(kind: str) -> Converter:
 
     def convert(node: Node) -> Sequence[SSAValue]:
         if kind == "max":
-            return [pooled(node, node.input(0), kind)]
+            return max_pool(node)
         counts = node.bool("count_include_pad")
         return [pooled(node, node.input(0), kind, count_include_pad=counts)]
 
     return convert
+
+
+def max_pool(node: Node) -> Sequence[SSAValue]:
+    """Convert MaxPool; its second output is the place of each maximum."""
+    x = node.input(0)
+    y = pooled(node, x, "max")
+    if not node.wants(1):
+        return [y]
+    node.static_shape(x)
+    rank, out = spatial_rank(node.rank(x)), node.static_shape(y)[2:]
+    window = node.per_axis("kernel_shape", rank, 1)
+    strides, dilation = steps(node, "strides", rank), steps(node, "dilations", rank)
+    padding = known(window_padding(node, x, window, strides, dilation))
+    return [y, places_of_maxima(node, x, out, window, strides, dilation, padding[:rank])]
 
 
 def pooled(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
+from onnx.helper import make_attribute
 from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -23,7 +25,7 @@ from ...dialects.relax.shapes import Shape, is_static, shape_text
 from ...dialects.relax.types import (
     Element,
     Tensor,
-    is_number,
+    is_element,
     refine,
     shape_of,
     static_shape,
@@ -65,6 +67,22 @@ class Node:
         self.location = location
         self._schema = schema
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+
+    def alike(
+        self,
+        inputs: Sequence[SSAValue | None],
+        *,
+        opset: int | None = None,
+        **ints: Sequence[int],
+    ) -> Node:
+        """Return the node with other inputs, in another opset, or with other lists of integers as
+        attributes: one that another converter can convert."""
+        node = copy(self)
+        node.inputs = inputs
+        node.opset = self.opset if opset is None else opset
+        changed = {name: make_attribute(name, numbers) for name, numbers in ints.items()}
+        node._attributes = {**self._attributes, **changed}
+        return node
 
     # Inputs and outputs
 
@@ -127,7 +145,7 @@ class Node:
     def element(self, value: SSAValue | int) -> Element:
         """Return the element type of a value."""
         element = self.type(value).element_type
-        assert is_number(element)
+        assert is_element(element)
         return element
 
     def shape(self, value: SSAValue | int) -> Shape:
@@ -237,6 +255,11 @@ class Node:
     def string(self, name: str, default: str = "") -> str:
         attribute = self.attribute(name)
         return default if attribute is None else attribute.s.decode(errors="replace")
+
+    def strings(self, name: str) -> list[str]:
+        """Return the strings of an attribute, none if it is absent."""
+        attribute = self.attribute(name)
+        return [] if attribute is None else [s.decode(errors="replace") for s in attribute.strings]
 
     def choice(self, name: str, known: Mapping[str, Choice], default: str) -> Choice:
         """Return the entry of `known` that a string attribute names; Unsupported for an unknown

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, i32
 from xdsl.ir import SSAValue
 
-from ...dialects.relax.types import Element
+from ...dialects.relax.types import Element, SmallFloat
+from .casts import to_small
 from .errors import Unsupported
 from .nn import convolved
 from .node import Converters, Node
@@ -50,6 +51,8 @@ def quantized(
     node: Node, x: SSAValue, scale: SSAValue, zero: SSAValue | None, element: Element
 ) -> SSAValue:
     """Compute round(x / scale) + zero point, saturated to the type."""
+    if isinstance(element, SmallFloat):  # the zero point is 0
+        return to_small(node, node.op("divide", x, scale), element)
     low, high = bounds(element)
     q = node.op("round", node.op("divide", x, scale))
     if zero is not None:
@@ -63,7 +66,7 @@ def quantize_linear(node: Node) -> Sequence[SSAValue]:
     element: Element = UI8
     if zero is not None:
         element = node.element(zero)
-        zero = along_axis(node, zero, x)
+        zero = None if isinstance(element, SmallFloat) else along_axis(node, zero, x)
     elif data_type := node.int("output_dtype"):
         element = element_type(data_type)
     precision = node.int("precision")
@@ -79,7 +82,7 @@ def dequantize_linear(node: Node) -> Sequence[SSAValue]:
         element = element_type(data_type)
     value = node.cast(x, element)
     if node.has(2):
-        zero = node.cast(along_axis(node, node.input(2), x), element)
+        zero = along_axis(node, node.cast(node.input(2), element), x)
         value = node.op("subtract", value, zero)
     scale = node.cast(along_axis(node, scale, x), element)
     return [node.op("multiply", value, scale)]

@@ -9,6 +9,12 @@ from onnx import TensorProto, TensorShapeProto, TypeProto
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     BFloat16Type,
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -20,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ...dialects.relax.shapes import Shape
-from ...dialects.relax.types import Element, Tensor, is_number, make_tensor_type, shape_of
+from ...dialects.relax.types import Element, Tensor, is_element, make_tensor_type, shape_of
 from ...interpreters.shape_bindings import Dimension
 from .errors import Unsupported
 
@@ -41,6 +47,12 @@ ELEMENTS: dict[int, Element] = {
     TensorProto.BFLOAT16: BFloat16Type(),
     TensorProto.FLOAT: Float32Type(),
     TensorProto.DOUBLE: Float64Type(),
+    TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
+    TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
+    TensorProto.FLOAT8E5M2: Float8E5M2Type(),
+    TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
+    TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
+    TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
     TensorProto.BOOL: IntegerType(1),
     TensorProto.INT2: IntegerType(2),
     TensorProto.INT4: IntegerType(4),
@@ -55,7 +67,8 @@ ELEMENTS: dict[int, Element] = {
     TensorProto.UINT32: IntegerType(32, _UNSIGNED),
     TensorProto.UINT64: IntegerType(64, _UNSIGNED),
 }
-"""The data types of ONNX that relax computes with; signed integers are signless."""
+"""The data types of ONNX that relax has; signed integers are signless, and floats of 4 and 8 bits
+can only be converted."""
 
 DATA_TYPES = {element: data_type for data_type, element in ELEMENTS.items()}
 
@@ -126,7 +139,7 @@ def type_proto(type: Tensor) -> TypeProto:
     """Return the type of ONNX for a tensor type."""
     proto = TypeProto()
     element = type.element_type
-    assert is_number(element)
+    assert is_element(element)
     proto.tensor_type.elem_type = DATA_TYPES[element]
     if (shape := shape_of(type)) is not None:
         proto.tensor_type.shape.dim.extend(map(_dimension_proto, shape))

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.shapes import Shape, is_static
-from ...dialects.relax.types import Element, shape_of, static_shape, tensor_type
+from ...dialects.relax.types import Element, SmallFloat, shape_of, static_shape, tensor_type
 from ...dialects.unverified import make_attribute
 from ...interpreters import has_semantics
 from ...interpreters.arrays import Array, dense_of, dtype_of, element_of, fit, number_of
@@ -259,7 +259,7 @@ def tensor_array(tensor: TensorProto) -> Array:
 
 def run_time_array(array: Array, element: Element) -> Array:
     """Convert an array of numpy or ml_dtypes to the dtype in which relax computes."""
-    if isinstance(element, BFloat16Type):
+    if isinstance(element, BFloat16Type | SmallFloat):
         return array.astype(np.float32)
     if isinstance(element, IntegerType) and element.bitwidth < 8 and element.bitwidth > 1:
         return fit(array.astype(np.int8), element)
@@ -269,4 +269,4 @@ def run_time_array(array: Array, element: Element) -> Array:
 def _is_packed(element: Element) -> bool:
     """Return whether several elements share a byte, so that the bytes differ from those of a
     constant."""
-    return isinstance(element, IntegerType) and element.bitwidth < 8
+    return element.bitwidth < 8

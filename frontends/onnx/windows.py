@@ -14,12 +14,14 @@ from .node import Node
 
 __all__ = [
     "kernel_shape",
+    "known",
     "output_shape",
     "padded",
     "resized",
     "steps",
     "symmetric",
     "transposed_padding",
+    "window_padding",
 ]
 
 AUTO_PAD = {mode: mode for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")}

@@ -6,7 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, IntegerType
 
 from ...dialects.relax import elementwise as ops
-from ...dialects.relax.types import Element, tensor_type
+from ...dialects.relax.types import Element, SmallFloat, tensor_type
 from ..arrays import (
     Array,
     bounds,
@@ -17,6 +17,7 @@ from ..arrays import (
     stored_dtype,
     widen_bf16,
 )
+from ..small_floats import codes_of, numbers_of
 from .table import Semantics, as_numbers, on_arrays
 
 __all__ = ["ELEMENTWISE", "with_bits"]
@@ -62,7 +63,13 @@ def with_bits(x: Array, source: Element, target: Element) -> Array:
     """Return the elements of type `target` with the bits of the elements of type `source`."""
     if isinstance(source, IntegerType) and isinstance(target, IntegerType):
         return as_numbers(x)  # `fit` changes the signedness
-    bits = round_bf16(x) if isinstance(source, BFloat16Type) else x
+    bits = x
+    if isinstance(source, BFloat16Type):
+        bits = round_bf16(x)
+    elif isinstance(source, SmallFloat):
+        bits = codes_of(x, source)
+    if isinstance(target, SmallFloat):
+        return numbers_of(bits.astype(np.uint8), target)
     if isinstance(target, BFloat16Type):
         return widen_bf16(bits.view(np.uint16))
     return bits.view(stored_dtype(target))

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.types import is_integer
+from ....dialects.relax.types import SmallFloat, is_integer
 from ....dialects.tir.builder import Index, TirBuilder
 from .no_kernel import NoKernel
 
@@ -55,7 +55,10 @@ CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 def signless(type: Attribute) -> Attribute:
-    """Return `type`; NoKernel for a signed or unsigned integer: arith has signless ones only."""
+    """Return `type`; NoKernel for a signed or unsigned integer: arith has signless ones only; and
+    for floats of 4 and 8 bits."""
+    if isinstance(type, SmallFloat):
+        raise NoKernel(f"kernels do not compute with {type}")
     if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
         raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type

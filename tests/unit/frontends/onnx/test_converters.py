@@ -10,6 +10,7 @@ from onnx import defs
 
 import passline.frontends.onnx.converters as converters
 from passline.dialects.relax import Relax
+from passline.frontends.onnx.contrib.signatures import contrib_names
 
 HELPERS = ("binary", "cumulative", "op", "ops", "reduce", "same", "variadic")
 NAMES = {op.name.removeprefix("relax.") for op in Relax.operations}
@@ -17,7 +18,7 @@ NAMES = {op.name.removeprefix("relax.") for op in Relax.operations}
 
 def named() -> Iterator[str]:
     """The operations of relax that the converters name as they are made."""
-    for path in Path(converters.__file__).parent.glob("*.py"):
+    for path in Path(converters.__file__).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             if not isinstance(call, ast.Call) or not call.args:
                 continue
@@ -36,4 +37,6 @@ def test_operations_that_are_made_exist():
 
 def test_operators_that_are_converted_exist():
     known = {(schema.domain, schema.name) for schema in defs.get_all_schemas_with_history()}
+    known |= {("com.microsoft", name) for name in contrib_names()}
+    known |= {("", name) for name in ("LayerNormalization", "SimplifiedLayerNormalization")}
     assert not {*converters.CONVERTERS} - known

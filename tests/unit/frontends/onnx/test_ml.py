@@ -1,0 +1,233 @@
+"""The operators of ai.onnx.ml on numbers, beside onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from support.models import Array, imported
+from support.single_node import Attributes, check, single_node
+
+from passline.frontends.onnx import UnsupportedModelError
+
+RANDOM = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def compare(op: str, *inputs: Array, version: int = 3, outputs: int = 1, **attributes: Any):
+    check(op, *inputs, domain="ai.onnx.ml", version=version, outputs=outputs, **attributes)
+
+
+X = floats(5, 3)
+
+
+def test_features():
+    compare("ArrayFeatureExtractor", X, np.array([2, 0]))
+    compare("Binarizer", X, threshold=0.2)
+    compare("FeatureVectorizer", X, floats(5, 2), inputdimensions=[3, 2])
+    compare("OneHotEncoder", np.array([[1, 2], [3, 9]]), cats_int64s=[3, 1, 2])
+
+
+def test_scaler():
+    compare("Scaler", X, offset=[0.1, 0.2, 0.3], scale=[1.0, 2.0, 3.0])
+    compare("Scaler", np.array([[1, 2, 3]]), offset=[0.5], scale=[2.0])
+
+
+@pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
+def test_normalizer(norm: str):
+    compare("Normalizer", np.concatenate([X, -abs(X), np.zeros((1, 3), np.float32)]), norm=norm)
+
+
+def test_imputer():
+    x, nan = X.copy(), float("nan")
+    x[0, 1] = nan
+    for values in ([9.0], [9.0, 8.0, 7.0]):
+        compare("Imputer", x, imputed_value_floats=values, replaced_value_float=nan)
+    whole = np.array([[1, 0], [0, 3]])
+    compare("Imputer", whole, imputed_value_int64s=[5, 6], replaced_value_int64=0)
+
+
+def test_label_encoder():
+    keys, x = [1, 2, 3], np.array([1, 2, 3, 7])
+    values = [0.1, 0.2, 0.3]
+    compare("LabelEncoder", x, keys_int64s=keys, values_floats=values, default_float=9.0)
+    compare("LabelEncoder", x, keys_int64s=keys, values_int64s=[5, 6, 7])
+    numbers = np.array([1, np.nan, 3], np.float32)
+    given: Attributes = {"keys_floats": [1.0, float("nan")], "values_int64s": [5, 6]}
+    compare("LabelEncoder", numbers, version=2, **given)
+    compare("LabelEncoder", numbers, version=4, **given)
+
+
+@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
+def test_linear_models(post: str):
+    coefficients = [0.1, 0.2, 0.3, 0.4, -0.5, 0.6, 0.7, 0.8, -0.9]
+    for count in (1, 2, 3):
+        given: Attributes = {"coefficients": coefficients[: 3 * count], "post_transform": post}
+        labels = [3, 5, 8][: max(count, 2)]
+        intercepts = [0.1, 0.2, 0.3][:count]
+        compare(
+            "LinearClassifier",
+            X,
+            outputs=2,
+            intercepts=intercepts,
+            classlabels_ints=labels,
+            **given,
+        )
+        if count > 1:
+            compare("LinearRegressor", X, intercepts=intercepts, targets=count, **given)
+    compare("LinearRegressor", X, coefficients=[0.1, 0.2, 0.3])
+
+
+KERNELS: list[tuple[str, list[float]]] = [
+    ("LINEAR", [0.0, 0.0, 0.0]),
+    ("POLY", [0.5, 0.3, 3.0]),
+    ("RBF", [0.4, 0.0, 3.0]),
+    ("SIGMOID", [0.4, 0.1, 3.0]),
+]
+
+
+@pytest.mark.parametrize(("kernel", "parameters"), KERNELS)
+def test_support_vector_machines(kernel: str, parameters: list[float]):
+    given: Attributes = {
+        "kernel_type": kernel,
+        "kernel_params": parameters,
+        "support_vectors": floats(12).tolist(),
+    }
+    regressor: Attributes = {
+        **given,
+        "coefficients": [0.1, -0.2, 0.3, 0.4],
+        "n_supports": 4,
+        "rho": [0.25],
+    }
+    for one_class in (0, 1):
+        compare("SVMRegressor", X, one_class=one_class, **regressor)
+    classifier: Attributes = {**given, "coefficients": floats(8).tolist(), "rho": [0.25, 0.1, -0.2]}
+    sizes: Attributes = {"vectors_per_class": [1, 2, 1], "classlabels_ints": [0, 1, 2]}
+    compare("SVMClassifier", X, outputs=2, **classifier, **sizes)
+    classifier = {**given, "coefficients": floats(4).tolist(), "rho": [0.25]}
+    sizes = {"vectors_per_class": [2, 2], "classlabels_ints": [4, 9]}
+    for post in ("NONE", "LOGISTIC"):
+        compare("SVMClassifier", X, outputs=2, post_transform=post, **classifier, **sizes)
+
+
+# Trees
+
+
+class Trees:
+    """Random trees, as the attributes of a node."""
+
+    def __init__(self, seed: int, modes: Sequence[str], targets: int, kind: str) -> None:
+        self.random = np.random.default_rng(seed)
+        self.modes = modes
+        self.targets = targets
+        parts = "treeids nodeids featureids values modes truenodeids falsenodeids"
+        self.nodes: dict[str, list[object]] = {key: [] for key in parts.split()}
+        self.nodes["missing_value_tracks_true"] = []
+        self.leaves: dict[str, list[object]] = {
+            key: [] for key in ("treeids", "nodeids", "ids", "weights")
+        }
+        self.kind = kind
+        for tree in range(3):
+            self.numbers = iter(range(100))
+            self.add(tree, 3)
+
+    def number(self) -> float:
+        return float(np.float32(self.random.standard_normal()))
+
+    def add(self, tree: int, depth: int) -> int:
+        """Add a node and those below it; return its number in the tree."""
+        place, number = len(self.nodes["treeids"]), next(self.numbers)
+        leaf = depth == 0 or (number > 0 and self.random.random() < 0.2)
+        mode = "LEAF" if leaf else str(self.random.choice(self.modes))
+        values = (tree, number, int(self.random.integers(3)), self.number(), mode, 0, 0)
+        for key, value in zip(self.nodes, (*values, int(self.random.integers(2))), strict=True):
+            self.nodes[key].append(value)
+        if not leaf:
+            self.nodes["truenodeids"][place] = self.add(tree, depth - 1)
+            self.nodes["falsenodeids"][place] = self.add(tree, depth - 1)
+        for target in range(self.targets) if leaf else ():
+            if self.targets == 1 or self.random.random() < 0.8:
+                weight = (tree, number, target, self.number())
+                for key, value in zip(self.leaves, weight, strict=True):
+                    self.leaves[key].append(value)
+        return number
+
+    def attributes(self) -> Attributes:
+        nodes = {f"nodes_{key}": values for key, values in self.nodes.items()}
+        return {**nodes, **{f"{self.kind}_{key}": v for key, v in self.leaves.items()}}
+
+
+def trees(
+    seed: int, modes: Sequence[str] = ("BRANCH_LEQ",), targets: int = 1, kind: str = "target"
+) -> Attributes:
+    return Trees(seed, modes, targets, kind).attributes()
+
+
+ROWS = floats(20, 3)
+MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ"]
+
+
+@pytest.mark.parametrize("modes", [*([mode] for mode in MODES), MODES], ids=str)
+def test_modes_of_trees(modes: list[str]):
+    compare("TreeEnsembleRegressor", ROWS, n_targets=1, **trees(1, modes))
+
+
+@pytest.mark.parametrize("aggregation", ["SUM", "AVERAGE", "MIN", "MAX"])
+def test_aggregation_of_trees(aggregation: str):
+    given: Attributes = {
+        "aggregate_function": aggregation,
+        "base_values": [0.5, -0.5],
+        "n_targets": 2,
+    }
+    compare("TreeEnsembleRegressor", ROWS, **given, **trees(2, targets=2))
+
+
+def test_missing_values_of_trees():
+    rows = ROWS.copy()
+    rows[::3, 0] = rows[1::3, 1] = np.nan
+    compare("TreeEnsembleRegressor", rows, n_targets=1, **trees(4))
+
+
+@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
+def test_tree_classifier(post: str):
+    given: Attributes = {"outputs": 2, "post_transform": post}
+    several = trees(5, targets=3, kind="class")
+    compare("TreeEnsembleClassifier", ROWS, classlabels_int64s=[3, 4, 9], **several, **given)
+    for positive in (False, True):
+        one = trees(6, kind="class")
+        if positive:
+            weights = np.array(one["class_weights"])
+            one["class_weights"] = abs(weights / 3).tolist()
+        bases: list[Attributes] = [{}, {"base_values": [0.1]}]
+        for base in bases:
+            labels = [3, 4]
+            compare(
+                "TreeEnsembleClassifier",
+                ROWS,
+                classlabels_int64s=labels,
+                **one,
+                **given,
+                **base,
+            )
+
+
+def test_wrong_trees_are_refused():
+    for change in ({"nodes_truenodeids": 99}, {"nodes_featureids": 7}):
+        given: Attributes = trees(1)
+        ((key, value),) = change.items()
+        given[key] = [value] * len(Trees(1, MODES[:1], 1, "target").nodes["treeids"])
+        model = single_node(
+            "TreeEnsembleRegressor",
+            [ROWS],
+            domain="ai.onnx.ml",
+            version=3,
+            n_targets=1,
+            **given,
+        )
+        with pytest.raises(UnsupportedModelError, match="a tree"):
+            imported(model)

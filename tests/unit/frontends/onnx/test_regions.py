@@ -1,0 +1,66 @@
+"""Regions of interest, places of maxima and unique elements, beside onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.models import Array
+from support.single_node import Attributes, check
+
+RANDOM = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def compare(op: str, *inputs: Array, **named: Any):
+    check(op, *inputs, domain="", **named)
+
+
+ROIS = np.array([[0, 0, 9, 9], [2, 1, 5.5, 8], [-3, -2, 4, 20], [3, 3, 3, 3]], np.float32)
+
+
+@pytest.mark.parametrize("ratio", [0, 2])
+@pytest.mark.parametrize("mode", ["half_pixel", "output_half_pixel"])
+def test_roi_align(mode: str, ratio: int):
+    inputs = floats(2, 3, 10, 12), ROIS, np.array([0, 1, 1, 0])
+    given: Attributes = {"output_height": 3, "output_width": 2, "sampling_ratio": ratio}
+    given["coordinate_transformation_mode"] = mode
+    compare("RoiAlign", *inputs, opset=16, spatial_scale=0.7, **given)
+
+
+def test_max_roi_pool():
+    rois = np.concatenate([np.array([[0], [1], [1], [0]], np.float32), ROIS], axis=1)
+    compare("MaxRoiPool", floats(2, 3, 10, 12), rois, pooled_shape=[3, 2], spatial_scale=0.7)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize(
+    ("shape", "attributes"),
+    [
+        ((2, 2, 9), {"kernel_shape": [3], "strides": [2], "pads": [1, 1]}),
+        ((1, 2, 7, 8), {"kernel_shape": [2, 3], "dilations": [2, 1], "pads": [1, 0, 0, 1]}),
+        ((1, 2, 7, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+        ((1, 1, 5, 4, 6), {"kernel_shape": [2, 2, 2], "strides": [2, 1, 2]}),
+    ],
+)
+def test_places_of_maxima(shape: tuple[int, ...], attributes: Attributes, order: int):
+    compare("MaxPool", floats(*shape), outputs=2, storage_order=order, **attributes)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("axis", [{}, {"axis": 0}, {"axis": 1}])
+def test_unique(axis: Attributes, order: int):
+    x = RANDOM.integers(0, 2, (6, 3)).astype(np.float32)
+    compare("Unique", x, outputs=4, sorted=order, unknown={} if axis else {0: (0,)}, **axis)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_determinant(size: int):
+    x = floats(3, size, size)
+    x[0] = 0
+    compare("Det", x, tolerance=1e-4)
+    compare("Det", np.eye(4, dtype=np.float32)[[2, 0, 3, 1]])
