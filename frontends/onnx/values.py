@@ -88,6 +88,8 @@ class Values:
         """
         if not any(operand in self._partly for operand in op.operands):
             return None
+        if not all(_is_small(result.type) for result in op.results):
+            return None
         operands: list[Partly] = []
         for operand in op.operands:
             if (partly := self._partly.get(operand)) is None:

@@ -50,6 +50,12 @@ def test_known_dimensions_stay_known(name: str, tmp_path: Path):
     assert str(end.operands[0].type) == f"tensor<{shape}xf32>"
 
 
+def test_large_values_are_not_followed():
+    doubled = " ".join(f"t{i + 1} = Concat<axis=0>(t{i}, t{i})" for i in range(40))
+    graph = f"g (float[N, 6] x) => (int64[M] y) {{ t0 = Shape(x) {doubled} y = Neg(t40) }}"
+    assert str(2**41) in str(imported(model_of(graph)))
+
+
 def test_a_condition_on_a_known_dimension_is_decided():
     graph = f"""g (float[N, 6, 4] x) => (float[] y) {{ {CONSTANTS}
         six = Constant<value_ints=[6]>() d = Gather(s, one) c = Equal(d, six)
