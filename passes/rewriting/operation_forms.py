@@ -73,7 +73,7 @@ class Found:
 
 
 Build = Callable[[Found], Operation | None]
-"""Returns the operation that replaces a match, or None if it is not one after all."""
+"""Returns the operation that replaces a match, or None, before it inserts any, if there is none."""
 
 
 @dataclass(frozen=True)
@@ -184,22 +184,28 @@ def softmax(found: Found) -> Operation | None:
     return SoftmaxOp(x, axis=axes[0] - len(shape_of(tensor_type(x)) or ()))
 
 
-def parameter(found: Found, name: str, axes: tuple[int, ...]) -> SSAValue | None:
-    """Return the operand `name`, which broadcasts along all dimensions but `axes`, as a tensor of
-    these; None if it does not have, or not only, these dimensions, or they are unknown."""
+def runs_along(found: Found, name: str, axes: tuple[int, ...]) -> bool:
+    """Return whether the operand `name` has the dimensions `axes` of the data, whose sizes are
+    known, and broadcasts along all others."""
     value = found.value(name)
     shape, given = shape_of(tensor_type(found.value("x"))), shape_of(tensor_type(value))
     if shape is None or given is None or len(given) > len(shape):
-        return None
+        return False
     whole = (*(1,) * (len(shape) - len(given)), *given)
     expected = tuple(size if axis in axes else 1 for axis, size in enumerate(shape))
-    if whole != expected or DYNAMIC_INDEX in (sizes := [shape[axis] for axis in axes]):
-        return None
-    if given == tuple(sizes):
+    return whole == expected and DYNAMIC_INDEX not in expected
+
+
+def parameter(found: Found, name: str, axes: tuple[int, ...]) -> SSAValue:
+    """Return the operand `name`, which runs along `axes`, as a tensor of these dimensions."""
+    value, shape = found.value(name), shape_of(tensor_type(found.value("x")))
+    assert shape is not None
+    sizes = tuple(shape[axis] for axis in axes)
+    if shape_of(tensor_type(value)) == sizes:
         return value
     if (elements := known(value)) is not None:
         array = elements.array.reshape(sizes) if elements.array.ndim else elements.array
-        constant = constant_of(Known(array, (*sizes,)), element_of(tensor_type(value)))
+        constant = constant_of(Known(array, sizes), element_of(tensor_type(value)))
         return found.rewriter.insert(constant).results[0]
     return found.rewriter.insert(ReshapeOp(value, newshape=sizes, allowzero=True)).result
 
@@ -235,17 +241,17 @@ def folded_layer_norm(found: Found) -> Operation | None:
     if (parts := normalization(found)) is None:
         return None
     axes, _, epsilon = parts
-    parameters = [parameter(found, name, axes) for name in ("gamma", "beta")]
-    if None in parameters:
+    if not all(runs_along(found, name, axes) for name in ("gamma", "beta")):
         return None
-    scale, shift = (value for value in parameters if value is not None)
+    scale, shift = (parameter(found, name, axes) for name in ("gamma", "beta"))
     return LayerNormOp(found.value("x"), scale, shift, axes=axes, epsilon=epsilon)
 
 
 def with_gamma(found: Found) -> Operation | None:
     (norm,) = found.all(LayerNormOp)
-    if (gamma := parameter(found, "gamma", axes_in(norm))) is None:
+    if not runs_along(found, "gamma", axes_in(norm)):
         return None
+    gamma = parameter(found, "gamma", axes_in(norm))
     return LayerNormOp(
         norm.data, gamma, norm.beta, axes=norm.axes, epsilon=norm.epsilon, center=False
     )
@@ -253,8 +259,9 @@ def with_gamma(found: Found) -> Operation | None:
 
 def with_beta(found: Found) -> Operation | None:
     (norm,) = found.all(LayerNormOp)
-    if (beta := parameter(found, "beta", axes_in(norm))) is None:
+    if not runs_along(found, "beta", axes_in(norm)):
         return None
+    beta = parameter(found, "beta", axes_in(norm))
     return LayerNormOp(
         norm.data, norm.gamma, beta, axes=norm.axes, epsilon=norm.epsilon, scale=norm.scale
     )
@@ -275,9 +282,11 @@ def rms_norm(found: Found) -> Operation | None:
 
 def with_weight(found: Found) -> Operation | None:
     (norm,) = found.all(RMSNormOp)
-    weight = parameter(found, "weight", axes_in(norm))
-    if weight is None or not isinstance(norm.weight.owner, FullOp) or scalar(norm.weight) != 1:
+    if not isinstance(norm.weight.owner, FullOp) or scalar(norm.weight) != 1:
         return None
+    if not runs_along(found, "weight", axes_in(norm)):
+        return None
+    weight = parameter(found, "weight", axes_in(norm))
     return RMSNormOp(norm.data, weight, axes=norm.axes, epsilon=norm.epsilon)
 
 

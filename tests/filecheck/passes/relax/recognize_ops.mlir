@@ -234,6 +234,28 @@ func.func @folded_unknown(%x : tensor<2x3xf32>, %g : tensor<3xf32>, %b : tensor<
 
 // -----
 
+// A shift along another dimension, beside a factor with a dimension of size 1 more.
+// CHECK-LABEL: @folded_other
+// CHECK-NOT: relax.nn.
+func.func @folded_other(%x : tensor<2x3xf32>, %b : tensor<2x1xf32>) -> tensor<2x3xf32> {
+  %g = relax.constant dense<[[1.0, 2.0, 3.0]]> : tensor<1x3xf32>
+  %e = relax.full 0.5 : tensor<f32>
+  %0 = relax.mean %x {axis = [-1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %1 = relax.subtract %x, %0 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+  %2 = relax.square %1 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = relax.mean %2 {axis = [1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  %4 = relax.add %3, %e : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+  %5 = relax.rsqrt %4 : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %6 = relax.multiply %5, %g : (tensor<2x1xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  %7 = relax.multiply %x, %6 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %8 = relax.multiply %0, %6 : (tensor<2x1xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %9 = relax.subtract %b, %8 : (tensor<2x1xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %a = relax.add %7, %9 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %a : tensor<2x3xf32>
+}
+
+// -----
+
 // Parameters along another axis, or of other shapes, stay beside the normalization.
 // CHECK-LABEL: @parameters
 func.func @parameters(%x : tensor<3x3xf32>, %g : tensor<3x1xf32>, %h : tensor<f32>, %y : tensor<2x3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<2x3x3xf32>) {
