@@ -58,6 +58,10 @@ class Purity:
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
+        self.symbols = symbols_of(module)
+        self.shadowed: set[str] = set()
+        """The names of symbols that are not directly in the module: a call next to such a symbol
+        does not mean ours."""
 
     def effects(self, op: Operation) -> int:
         """Return the effects of `op`: of a call those of the callee, else its own."""
@@ -69,6 +73,14 @@ class Purity:
         assert isinstance(callee, SymbolRefAttr)
         return self.functions.get(callee.string_value(), UNKNOWN)
 
+    def callee(self, call: Operation) -> Operation | None:
+        """Return the function that a call, also a `relax.call_tir`, means; None if that is not
+        known."""
+        callee = call.properties.get("callee")
+        assert isinstance(callee, SymbolRefAttr)
+        name = callee.string_value()
+        return None if name not in self.functions or name in self.shadowed else self.symbols[name]
+
     def is_pure(self, call: Operation) -> bool:
         """Return whether a call neither has effects nor depends on memory."""
         return not self.of_call(call)
@@ -78,10 +90,9 @@ class Purity:
         """The effects of the functions that are directly in the module, by name."""
         effects: dict[str, int] = {}
         callers: dict[str, list[str]] = {}
-        shadowed: set[str] = set()  # a call next to such a symbol does not mean ours
-        for name, func in symbols_of(self.module).items():
+        for name, func in self.symbols.items():
             body = _Body(func)
-            shadowed |= body.symbols
+            self.shadowed |= body.symbols
             if (declared := _declared(func)) is not None:
                 effects[name] = declared
                 continue
@@ -90,11 +101,10 @@ class Purity:
                 callers.setdefault(callee, []).append(name)
         for op in self.module.body.block.ops:
             if not symbol_of(op):
-                shadowed |= _Body(op).symbols
+                self.shadowed |= _Body(op).symbols
         # A fixpoint: functions that call each other have no effects but those found in them.
-        unknown = {callee for callee in callers if callee not in effects} | (
-            shadowed & effects.keys()
-        )
+        unknown = {callee for callee in callers if callee not in effects}
+        unknown |= self.shadowed & effects.keys()
         effects |= dict.fromkeys(unknown, UNKNOWN)
         pending = list(effects)
         while pending:
