@@ -166,9 +166,8 @@ def check_model(external: bytes) -> None:
         )
 
 
-OPERATORS = frozenset(
-    "Abs Add Conv Div Exp Gemm Identity MatMul MaxPool Mul Neg Relu Sigmoid Softmax Sqrt Sub Tanh".split()
-)
+_NAMES = "Abs Add Conv Div Exp Gemm Identity MatMul MaxPool Mul Neg Relu Sigmoid Softmax Sqrt Sub"
+OPERATORS = frozenset([*_NAMES.split(), "Tanh"])
 """The operators of the nodes of `NODES`, and of results."""
 PLAIN_ATTRIBUTES = frozenset({2, 7})
 """The types of their attributes: an integer and a list of integers, in `AttributeProto`."""
