@@ -21,6 +21,7 @@ from ...dialects.relax.pooling import MaxPool2dOp
 from ...dialects.relax.types import Element, is_ranked
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
+from ...passmanager.limits import too_many_elements
 from . import Codegen, External
 
 if TYPE_CHECKING:
@@ -114,9 +115,15 @@ class OnnxRuntime(Codegen):
 
     def compile(self, func: FuncOp, functions: Mapping[str, FuncOp]) -> bytes:
         try:
-            return ModelBuilder(functions).model(func).SerializeToString()
+            from google.protobuf.message import EncodeError
+
+            model = ModelBuilder(functions).model(func)
         except ImportError as error:
             raise not_installed(error) from None
+        try:
+            return model.SerializeToString()
+        except (EncodeError, ValueError):
+            raise VerifyException("its model exceeds 2 GB, the limit of ONNX") from None
 
     def load(self, external: bytes) -> External:
         try:
@@ -276,6 +283,8 @@ class ModelBuilder:
             array = array_of(op.value)
         else:
             assert is_ranked(type)
+            if (reason := too_many_elements(type.get_shape())) is not None:
+                raise VerifyException(f"'{op.name}'{place_of(op)}: {reason}")
             array = np.full(type.get_shape(), op.value.value.data, dtype_of(_element(type)))
         name = self.new_name()
         self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))

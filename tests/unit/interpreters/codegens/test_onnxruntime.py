@@ -100,6 +100,17 @@ def test_a_package_that_is_not_installed(package: str, monkeypatch: pytest.Monke
         run(parse_pipeline(PIPELINE)(module_of("relax.exp")))
 
 
+def test_a_fill_of_terabytes_is_not_expanded() -> None:
+    text = (
+        "func.func private @f() -> tensor<1099511627776xf32> attributes "
+        '{relax.codegen = "onnxruntime"} { %0 = relax.full 1.0 : tensor<1099511627776xf32> '
+        "func.return %0 : tensor<1099511627776xf32> }"
+    )
+    result = passline_opt("-", "-p", "run-codegen", stdin=text)
+    assert result.status == 1
+    assert "cannot be compiled by 'onnxruntime': 'relax.full' at" in result.stderr
+
+
 def test_an_unknown_back_end() -> None:
     with pytest.raises(PasslineError, match="no back end 'ort'; registered are onnxruntime"):
         codegen_named("ort")
