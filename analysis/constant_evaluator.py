@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -19,7 +19,6 @@ from ..interpreters import semantics_of
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
-    from .call_evaluator import CallEvaluator
 
 __all__ = ["ConstantEvaluator", "NotEvaluated", "Values"]
 
@@ -72,9 +71,12 @@ class ConstantEvaluator:
         return values
 
     def values_of_call(
-        self, calls: CallEvaluator, call: Operation, constants: Sequence[SSAValue]
+        self,
+        run: Callable[[Operation, Sequence[Array]], Values],
+        call: Operation,
+        constants: Sequence[SSAValue],
     ) -> Values:
-        """Evaluate a call, whose operands have the values of `constants`, with `calls`."""
+        """Evaluate a call, whose operands have the values of `constants`, with `run`."""
         known = [_value_of(constant) for constant in constants]
         key = (type(call), *map(id, known))
         inputs = (known, call.operand_types, call.result_types, call.properties, call.attributes)
@@ -83,7 +85,7 @@ class ConstantEvaluator:
         values = self._refused(call, constants)
         if values is None:
             try:
-                values = calls.values_of(call, [self._argument(c) for c in constants])
+                values = run(call, [self._argument(c) for c in constants])
             except Exception as error:  # the semantics of another project may raise anything
                 values = _failed(error)
         self._values[key] = inputs, values

@@ -17,7 +17,8 @@ from xdsl.interpreter import (
 from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.types import is_ranked, is_tensor
-from . import CODEGEN, EXTERNAL, External, codegen_named
+from . import codegen_named
+from .codegen import CODEGEN, EXTERNAL, External
 
 if TYPE_CHECKING:
     from ..arrays import Array

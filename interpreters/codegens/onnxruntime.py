@@ -22,7 +22,7 @@ from ...dialects.relax.types import Element, is_ranked
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
 from ...passmanager.limits import too_many_elements
-from . import Codegen, External
+from .codegen import Codegen, External
 
 if TYPE_CHECKING:
     import onnx

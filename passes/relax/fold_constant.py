@@ -167,7 +167,7 @@ class ConstantFolder:
             if not self.is_evaluable[type(owner)] and scalar_constant(value) is None:
                 return
             constants.append(value)
-        values = self.evaluator.values_of_call(self.calls, op, constants)
+        values = self.evaluator.values_of_call(self.calls.values_of, op, constants)
         if isinstance(values, NotEvaluated):
             self.report(op, values)
         elif self.actions.allowed(op):
