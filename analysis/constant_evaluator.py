@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ..dialects.relax.constant import ConstantOp, FullOp
 from ..dialects.relax.interfaces import Elementwise, View
-from ..dialects.relax.types import is_ranked, static_shape
+from ..dialects.relax.types import is_ranked, is_tensor, static_shape
 from ..interpreters import semantics_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,54 @@ class ConstantEvaluator:
         self._values[key] = inputs, values
         return values
 
+    def values_of_call(
+        self,
+        run: Callable[[Operation, Sequence[Array]], Values],
+        call: Operation,
+        constants: Sequence[SSAValue],
+    ) -> Values:
+        """Evaluate a call, whose operands have the values of `constants`, with `run`."""
+        known = [_value_of(constant) for constant in constants]
+        key = (type(call), *map(id, known))
+        inputs = (known, call.operand_types, call.result_types, call.properties, call.attributes)
+        if key in self._values and self._values[key][0] == inputs:
+            return self._values[key][1]
+        values = self._refused(call, constants)
+        if values is None:
+            try:
+                values = run(call, [self._argument(c) for c in constants])
+            except Exception as error:  # the semantics of another project may raise anything
+                values = _failed(error)
+        self._values[key] = inputs, values
+        return values
+
+    def _refused(self, call: Operation, constants: Sequence[SSAValue]) -> NotEvaluated | None:
+        """Return why a call is not evaluated: by the number of elements, or as all its tensors are
+        fills."""
+        tensors = [constant for constant in constants if is_tensor(constant.type)]
+        sizes = [_size(v.type) for v in (*tensors, *call.results) if is_tensor(v.type)]
+        if None in sizes:
+            return NotEvaluated("UnknownShape", "of unknown shape")
+        if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
+            return self._too_many(elements)
+        if tensors and all(isinstance(tensor.owner, FullOp) for tensor in tensors):
+            return NotEvaluated("OnlyFills", "not element-wise, and fills are not expanded")
+        return None
+
+    def _too_many(self, elements: int) -> NotEvaluated:
+        arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
+        return NotEvaluated("TooManyElements", "too large to evaluate", arguments=arguments)
+
+    def _argument(self, constant: SSAValue) -> Array:
+        """Return the value of a constant, also of a scalar."""
+        if is_tensor(constant.type):
+            return self._array_of(constant)
+        import numpy as np
+
+        value = _value_of(constant)
+        assert isinstance(value, IntegerAttr | FloatAttr)
+        return np.asarray(value.value.data)
+
     def _evaluate(self, op: Operation, constants: Sequence[SSAValue]) -> Values:
         fills = [owner for c in constants if isinstance(owner := c.owner, FullOp)]
         only_fills = len(fills) == len(constants)
@@ -77,8 +125,7 @@ class ConstantEvaluator:
         if None in sizes:
             return NotEvaluated("UnknownShape", "of unknown shape")
         if (elements := max(filter(None, sizes), default=0)) > self.max_elements:
-            arguments: dict[str, str | int] = {"Elements": elements, "Limit": self.max_elements}
-            return NotEvaluated("TooManyElements", "too large to evaluate", arguments=arguments)
+            return self._too_many(elements)
         if only_fills and not isinstance(op, Elementwise):
             return NotEvaluated("OnlyFills", "not element-wise, and fills are not expanded")
         try:
@@ -86,8 +133,7 @@ class ConstantEvaluator:
                 return self._evaluate_on_fills(op, fills)
             return self._evaluate_on_arrays(op, constants)
         except Exception as error:  # the semantics of another project may raise anything
-            first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
-            return NotEvaluated("EvaluationFailed", "failed to evaluate", True, {"Error": first})
+            return _failed(error)
 
     def _evaluate_on_fills(self, op: Operation, fills: Sequence[FullOp]) -> Values:
         """Evaluate an element-wise operation for one element; return the number that fills each
@@ -143,6 +189,11 @@ class ConstantEvaluator:
             return self._interpreter.run_op(copy, tuple(arguments))
         finally:
             copy.drop_all_references()
+
+
+def _failed(error: Exception) -> NotEvaluated:
+    first, _, _ = f"{type(error).__name__}: {error}".partition("\n")
+    return NotEvaluated("EvaluationFailed", "failed to evaluate", True, {"Error": first})
 
 
 def _value_of(constant: SSAValue) -> Attribute | None:

@@ -90,13 +90,15 @@ def _interpreter(module: ModuleOp, ctx: Context) -> Interpreter:
     """
     from xdsl.interpreters import register_implementations
 
+    from .codegens.calls import ExternalFunctions
     from .tensor import TensorFunctions
     from .tir import TirFunctions
 
     interpreter = Interpreter(module, file=StringIO())
     register_implementations(interpreter, ctx)
     # These have `func`, `arith`, `memref`, `tensor`, ..., which belong to no entry of the table.
-    found: dict[type[InterpreterFunctions], None] = {TirFunctions: None, TensorFunctions: None}
+    common = (TirFunctions, TensorFunctions, ExternalFunctions)
+    found: dict[type[InterpreterFunctions], None] = dict.fromkeys(common)
     for cls in {type(op): None for op in walk(module)}:
         if has_semantics(cls) and (functions := semantics_of(cls)) is not None:
             found[functions] = None

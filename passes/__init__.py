@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
     from .relax.legalize_ops.legalize_ops import LegalizeOps
+    from .relax.merge_composite_functions import MergeCompositeFunctions
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
     from .relax.recognize_ops import RecognizeOps
+    from .relax.run_codegen import RunCodegen
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
@@ -94,6 +96,7 @@ __all__ = [
     "LoopPartition",
     "LowerTIR",
     "MLIROpt",
+    "MergeCompositeFunctions",
     "PlanDevices",
     "PlanMemory",
     "PrintIR",
@@ -101,6 +104,7 @@ __all__ = [
     "RecognizeOps",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
+    "RunCodegen",
     "Simplify",
     "SimplifyExpr",
     "SimplifyInference",
@@ -132,12 +136,14 @@ PASSES = {
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
     "lower-tir": "tir.lower_tir:LowerTIR",
+    "merge-composite-functions": "relax.merge_composite_functions:MergeCompositeFunctions",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory:PlanMemory",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
     "recognize-ops": "relax.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
+    "run-codegen": "relax.run_codegen:RunCodegen",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-bind-target": "tir.bind_target:BindTarget",

@@ -46,6 +46,11 @@ class DialectTable(Generic[T]):
             or dialect in self._entry_points
         )
 
+    def names(self) -> set[str]:
+        """Return the names that have an entry."""
+        loaded = {name for name, entry in self._loaded.items() if entry is not None}
+        return {*self._factories, *loaded, *self._entry_points}
+
     def get(self, dialect: str) -> T | None:
         """Return the entry of a dialect, or None. An entry point that fails to load is ignored with
         a warning.

@@ -37,6 +37,7 @@ WITHOUT_EXAMPLE = {
     "alter-op-layout": "its hook is a Python function",
     "print-ir": "prints the module and changes nothing",
     "print-op-stats": "prints a table and changes nothing",
+    "run-codegen": "what a back end makes of a function is not text",
 }
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...analysis.purity import Purity
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
-from ..rewriting.dead_code import remove_dead_operations
+from ..rewriting.dead_code import remove_dead_code
 from ..rewriting.dead_symbols import remove_unreachable_symbols
 
 __all__ = ["DeadCodeElimination"]
@@ -18,7 +19,9 @@ __all__ = ["DeadCodeElimination"]
 class DeadCodeElimination(ModulePass):
     """Remove unused operations and unreachable private functions.
 
-    Source: `relax.DeadCodeElimination`.
+    Unused calls go if the callee has no effects (`Purity`), and so do the results of `scf.if` and
+    the values carried by `scf.for` and `scf.while` that nothing needs. Source:
+    `relax.DeadCodeElimination`.
 
     Before:
 
@@ -49,6 +52,6 @@ class DeadCodeElimination(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         remove_unreachable_symbols(module, self.entry_functions, actions=ctx.actions)
-        if remove_dead_operations(module, ctx.actions):
+        if remove_dead_code(module, ctx.analyses.get(Purity, module), ctx.actions):
             # Once more: the erased operations may have held the last reference to a function.
             remove_unreachable_symbols(module, self.entry_functions, actions=ctx.actions)

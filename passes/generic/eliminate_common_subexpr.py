@@ -19,6 +19,7 @@ from xdsl.traits import (
 )
 
 from ...analysis.attribute_numbering import AttributeNumbering
+from ...analysis.purity import Purity, is_call
 from ...analysis.traversal import in_order
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import FunctionPass
@@ -39,6 +40,7 @@ def eliminate_common_subexpressions(
     call_only: bool = False,
     skip: Collection[str] = (),
     actions: Actions = SILENT,
+    purity: Purity | None = None,
 ) -> None:
     """Replace each operation nested in `root` by an equal one that dominates it.
 
@@ -50,9 +52,10 @@ def eliminate_common_subexpressions(
 
     Constants are merged like other operations, as in MLIR; so two operations `x + 1` are equal,
     each with its own constant. TVM leaves constants to the code generator; so does `call_only`.
-    `skip` has names of operations to leave alone.
+    `skip` has names of operations to leave alone. Calls are equal like other operations if `purity`
+    finds that the callee has no effects, and reads no memory.
     """
-    CommonSubexprEliminator(call_only, skip, actions).run(root)
+    CommonSubexprEliminator(call_only, skip, actions, purity).run(root)
 
 
 Key: TypeAlias = tuple[object, ...]
@@ -61,8 +64,12 @@ Key: TypeAlias = tuple[object, ...]
 class CommonSubexprEliminator:
     """Value numbering with a hash table whose scopes follow the regions of the IR."""
 
-    def __init__(self, call_only: bool, skip: Collection[str], actions: Actions) -> None:
+    def __init__(
+        self, call_only: bool, skip: Collection[str], actions: Actions, purity: Purity | None
+    ) -> None:
         self.actions = actions
+        self.skip = skip
+        self.purity = purity
         self.mergeable = PerClass(partial(_is_mergeable, call_only=call_only, skip=skip))
         self.numbering = AttributeNumbering()
         self.available: dict[Key, Operation] = {}
@@ -98,7 +105,7 @@ class CommonSubexprEliminator:
                     pending.append(ops)
                     pending += self.enter(op)
                     break
-                if results and self.mergeable[type(op)]:
+                if results and (self.mergeable[type(op)] or self.is_pure_call(op)):
                     self.visit(op, operands, properties, attributes)
         self.erase_merged()
 
@@ -158,12 +165,23 @@ class CommonSubexprEliminator:
         inner = (inner for region in op.regions for block in region.blocks for inner in block.ops)
         for held in inner:
             if class_effects[type(held)] and id(held) not in self.without_effects:
-                return
+                if not self.is_pure_call(held, skip=()):
+                    return
         self.without_effects.add(id(op))
         if op.results and self.mergeable[type(op)]:
             self.erase_merged()
             operands, _, properties, attributes, *_ = read_fields(op)
             self.visit(op, operands, properties, attributes)
+
+    def is_pure_call(self, op: Operation, skip: Collection[str] | None = None) -> bool:
+        """Return whether `op` is a call without effects, and not in `skip`: by default the names of
+        operations to leave alone."""
+        return (
+            is_call[type(op)]
+            and self.purity is not None
+            and op.name not in (self.skip if skip is None else skip)
+            and self.purity.is_pure(op)
+        )
 
     def erase_merged(self) -> None:
         """Erase the operations whose results were renamed.
@@ -263,5 +281,9 @@ class EliminateCommonSubexpr(FunctionPass):
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
         eliminate_common_subexpressions(
-            func, call_only=self.call_only, skip=self.skip, actions=ctx.actions
+            func,
+            call_only=self.call_only,
+            skip=self.skip,
+            actions=ctx.actions,
+            purity=ctx.analyses.get(Purity, module),
         )

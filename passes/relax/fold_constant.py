@@ -7,18 +7,21 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.scf import IfOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike, HasFolder, IsTerminator, MemoryEffect, NoMemoryEffect
 
+from ...analysis.call_evaluator import CallEvaluator
 from ...analysis.constant_evaluator import ConstantEvaluator, NotEvaluated
+from ...analysis.purity import Purity
 from ...analysis.traversal import in_order
 from ...dialects.relax.constant import ConstantOp, FullOp, is_dense, is_number
 from ...dialects.relax.device import OnDeviceOp
 from ...dialects.relax.interfaces import NonComputational
+from ...dialects.relax.kernels import CallTIROp
 from ...dialects.relax.tuples import TupleGetItemOp, TupleOp
-from ...dialects.relax.types import is_ranked, static_shape
+from ...dialects.relax.types import is_ranked, is_tensor, static_shape
 from ...dialects.unverified import make_op
 from ...interpreters import has_semantics
 from ...passmanager.actions import SILENT, Actions
@@ -33,16 +36,24 @@ from ..rewriting.scalar_folds import fold_scalar, is_foldable_scalar, scalar_con
 
 __all__ = ["FoldConstant", "fold_constants"]
 
+MAX_STEPS = 1 << 16
+"""The default budget of a call: a kernel of some thousand elements, in about 0.2 s."""
 
-def fold_constants(func: Operation, max_elements: int = 1 << 24, actions: Actions = SILENT) -> None:
+
+def fold_constants(
+    func: Operation,
+    max_elements: int = 1 << 24,
+    actions: Actions = SILENT,
+    calls: CallEvaluator | None = None,
+) -> None:
     """Replace each operation in `func` whose operands are constants by its value.
 
     These operations are folded: pure operations with operands and semantics; operations of `arith`
     on scalars, also those like `x - x` that need no constant operand; operations whose
     folder gives their value (it may need no constant operand: `relax.shape_of` needs a static
     shape); an element taken from a tuple that is made in the IR; `scf.if` on a constant, which is
-    replaced by the branch that is taken; and results of `scf.if` that are the same scalar constant
-    in both branches.
+    replaced by the branch that is taken; results of `scf.if` that are the same scalar constant
+    in both branches; and, with `calls`, calls of pure functions and kernels.
 
     An operation stays if it has an operand or result of more than `max_elements`, if it fails to
     evaluate, if it is an annotation (`NonComputational`), or if all its operands are fills and it
@@ -50,14 +61,15 @@ def fold_constants(func: Operation, max_elements: int = 1 << 24, actions: Action
     (`relax.on_device`) is a constant. Operations are not reassociated. Constants and tuples whose
     last use is folded are erased. Primitive functions and their bodies are left as they are.
     """
-    ConstantFolder(max_elements, actions).run(func)
+    ConstantFolder(max_elements, actions, calls).run(func)
 
 
 class ConstantFolder:
     """Folds operations in order, so that the users of a folded value see a constant."""
 
-    def __init__(self, max_elements: int, actions: Actions) -> None:
+    def __init__(self, max_elements: int, actions: Actions, calls: CallEvaluator | None) -> None:
         self.actions = actions
+        self.calls = calls
         self.evaluator = ConstantEvaluator(max_elements)
         self.foldable = PerClass(_is_foldable)
         self.folder = PerClass(_folder_of)
@@ -95,6 +107,8 @@ class ConstantFolder:
                     folder = self.folder[type(op)]
                     if folder is None or not self.fold_by(folder, op, operands):
                         self.fold(op, operands)
+                elif operands and isinstance(op, CallOp | CallTIROp):
+                    self.fold_call(op, operands)
         self.erase_unused()
 
     # Operations
@@ -142,6 +156,23 @@ class ConstantFolder:
         elif self.actions.allowed(op):
             self.replace(op, operands, values)
 
+    def fold_call(self, op: CallOp | CallTIROp, operands: Sequence[SSAValue]) -> None:
+        """Replace a call by its value if its operands are constants."""
+        if self.calls is None or not op.results or not self.calls.can_evaluate(op):
+            return
+        constants: list[SSAValue] = []
+        for value in operands:
+            while isinstance(owner := value.owner, OnDeviceOp):
+                value = owner.input
+            if not self.is_evaluable[type(owner)] and scalar_constant(value) is None:
+                return
+            constants.append(value)
+        values = self.evaluator.values_of_call(self.calls.values_of, op, constants)
+        if isinstance(values, NotEvaluated):
+            self.report(op, values)
+        elif self.actions.allowed(op):
+            self.replace(op, operands, values)
+
     def report(self, op: Operation, result: NotEvaluated) -> None:
         """Report why an operation on constants is not folded."""
         if result.failed:
@@ -155,15 +186,16 @@ class ConstantFolder:
         self.actions.passed(op, "Folded", "replaced by its value")
         self.actions.count("folded")
         for result, value in zip(op.results, values, strict=True):
+            on_tensors = FullOp if is_number(value) else ConstantOp
             constant = make_op(
-                FullOp if is_number(value) else ConstantOp,
+                on_tensors if is_tensor(result.type) else arith.ConstantOp,
                 (),
                 (result.type,),
                 {"value": value},
                 op.location,
             )
             insert_before(op, constant)
-            result.replace_all_uses_with(constant.result)
+            result.replace_all_uses_with(constant.results[0])
         erase(op)
         self.touch(lost)
 
@@ -245,6 +277,7 @@ def _is_foldable(cls: type[Operation]) -> bool:
     effects = cls.get_traits_of_type(MemoryEffect)
     return (
         has_semantics(cls)
+        and cls is not CallTIROp  # which needs the module
         and cls.get_trait(IsTerminator) is None
         and not issubclass(cls, NonComputational)
         and bool(effects)
@@ -320,6 +353,9 @@ class FoldConstant(FunctionPass):
 
     max_elements: int = field(default=1 << 24, metadata={"minimum": 0})
     """The maximum number of elements of a folded operation's operands and results."""
+    max_steps: int = field(default=MAX_STEPS, metadata={"minimum": 0})
+    """The maximum number of operations that the evaluation of a call may take."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        fold_constants(func, self.max_elements, ctx.actions)
+        calls = CallEvaluator(ctx.analyses.get(Purity, module), self.max_steps)
+        fold_constants(func, self.max_elements, ctx.actions, calls)

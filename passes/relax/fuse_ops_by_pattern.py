@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -13,11 +13,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...analysis.dataflow_pattern import Either, Match, OpPattern, Pattern
 from ...analysis.dataflow_pattern_parser import parse_pattern
+from ...analysis.purity import Purity
+from ...interpreters.codegens import codegen_named
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.dominance import is_graph_region
 from ...passmanager.ir.walk import walk
+from ..rewriting.composites import merge_composites
 from ..rewriting.outliner import Outliner, fusible_functions
 
 __all__ = ["FuseOpsByPattern", "fuse_by_pattern"]
@@ -29,16 +32,17 @@ def fuse_by_pattern(
     pattern: Pattern,
     outliner: Outliner,
     *,
+    accepts: Callable[[Sequence[Operation]], bool] = lambda _: True,
     actions: Actions = SILENT,
 ) -> None:
-    """Outline each match of `pattern` in `func` into a primitive function with
-    `relax.composite = name`.
+    """Outline each match of `pattern` in `func` that `accepts` holds for into a primitive function
+    with `relax.composite = name`.
 
     Of overlapping matches, the one whose last operation is later wins; of matches with the same
     last operation, the first that can be outlined.
     """
     marks = {"relax.primitive": UnitAttr(), "relax.composite": StringAttr(name)}
-    for ops in select_matches(func, name, pattern, actions):
+    for ops in select_matches(func, name, pattern, accepts, actions):
         if actions.allowed(ops[-1]):
             call = outliner.outline(ops, marks)
             actions.count("fused")
@@ -46,7 +50,11 @@ def fuse_by_pattern(
 
 
 def select_matches(
-    func: Operation, name: str, pattern: Pattern, actions: Actions
+    func: Operation,
+    name: str,
+    pattern: Pattern,
+    accepts: Callable[[Sequence[Operation]], bool],
+    actions: Actions,
 ) -> list[list[Operation]]:
     """Return the operations of matches that do not overlap and can be outlined, in order."""
     last_ops = pattern.last_ops()
@@ -56,7 +64,8 @@ def select_matches(
     for op in reversed(number):
         if op.name not in last_ops or op in taken or all(r.first_use is None for r in op.results):
             continue
-        found = [set(match.ops) for match in pattern.matches(op.results[0], Match())]
+        matches = pattern.matches(op.results[0], Match())
+        found = [set(match.ops) for match in matches if accepts(match.ops)]
         fitting = (ops for ops in found if taken.isdisjoint(ops) and can_outline(op, ops))
         if (ops := next(fitting, None)) is not None:
             taken |= ops
@@ -132,14 +141,31 @@ class FuseOpsByPattern(ModulePass):
     without a name is called after its operations, the last one last: `conv2d_relu`."""
     bind_constants: bool = True
     """Copy constants into the functions; otherwise they become parameters."""
+    codegens: tuple[str, ...] = ()
+    """The back ends whose patterns are applied after `patterns`."""
+    annotate_codegen: bool = False
+    """Give each call of a composite function a function of its own for `run-codegen`, instead of
+    merging neighbours with `merge-composite-functions`."""
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
-        patterns = named_patterns(self.patterns)
+        patterns = [(name, pattern, _always) for name, pattern in named_patterns(self.patterns)]
+        for codegen in map(codegen_named, self.codegens):
+            named = named_patterns(codegen.PATTERNS)
+            patterns += [(name, pattern, codegen.accepts) for name, pattern in named]
         outliner = Outliner(module, is_constant if self.bind_constants else _never)
-        for func in fusible_functions(module):
-            for name, pattern in patterns:
-                fuse_by_pattern(func, name, pattern, outliner, actions=ctx.actions)
+        functions = fusible_functions(module)
+        for func in functions:
+            for name, pattern, accepts in patterns:
+                fuse_by_pattern(func, name, pattern, outliner, accepts=accepts, actions=ctx.actions)
+        if self.annotate_codegen:
+            purity = Purity(module)
+            for func in functions:
+                merge_composites(func, outliner, purity, merge=False, actions=ctx.actions)
         outliner.finish()
+
+
+def _always(_: Sequence[Operation]) -> bool:
+    return True
 
 
 def _never(_: Operation) -> bool:

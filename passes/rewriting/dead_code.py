@@ -6,28 +6,51 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, SymbolOpInterface
 from xdsl.transforms.dead_code_elimination import result_only_effects
 
+from ...analysis.purity import Purity, is_call
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.ir.access import read_step
 from ...passmanager.ir.edit import erase
-from ...passmanager.ir.effects import NESTED, OBSERVABLE, VARYING, class_effects, would_be_dead
+from ...passmanager.ir.effects import (
+    NESTED,
+    OBSERVABLE,
+    VARYING,
+    class_effects,
+    own_effects,
+    would_be_dead,
+)
 from ...passmanager.ir.per_class import PerClass
 from ...passmanager.ir.walk import walk
+from .dead_results import remove_dead_results
 
-__all__ = ["is_used", "remove_dead_operations"]
+__all__ = ["is_used", "remove_dead_code", "remove_dead_operations"]
 
 
-def remove_dead_operations(root: Operation, actions: Actions = SILENT) -> int:
+def remove_dead_code(root: Operation, purity: Purity, actions: Actions = SILENT) -> int:
+    """Erase the dead operations nested in `root`, and remove the dead values that branches and
+    loops return and carry; return the number of operations that were erased or changed."""
+    remover = DeadCodeRemover(actions, purity)
+    removed = remover.run(root)
+    if remover.has_branches and (shortened := remove_dead_results(root, purity.effects, actions)):
+        removed += shortened + remove_dead_operations(root, actions, purity)
+    return removed
+
+
+def remove_dead_operations(
+    root: Operation, actions: Actions = SILENT, purity: Purity | None = None
+) -> int:
     """Erase the dead operations nested in `root`, and return the number of them.
 
     Reading memory does not count as an effect; `scf.if` and similar operations have the effects of
-    the operations in their regions; unknown effects keep an operation alive. Dead cycles, which
-    only graph regions can contain, are not removed.
+    the operations in their regions; unknown effects keep an operation alive. Calls have the effects
+    that `purity` finds, and unknown ones without it. Dead cycles, which only graph regions can
+    contain, are not removed.
     """
-    return DeadCodeRemover(actions).run(root)
+    return DeadCodeRemover(actions, purity).run(root)
 
 
 def is_used(values: Iterable[SSAValue]) -> bool:
@@ -44,6 +67,7 @@ class Effects(Enum):
     NONE = "no effect that another operation can observe"
     NESTED = "the effects of the operations in its regions"
     VARYING = "different for each operation"
+    CALLEE = "those of the function that is called"
     UNKNOWN = "unknown, or observable"
 
 
@@ -63,6 +87,8 @@ def _liveness_of(cls: type[Operation]) -> Liveness:
 
 def _effects_of(cls: type[Operation]) -> Effects:
     effects = class_effects[cls]
+    if is_call[cls]:
+        return Effects.CALLEE
     if effects & VARYING:
         return Effects.VARYING
     if effects & OBSERVABLE:
@@ -76,9 +102,12 @@ class DeadCodeRemover:
     Users come before the operations that they use, so one sweep erases a whole chain.
     """
 
-    def __init__(self, actions: Actions) -> None:
+    def __init__(self, actions: Actions, purity: Purity | None) -> None:
         self.actions = actions
+        self.effects_of = own_effects if purity is None else purity.effects
         self.removed = 0
+        self.has_branches = False
+        """Whether a branch or loop was met that may have dead results."""
         self.liveness = PerClass(_liveness_of)
         self.unused: list[SSAValue] = []
         """Values that lost their last use. The sweep reaches their operations later, except in
@@ -98,6 +127,9 @@ class DeadCodeRemover:
             while op is not None:
                 _, results, regions, _ = read_step(op)
                 if regions and not entered:
+                    self.has_branches |= isinstance(op, WhileOp) or (
+                        isinstance(op, IfOp | ForOp) and bool(results)
+                    )
                     pending.append((op, True))
                     pending += _last_ops(op)
                     regions_have_no_effects.append(True)
@@ -105,7 +137,7 @@ class DeadCodeRemover:
                 previous = op.prev_op
                 liveness = self.liveness[type(op)]
                 inner = regions_have_no_effects.pop() if regions else True
-                if not _has_no_effects(op, liveness.effects, inner):
+                if not self.has_no_effects(op, liveness.effects, inner):
                     regions_have_no_effects[-1] = False
                 elif not liveness.is_live and not is_used(results):
                     self.remove(op)
@@ -114,6 +146,20 @@ class DeadCodeRemover:
         if self.removed:
             self.actions.count("removed", self.removed)
         return self.removed
+
+    def has_no_effects(self, op: Operation, effects: Effects, regions_have_none: bool) -> bool:
+        """Return whether `op`, with the operations nested in it, has no observable effect."""
+        match effects:
+            case Effects.NONE:
+                return True
+            case Effects.NESTED:
+                return regions_have_none
+            case Effects.VARYING:
+                return result_only_effects(op)
+            case Effects.CALLEE:
+                return not self.effects_of(op) & OBSERVABLE
+            case Effects.UNKNOWN:
+                return False
 
     def remove(self, op: Operation) -> None:
         """Erase a dead operation if that is allowed."""
@@ -131,7 +177,7 @@ class DeadCodeRemover:
         while self.unused:
             op = self.unused.pop().owner
             if isinstance(op, Operation) and op.parent is not None:
-                if not is_used(op.results) and would_be_dead(op):
+                if not is_used(op.results) and would_be_dead(op, self.effects_of):
                     self.remove(op)
 
 
@@ -144,15 +190,3 @@ def _captured_values(op: Operation) -> list[SSAValue]:
     """Return the values defined outside of `op` that it, or an operation nested in it, uses."""
     operands = {inner: read_step(inner)[0] for inner in walk(op)}
     return [v for values in operands.values() for v in values if v.owner not in operands]
-
-
-def _has_no_effects(op: Operation, effects: Effects, regions_have_none: bool) -> bool:
-    match effects:
-        case Effects.NONE:
-            return True
-        case Effects.NESTED:
-            return regions_have_none
-        case Effects.VARYING:
-            return result_only_effects(op)
-        case Effects.UNKNOWN:
-            return False

@@ -44,16 +44,26 @@ class Outliner:
         self.bound: dict[Operation, None] = {}
         """The constants that were copied into functions."""
 
-    def outline(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> CallOp:
+    def outline(
+        self,
+        ops: Sequence[Operation],
+        attributes: Mapping[str, Attribute],
+        results: Sequence[SSAValue] | None = None,
+        name: str | None = None,
+    ) -> CallOp:
         """Move `ops` into a function with `attributes`; return the call that replaces the last one.
 
         `ops` must be pure and in the order of one block. The last one must be used outside of
-        `ops`, the others only in `ops`.
+        `ops`, the others only in `ops`; else `results` are the values with uses outside, which are
+        after the last one. The function is called `name`, or after the operations.
         """
         last = ops[-1]
-        group = self.describe(ops, attributes)
+        inside = () if results is None else {*ops}
+        if results is None:
+            results = [result for result in last.results if result.first_use is not None]
+        group = self.describe(ops, attributes, results)
         callee = self.callees.get(group.key)
-        symbol, types = callee or self.name_function(ops, group)
+        symbol, types = callee or self.name_function(name or _name_of(ops), group)
         call = CallOp.create(
             operands=group.parameters,
             result_types=types.outputs.data,
@@ -61,15 +71,17 @@ class Outliner:
             location=last.location,
         )
         insert_before(last, call)
-        results = [last.results[i] for i in group.results]
         for old, new in zip(results, call.results, strict=True):
-            old.replace_all_uses_with(new)
+            if inside:
+                old.replace_uses_with_if(new, lambda use: use.operation not in inside)
+            else:
+                old.replace_all_uses_with(new)
         self.bound |= dict.fromkeys(group.constants)
         if callee is None:
             self.callees[group.key] = Callee(symbol, types)
-            self.build(ops, group, results, symbol, types, attributes)
+            self.build(ops, group, symbol, types, attributes)
         else:
-            for op in ops:
+            for op in reversed(ops):
                 erase(op)
         return call
 
@@ -79,7 +91,12 @@ class Outliner:
             if op.results[0].first_use is None:
                 erase(op)
 
-    def describe(self, ops: Sequence[Operation], attributes: Mapping[str, Attribute]) -> Group:
+    def describe(
+        self,
+        ops: Sequence[Operation],
+        attributes: Mapping[str, Attribute],
+        results: Sequence[SSAValue],
+    ) -> Group:
         """Return the inputs of a group, and a key that is equal for structurally equal groups.
 
         Values are numbered in the order of their appearance, so the key of `b = exp(a); add(b, a)`
@@ -91,7 +108,7 @@ class Outliner:
         number, numbers = self.numbers.of, self.numbers.of_all
         key: list[object] = [*numbers(attributes)]
         for op in ops:
-            operands, results, properties, extra, _, _, _ = read_fields(op)
+            operands, defined, properties, extra, _, _, _ = read_fields(op)
             key.append(type(op))
             for operand in operands:
                 if (position := local.get(id(operand))) is not None:
@@ -110,21 +127,22 @@ class Outliner:
             key.append(None)
             if extra:
                 key += numbers(extra)
-            for result in results:
+            for result in defined:
                 local[id(result)] = len(local)
                 key += (None, number(result.type))
-        used = [i for i, result in enumerate(ops[-1].results) if result.first_use is not None]
-        return Group(parameters, constants, used, (*key, *used))
+        used = [local[id(result)] for result in results]
+        return Group(parameters, constants, results, (*key, *used))
 
-    def name_function(self, ops: Sequence[Operation], group: Group) -> Callee:
-        """Return an unused name for the function of a group, and its type."""
-        name = stem = _name_of(ops)
+    def name_function(self, stem: str, group: Group) -> Callee:
+        """Return an unused name for the function of a group, `stem` or with a number, and its
+        type."""
+        name = stem
         while name in self.names:
             self.suffixes[stem] = suffix = self.suffixes.get(stem, 0) + 1
             name = f"{stem}{suffix}"
         self.names.add(name)
         inputs = [value.type for value in group.parameters]
-        outputs = [ops[-1].results[i].type for i in group.results]
+        outputs = [value.type for value in group.results]
         return Callee(
             SymbolRefAttr(StringAttr(name), _FLAT), FunctionType.from_lists(inputs, outputs)
         )
@@ -133,7 +151,6 @@ class Outliner:
         self,
         ops: Sequence[Operation],
         group: Group,
-        results: Sequence[SSAValue],
         symbol: SymbolRefAttr,
         types: FunctionType,
         attributes: Mapping[str, Attribute],
@@ -153,7 +170,7 @@ class Outliner:
             op.operands = [inside.get(id(operand), operand) for operand in operands]
         block.add_ops(ops)
         location = ops[-1].location
-        block.add_op(ReturnOp.create(operands=results, location=location))
+        block.add_op(ReturnOp.create(operands=group.results, location=location))
         func = FuncOp.create(
             properties={
                 "sym_name": symbol.root_reference,
@@ -176,8 +193,8 @@ class Group(NamedTuple):
     parameters: list[SSAValue]
     constants: list[Operation]
     """The constants outside of the group that its operations use."""
-    results: list[int]
-    """The indices of the used results of the last operation."""
+    results: Sequence[SSAValue]
+    """The values that are used outside."""
     key: Key
 
 

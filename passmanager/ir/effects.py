@@ -6,6 +6,7 @@ each question: time that grows with the square of the depth.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from xdsl.ir import Operation, SSAValue
@@ -119,17 +120,18 @@ is_kept: Final = PerClass[Operation, bool](_is_kept)
 """Whether operations of a class need no uses to be alive: terminators and symbols."""
 
 
-def would_be_dead(op: Operation) -> bool:
+def would_be_dead(op: Operation, effects_of: Callable[[Operation], int] = own_effects) -> bool:
     """Return whether `op` is dead if its results have no uses: xDSL's `would_be_trivially_dead`.
 
-    The search for effects that keep it alive ends at the first one, and nothing recurses.
+    The search for effects that keep it alive ends at the first one, and nothing recurses. An
+    analysis that knows more than `own_effects`, as those of calls, may be given.
     """
     if is_kept[type(op)]:
         return False
     pending = [op]
     while pending:
         inner = pending.pop()
-        effects = own_effects(inner)
+        effects = effects_of(inner)
         if effects & ALLOCATES_OUTSIDE:
             return result_only_effects(op)
         if effects & OBSERVABLE:

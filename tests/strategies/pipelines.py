@@ -16,6 +16,7 @@ __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "
 EXCLUDED = {
     "bind-shapes": "changes the types of the function, by options that fit one function alone",
     "print-ir": "prints",
+    "run-codegen": "needs functions for a back end, which fuse-ops-by-pattern would make",
     "print-op-stats": "prints",
     "mlir-opt": "runs mlir-opt's passes, not ours",
     "fuse-ops-by-pattern": "applies the patterns of a registry, which is empty without a backend",
@@ -41,6 +42,7 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("convert-layout", "skip_layers"): ((), (0,)),
     ("dead-code-elimination", "entry_functions"): ((), ("main",)),
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
+    ("fold-constant", "max_steps"): (0, 100, 1 << 12),
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations
     ("remove-unused-functions", "entry_functions"): (("main",),),

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
+from xdsl.traits import SymbolTable
 
+from ...interpreters.codegens import CODEGEN
 from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
@@ -77,8 +79,18 @@ def user_of(symbol: str, assembly: str) -> int:
 def missing_text(users: Mapping[str, Operation | None]) -> str:
     """Return an error message about symbols that neither the module nor this process defines;
     `users` gives an operation that needs each, if one is known."""
-    return "; ".join(
+    return "; ".join(_missing(symbol, op) for symbol, op in users.items())
+
+
+def _missing(symbol: str, op: Operation | None) -> str:
+    user = "" if op is None else f": '{op.name}'{place_of(op)} needs it"
+    callee = None if op is None else SymbolTable.lookup_symbol(op, symbol)
+    if callee is not None and isinstance(name := callee.attributes.get(CODEGEN), StringAttr):
+        return (
+            f"function @{symbol} is computed by the back end '{name.data}', which only the engine "
+            f"numpy calls, not machine code{user}"
+        )
+    return (
         f"function @{symbol} is called, but has no body, neither in the module nor in this process"
-        + (f": '{op.name}'{place_of(op)} needs it" if op is not None else "")
-        for symbol, op in users.items()
+        f"{user}"
     )

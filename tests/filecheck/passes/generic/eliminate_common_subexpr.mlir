@@ -365,3 +365,89 @@ func.func @exchanged(%a: i32, %b: i32) -> (i32, i32) {
   %1 = arith.addi %b, %a : i32
   func.return %0, %1 : i32, i32
 }
+
+// -----
+
+// Equal calls of functions without effects are merged, also in a branch, and branches around them.
+// CHECK-LABEL: @pure_calls
+// CHECK-NEXT: [[A:%.*]] = func.call @pure(%x)
+// CHECK-NEXT: [[B:%.*]] = scf.if %c
+// CHECK-NEXT:   [[D:%.*]] = func.call @pure([[A]])
+// CHECK-NEXT:   scf.yield [[D]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT:   scf.yield [[A]]
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return [[A]], [[A]], [[B]], [[B]]
+func.func @pure_calls(%c : i1, %x : tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) {
+  %0 = func.call @pure(%x) : (tensor<f32>) -> tensor<f32>
+  %1 = func.call @pure(%x) : (tensor<f32>) -> tensor<f32>
+  %2 = scf.if %c -> (tensor<f32>) {
+    %3 = func.call @pure(%1) : (tensor<f32>) -> tensor<f32>
+    scf.yield %3 : tensor<f32>
+  } else {
+    %4 = func.call @pure(%x) : (tensor<f32>) -> tensor<f32>
+    scf.yield %4 : tensor<f32>
+  }
+  %5 = scf.if %c -> (tensor<f32>) {
+    %6 = func.call @pure(%1) : (tensor<f32>) -> tensor<f32>
+    scf.yield %6 : tensor<f32>
+  } else {
+    scf.yield %0 : tensor<f32>
+  }
+  return %0, %1, %2, %5 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
+func.func private @pure(%x : tensor<f32>) -> tensor<f32> {
+  %0 = relax.exp %x : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Calls with other operands or callees stay, and calls of functions that have effects, that depend
+// on memory, that return new memory, or that are only declared.
+// CHECK-LABEL: @other_calls
+// CHECK-NEXT: func.call @pure(%x)
+// CHECK-NEXT: func.call @pure(%y)
+// CHECK-NEXT: func.call @other(%x)
+// CHECK-NEXT: func.call @effect()
+// CHECK-NEXT: func.call @effect()
+// CHECK-NEXT: func.call @reads(%m)
+// CHECK-NEXT: func.call @reads(%m)
+// CHECK-NEXT: func.call @new()
+// CHECK-NEXT: func.call @new()
+// CHECK-NEXT: func.call @declared()
+// CHECK-NEXT: func.call @declared()
+// CHECK-NEXT: func.return
+func.func @other_calls(%x : f32, %y : f32, %m : memref<f32>) {
+  %0 = func.call @pure(%x) : (f32) -> f32
+  %1 = func.call @pure(%y) : (f32) -> f32
+  %2 = func.call @other(%x) : (f32) -> f32
+  %3 = func.call @effect() : () -> f32
+  %4 = func.call @effect() : () -> f32
+  %5 = func.call @reads(%m) : (memref<f32>) -> f32
+  %6 = func.call @reads(%m) : (memref<f32>) -> f32
+  %7 = func.call @new() : () -> memref<f32>
+  %8 = func.call @new() : () -> memref<f32>
+  %9 = func.call @declared() : () -> f32
+  %10 = func.call @declared() : () -> f32
+  return
+}
+func.func private @pure(%x : f32) -> f32 {
+  return %x : f32
+}
+func.func private @other(%x : f32) -> f32 {
+  return %x : f32
+}
+func.func private @effect() -> f32 {
+  %0 = "test.op"() : () -> f32
+  return %0 : f32
+}
+func.func private @reads(%m : memref<f32>) -> f32 {
+  %0 = memref.load %m[] : memref<f32>
+  return %0 : f32
+}
+func.func private @new() -> memref<f32> {
+  %0 = memref.alloc() : memref<f32>
+  return %0 : memref<f32>
+}
+func.func private @declared() -> f32

@@ -107,20 +107,6 @@ func.func @unknown_operation() -> tensor<f32> {
 
 // -----
 
-// Calls stay.
-// CHECK-LABEL: @callee
-func.func private @callee(%x : tensor<f32>) -> tensor<f32> {
-  return %x : tensor<f32>
-}
-func.func @calls() -> tensor<f32> {
-  // CHECK: func.call @callee
-  %0 = relax.constant dense<2.0> : tensor<f32>
-  %1 = func.call @callee(%0) : (tensor<f32>) -> tensor<f32>
-  return %1 : tensor<f32>
-}
-
-// -----
-
 // Nothing is folded in primitive functions.
 // CHECK-LABEL: @primitive
 func.func @primitive() -> tensor<f32> attributes {relax.primitive} {

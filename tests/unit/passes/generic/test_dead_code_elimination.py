@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.dialects.test import TestPureOp
+from xdsl.dialects.test import TestOp, TestPureOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import PassFailedException
 
@@ -31,7 +31,8 @@ def names(module: ModuleOp) -> list[str]:
 
 
 def test_entries_are_kept_with_what_they_call():
-    functions = [private("a", "b"), private("b"), private("c"), function("d")]
+    b = function("b", [TestOp()], "private")
+    functions = [private("a", "b"), b, private("c"), function("d")]
     module = DeadCodeElimination(entry_functions=("a",))(ModuleOp(functions))
     assert names(module) == ["a", "b", "d"]
 
