@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .relax.dynamic_to_static import DynamicToStatic
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
+    from .relax.fold_explicit_padding import FoldExplicitPadding
     from .relax.fold_scale_axis import FoldScaleAxis
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
@@ -79,6 +80,7 @@ __all__ = [
     "FlattenBuffer",
     "FlattenConcatenate",
     "FoldConstant",
+    "FoldExplicitPadding",
     "FoldScaleAxis",
     "ForwardFoldScaleAxis",
     "FuseOps",
@@ -119,6 +121,7 @@ PASSES = {
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
@@ -157,6 +160,7 @@ OPTIMIZE = (
     # Folding makes shapes constant, so that operations become static; this in turn makes further
     # shapes constant, which can be folded.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
+    "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",
