@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .generic.print_ir import PrintIR
     from .generic.print_op_stats import PrintOpStats
     from .generic.remove_unused_functions import RemoveUnusedFunctions
+    from .generic.remove_unused_parameters import RemoveUnusedParameters
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
     from .relax.bind_shapes import BindShapes
@@ -100,6 +101,7 @@ __all__ = [
     "PrintOpStats",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
+    "RemoveUnusedParameters",
     "Simplify",
     "SimplifyExpr",
     "SimplifyInference",
@@ -136,6 +138,7 @@ PASSES = {
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
+    "remove-unused-parameters": "generic.remove_unused_parameters:RemoveUnusedParameters",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
     "tir-bind-target": "tir.bind_target:BindTarget",
@@ -165,6 +168,7 @@ OPTIMIZE = (
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",
     "eliminate-common-subexpr",  # after the passes that make operations equal
+    "remove-unused-parameters",
     "dead-code-elimination",  # earlier passes leave unused operations behind
     "fuse-ops",  # last: no other pass looks into a primitive function
 )
