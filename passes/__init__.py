@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
+    from .relax.combine_parallel_conv2d import CombineParallelConv2D
+    from .relax.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
     from .relax.dynamic_to_static import DynamicToStatic
     from .relax.flatten_concatenate import FlattenConcatenate
@@ -72,6 +74,8 @@ __all__ = [
     "BindTarget",
     "Canonicalize",
     "CanonicalizeOps",
+    "CombineParallelConv2D",
+    "CombineParallelMatmul",
     "CommonSubexprElim",
     "CommonSubexpressionElimination",
     "ConvertLayout",
@@ -117,6 +121,8 @@ PASSES = {
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
+    "combine-parallel-conv2d": "relax.combine_parallel_conv2d:CombineParallelConv2D",
+    "combine-parallel-matmul": "relax.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
