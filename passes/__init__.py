@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
     from .relax.legalize_ops.legalize_ops import LegalizeOps
+    from .relax.lift_transform_params import LiftTransformParams
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
     from .relax.simplify_expr import SimplifyExpr
@@ -96,6 +97,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LegalizeOps",
+    "LiftTransformParams",
     "LoopPartition",
     "LowerTIR",
     "MLIROpt",
@@ -138,6 +140,7 @@ PASSES = {
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
+    "lift-transform-params": "relax.lift_transform_params:LiftTransformParams",
     "lower-tir": "tir.lower_tir:LowerTIR",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory:PlanMemory",

@@ -123,7 +123,7 @@ class BranchCombiner:
                 self.combine(parallel, ready)
 
     def is_available(self, value: SSAValue, first: Operation) -> bool:
-        """Return whether `value` is defined before `first`, or is a constant that may move there."""
+        """Return whether `value` is defined before `first`, or a constant that may move there."""
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is not self.block:
             return True

@@ -15,6 +15,7 @@ __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "
 
 EXCLUDED = {
     "bind-shapes": "changes the types of the function, by options that fit one function alone",
+    "lift-transform-params": "changes the parameters of functions that have an attribute",
     "print-ir": "prints",
     "print-op-stats": "prints",
     "mlir-opt": "runs mlir-opt's passes, not ours",
