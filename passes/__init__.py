@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
+    from .relax.to_mixed_precision import ToMixedPrecision
     from .tir.bind_target import BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim
     from .tir.flatten_buffer import FlattenBuffer
@@ -113,6 +114,7 @@ __all__ = [
     "SimplifyInference",
     "StorageRewrite",
     "ToANormalForm",
+    "ToMixedPrecision",
     "UnrollLoop",
     "VectorizeLoop",
 ]
@@ -162,6 +164,7 @@ PASSES = {
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
+    "to-mixed-precision": "relax.to_mixed_precision:ToMixedPrecision",
 }
 
 OPTIMIZE = (
