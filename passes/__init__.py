@@ -178,6 +178,7 @@ OPTIMIZE = (
     "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
+    "combine-parallel-conv2d",  # after fold-scale-axis, which makes the branches alike
     "flatten-concatenate",
     "eliminate-common-subexpr",  # after the passes that make operations equal
     "remove-unused-parameters",

@@ -82,7 +82,7 @@ class CombineParallelConv2D(FunctionPass):
     """
 
     name = "combine-parallel-conv2d"
-    opt_level = 4
+    opt_level = 3
     rounds = True
     required = ("infer-type",)
     preserves = ("infer-type",)
