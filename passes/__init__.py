@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from .generic.print_ir import PrintIR
     from .generic.print_op_stats import PrintOpStats
     from .generic.remove_unused_functions import RemoveUnusedFunctions
+    from .generic.remove_unused_parameters import RemoveUnusedParameters
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
+    from .relax.combine_parallel_conv2d import CombineParallelConv2D
+    from .relax.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
     from .relax.dynamic_to_static import DynamicToStatic
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
+    from .relax.fold_explicit_padding import FoldExplicitPadding
     from .relax.fold_scale_axis import FoldScaleAxis
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
     from .relax.legalize_ops.legalize_ops import LegalizeOps
+    from .relax.lift_transform_params import LiftTransformParams
     from .relax.merge_composite_functions import MergeCompositeFunctions
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
     from .relax.simplify_expr import SimplifyExpr
     from .relax.simplify_inference import SimplifyInference
     from .relax.to_a_normal_form import ToANormalForm
+    from .relax.to_mixed_precision import ToMixedPrecision
     from .relax.unroll_loops import UnrollLoops
     from .tir.bind_target import BindTarget
     from .tir.common_subexpr_elim import CommonSubexprElim
@@ -74,6 +80,8 @@ __all__ = [
     "BindTarget",
     "Canonicalize",
     "CanonicalizeOps",
+    "CombineParallelConv2D",
+    "CombineParallelMatmul",
     "CommonSubexprElim",
     "CommonSubexpressionElimination",
     "ConvertLayout",
@@ -83,6 +91,7 @@ __all__ = [
     "FlattenBuffer",
     "FlattenConcatenate",
     "FoldConstant",
+    "FoldExplicitPadding",
     "FoldScaleAxis",
     "ForwardFoldScaleAxis",
     "FuseOps",
@@ -93,6 +102,7 @@ __all__ = [
     "Inline",
     "LambdaLift",
     "LegalizeOps",
+    "LiftTransformParams",
     "LoopPartition",
     "LowerTIR",
     "MLIROpt",
@@ -104,12 +114,14 @@ __all__ = [
     "RecognizeOps",
     "RemoveNoOp",
     "RemoveUnusedFunctions",
+    "RemoveUnusedParameters",
     "RunCodegen",
     "Simplify",
     "SimplifyExpr",
     "SimplifyInference",
     "StorageRewrite",
     "ToANormalForm",
+    "ToMixedPrecision",
     "UnrollLoop",
     "UnrollLoops",
     "VectorizeLoop",
@@ -121,12 +133,15 @@ PASSES = {
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
+    "combine-parallel-conv2d": "relax.combine_parallel_conv2d:CombineParallelConv2D",
+    "combine-parallel-matmul": "relax.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
+    "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
@@ -135,6 +150,7 @@ PASSES = {
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
     "legalize-ops": "relax.legalize_ops.legalize_ops:LegalizeOps",
+    "lift-transform-params": "relax.lift_transform_params:LiftTransformParams",
     "lower-tir": "tir.lower_tir:LowerTIR",
     "merge-composite-functions": "relax.merge_composite_functions:MergeCompositeFunctions",
     "plan-devices": "relax.plan_devices:PlanDevices",
@@ -143,6 +159,7 @@ PASSES = {
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
     "recognize-ops": "relax.recognize_ops:RecognizeOps",
     "remove-unused-functions": "generic.remove_unused_functions:RemoveUnusedFunctions",
+    "remove-unused-parameters": "generic.remove_unused_parameters:RemoveUnusedParameters",
     "run-codegen": "relax.run_codegen:RunCodegen",
     "simplify-expr": "relax.simplify_expr:SimplifyExpr",
     "simplify-inference": "relax.simplify_inference:SimplifyInference",
@@ -158,6 +175,7 @@ PASSES = {
     "tir-unroll-loop": "tir.unroll_loop:UnrollLoop",
     "tir-vectorize-loop": "tir.vectorize_loop:VectorizeLoop",
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
+    "to-mixed-precision": "relax.to_mixed_precision:ToMixedPrecision",
     "unroll-loops": "relax.unroll_loops:UnrollLoops",
 }
 
@@ -169,13 +187,16 @@ OPTIMIZE = (
     # Folding makes shapes constant, so that operations become static and the length of loops is
     # known; this in turn makes further shapes constant, which can be folded.
     "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops))",
+    "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
     # the scales of attention.
     "recognize-ops",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
+    "combine-parallel-conv2d",  # after fold-scale-axis, which makes the branches alike
     "flatten-concatenate",
     "eliminate-common-subexpr",  # after the passes that make operations equal
+    "remove-unused-parameters",
     "dead-code-elimination",  # earlier passes leave unused operations behind
     "fuse-ops",  # last: no other pass looks into a primitive function
 )

@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.transform_params import transformation_of
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
@@ -89,9 +90,12 @@ class Equivalence:
         """
         functions = public_functions(module)
         bound = tolerance(_epsilon(module)) if rounds else EXACT
+        before = {} if self._version is None else public_functions(self._version.module)
         for name in list(self.samples):
             if name not in functions:
                 self._drop(name, "it is removed, or private now")
+            elif transformation_of(functions[name]) != transformation_of(before[name]):
+                del self.samples[name]  # other parameters: `_accept` makes new samples
             elif changed(functions[name]):
                 if (
                     difference := self._compare(module, functions[name], bound, keeps_range)

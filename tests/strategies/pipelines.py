@@ -15,11 +15,13 @@ __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "
 
 EXCLUDED = {
     "bind-shapes": "changes the types of the function, by options that fit one function alone",
+    "lift-transform-params": "changes the parameters of functions that have an attribute",
     "print-ir": "prints",
     "run-codegen": "needs functions for a back end, which fuse-ops-by-pattern would make",
     "print-op-stats": "prints",
     "mlir-opt": "runs mlir-opt's passes, not ours",
     "fuse-ops-by-pattern": "applies the patterns of a registry, which is empty without a backend",
+    "to-mixed-precision": "rounds to a narrower type, so that results differ too much",
     "lower-to-mlir": "a pipeline whose passes are drawn one by one",
     "lower-to-tir": "a pipeline whose passes are drawn one by one",
 }

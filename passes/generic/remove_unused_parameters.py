@@ -1,0 +1,157 @@
+"""RemoveUnusedParameters: remove the parameters and results of private functions that nothing
+needs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import SSAValue
+
+from ...analysis.call_graph import CallGraph
+from ...analysis.signature_liveness import SignatureLiveness, direct_calls
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.edit import erase, insert_before
+
+__all__ = ["RemoveUnusedParameters", "remove_unused_parameters"]
+
+T = TypeVar("T")
+
+
+def remove_unused_parameters(
+    module: ModuleOp, graph: CallGraph | None = None, actions: Actions = SILENT
+) -> None:
+    """Remove the parameters and results of the private functions of `module` that nothing needs,
+    with the operations that compute with them.
+
+    A parameter that is only passed on to an unneeded one, as in a recursion, is not needed, and a
+    result likewise. Operations whose results are unused afterwards stay, as calls do.
+    """
+    calls = direct_calls(module, graph)
+    asked: set[FuncOp] = set()
+    while True:
+        liveness = SignatureLiveness(module, calls)
+        dead = {
+            func: (liveness.dead_parameters(func), liveness.dead_results(func)) for func in calls
+        }
+        changed = [func for func, unneeded in dead.items() if any(unneeded)]
+        refused = [func for func in changed if func not in asked and not actions.allowed(func)]
+        if not refused:
+            break
+        asked.update(changed)
+        for func in refused:
+            del calls[func]
+    values: list[SSAValue] = []
+    for func in changed:
+        parameters, results = dead[func]
+        values += [func.args[i] for i in parameters]
+        values += [call.results[i] for call in calls[func] for i in results]
+    for op in liveness.users(values):
+        erase(op)
+    for func in changed:
+        parameters, results = dead[func]
+        for end in liveness.returns[func]:
+            end.operands = _without(end.operands, results)
+        for call in calls[func]:
+            call.operands = _without(call.operands, parameters)
+    for func in changed:
+        parameters, results = dead[func]
+        if results:
+            for call in calls[func]:
+                remove_results(call, results)
+        change_signature(func, parameters, results)
+        actions.passed(
+            func,
+            "RemovedUnused",
+            "parameters or results that nothing needs",
+            Parameters=len(parameters),
+            Results=len(results),
+        )
+        actions.count("removed-parameters", len(parameters))
+        actions.count("removed-results", len(results))
+
+
+def remove_results(call: CallOp, indices: Collection[int]) -> None:
+    """Replace `call` by one without the results of these indices, which have no uses."""
+    kept = _without(call.results, indices)
+    new = CallOp.create(
+        operands=call.operands,
+        result_types=[value.type for value in kept],
+        properties=call.properties,
+        attributes=call.attributes,
+        location=call.location,
+    )
+    insert_before(call, new)
+    for old, result in zip(kept, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    erase(call)
+
+
+def change_signature(func: FuncOp, parameters: Collection[int], results: Collection[int]) -> None:
+    """Remove parameters without uses, and the types of results, by their indices."""
+    types = func.function_type
+    for index in sorted(parameters, reverse=True):
+        (argument := func.args[index]).block.erase_arg(argument)
+    func.function_type = type(types).from_lists(
+        _without(types.inputs.data, parameters), _without(types.outputs.data, results)
+    )
+    func.arg_attrs = _attributes(func.arg_attrs, parameters)
+    func.res_attrs = _attributes(func.res_attrs, results)
+
+
+def _attributes(
+    attributes: ArrayAttr[DictionaryAttr] | None, indices: Collection[int]
+) -> ArrayAttr[DictionaryAttr] | None:
+    return attributes and ArrayAttr(_without(attributes.data, indices))
+
+
+def _without(items: Sequence[T], indices: Collection[int]) -> list[T]:
+    """Return the items that are not at `indices`."""
+    return [item for i, item in enumerate(items) if i not in indices]
+
+
+@dataclass(frozen=True)
+class RemoveUnusedParameters(ModulePass):
+    """Remove the parameters and results of private functions that nothing needs.
+
+    All references of the function must be calls. A parameter that is only passed on to an unneeded
+    one, as in a recursion, goes, too. The calls stay: they may have effects. Source:
+    `relax.RemoveUnusedParameters` and `relax.RemoveUnusedOutputs`.
+
+    Before:
+
+        func.func private @g(%x: tensor<4xf32>, %y: tensor<4xf32>)
+            -> (tensor<4xf32>, tensor<4xf32>) {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = relax.exp %y : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+        }
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0, %1 = func.call @g(%x, %x)
+            : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+          func.return %0 : tensor<4xf32>
+        }
+
+    After:
+
+        func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = relax.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          func.return %0 : tensor<4xf32>
+        }
+    """
+
+    name = "remove-unused-parameters"
+    opt_level = 1
+    preserves = ("infer-type",)
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        remove_unused_parameters(module, ctx.analyses.get(CallGraph, module), ctx.actions)
