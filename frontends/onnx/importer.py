@@ -33,7 +33,7 @@ from ...dialects.argument_names import with_name
 from ...dialects.dimension_names import with_dimension_names
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, is_ranked, refine, static_shape, tensor_type
-from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes
+from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
@@ -487,8 +487,10 @@ def _attributes(info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int])
     return with_dimension_names(
         attributes,
         [
-            d if isinstance(d, str) and d not in sizes and n == DYNAMIC_INDEX else None
-            for d, n in zip(dimensions, type.get_shape(), strict=True)
+            d if isinstance(d, str) and n == DYNAMIC_INDEX else None
+            for d, n in zip(
+                (bound_dimension(d, sizes) for d in dimensions), type.get_shape(), strict=True
+            )
         ],
     )
 

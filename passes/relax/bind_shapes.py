@@ -14,7 +14,13 @@ from xdsl.utils.exceptions import DiagnosticException
 from ...analysis.call_graph import CallGraph
 from ...dialects.dimension_names import dimension_names_in, with_dimension_names
 from ...dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
-from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, read_bindings
+from ...interpreters.shape_bindings import (
+    Bindings,
+    Dimension,
+    bind_shapes,
+    bound_dimension,
+    read_bindings,
+)
 from ...interpreters.signature import argument_names
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -97,16 +103,18 @@ def _type(type: Attribute, dimensions: tuple[Dimension, ...]) -> Tensor:
 def _without(
     attributes: DictionaryAttr, type: Attribute, sizes: Mapping[str, int]
 ) -> DictionaryAttr:
-    """Return the attributes of a result without the names of dimensions that have a size now."""
+    """Return the attributes of a result with the names that are left after the choice of sizes."""
     names = dimension_names_in(attributes, len(shape_of(type) or ()) if is_tensor(type) else 0)
-    return with_dimension_names(attributes, [None if n in sizes else n for n in names])
+    bound = [bound_dimension(name, sizes) for name in names]
+    return with_dimension_names(attributes, [d if isinstance(d, str) else None for d in bound])
 
 
 @dataclass(frozen=True)
 class BindShapes(ModulePass):
     """Give unknown dimensions of the parameters of a function sizes.
 
-    A size that a shape gives to a named dimension holds for all dimensions of that name.
+    A size that a shape gives to a named dimension holds for all dimensions of that name, and in
+    expressions: `h=8`, or 16 for a dimension `2 * h`, binds `h // 2` to 4.
     Source: `relax.BindSymbolicVars`.
 
     Before:
