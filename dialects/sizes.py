@@ -250,7 +250,10 @@ class Size:
 
     @property
     def text(self) -> str | None:
-        """The text, which `size_of_text` reads back; None for a size with anonymous unknowns."""
+        """The text, which `size_of_text` reads back unless the size is known; None for a size with
+        anonymous unknowns."""
+        if (known := self.known) is not None:
+            return str(known)
         if (symbol := self.lone_symbol) is not None:
             # A name of any form stands for itself.
             return None if symbol.anonymous else symbol.name

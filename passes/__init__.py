@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .generic.remove_unused_functions import RemoveUnusedFunctions
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.bind_params import BindParams
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.convert_layout import ConvertLayout
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
     from .relax.fold_scale_axis import FoldScaleAxis
+    from .relax.fold_symbolic_shapes import FoldSymbolicShapes
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
     from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.infer_type import InferType
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
@@ -66,6 +69,7 @@ __all__ = [
     "UNIVERSE",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
+    "BindParams",
     "BindShapes",
     "BindTarget",
     "Canonicalize",
@@ -80,10 +84,12 @@ __all__ = [
     "FlattenConcatenate",
     "FoldConstant",
     "FoldScaleAxis",
+    "FoldSymbolicShapes",
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FuseOpsByPattern",
     "HoistIfThenElse",
+    "InferSymbolicShapes",
     "InferType",
     "InjectDoubleBuffer",
     "Inline",
@@ -111,6 +117,7 @@ __all__ = [
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
+    "bind-params": "relax.bind_params:BindParams",
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
@@ -120,9 +127,11 @@ PASSES = {
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "fold-symbolic-shapes": "relax.fold_symbolic_shapes:FoldSymbolicShapes",
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
+    "infer-symbolic-shapes": "relax.infer_symbolic_shapes:InferSymbolicShapes",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
@@ -155,8 +164,8 @@ OPTIMIZE = (
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
     # Folding makes shapes constant, so that operations become static; this in turn makes further
-    # shapes constant, which can be folded.
-    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static))",
+    # shapes constant, which can be folded. Shapes that stay unknown are compared by their names.
+    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,fold-symbolic-shapes))",
     "simplify-expr",  # after fold-constant, as it merges constants
     "fold-scale-axis",  # after simplify-expr, which merges adjacent scales
     "flatten-concatenate",

@@ -29,8 +29,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from ...analysis.symbolic_shapes import SymbolicShapes, name_results
 from ...dialects.argument_names import with_name
-from ...dialects.dimension_names import with_dimension_names
+from ...dialects.dimension_names import DIMENSIONS, with_dimension_names
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, is_ranked, refine, static_shape, tensor_type
 from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
@@ -174,7 +175,12 @@ class Importer(Builder):
         function = FuncOp("main", type, Region(block), arg_attrs=names[0], res_attrs=names[1])
         name = self.model.graph.name
         function.location = name_location(name)
-        return ModuleOp([function])
+        module = ModuleOp([function])
+        if function.arg_attrs is not None and any(
+            DIMENSIONS in attributes.data for attributes in function.arg_attrs
+        ):
+            name_results(function, SymbolicShapes(module))
+        return module
 
     def define_initializers(self, graph: GraphProto, scope: Scope) -> None:
         """Define the initializers of a graph in its scope; used ones become constants."""
