@@ -223,7 +223,11 @@ def _chosen(
 
 def dimensions_text(dimensions: Dimensions) -> str:
     """Return dimensions as in `batchx3x?`, `scalar` for none; for messages."""
-    return "x".join("?" if d is None else str(d) for d in dimensions) or "scalar"
+    return "x".join("?" if d is None else _factor(str(d)) for d in dimensions) or "scalar"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
 
 
 def _list(names: Mapping[str, object] | Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
@@ -47,16 +48,18 @@ _IDENTITIES = (
     TileOp,
 )
 
+_RESHAPES = (DynamicReshapeOp, ReshapeOp)
+
 
 def fold_symbolic_shapes(
     module: ModuleOp, graph: CallGraph | None = None, actions: Actions = SILENT
 ) -> None:
     """Simplify the operations whose result has a shape that is known symbolically.
 
-    A reshape, broadcast, tile or slice to the shape that its operand has is removed; a reshape to a
-    shape that is computed becomes one with `newshape`, if at most one dimension is neither known
-    nor a copy; integers that are known, such as elements of a shape, become constants; sizes that
-    are known become part of the types.
+    A reshape, broadcast, tile or slice to the shape that its operand has is removed, and so are
+    several reshapes that end where they began; a reshape to a shape that is computed becomes one
+    with `newshape`, if at most one dimension is neither known nor a copy; integers that are known,
+    such as elements of a shape, become constants; sizes that are known become part of the types.
     """
     graph = CallGraph(module) if graph is None else graph
     if not (functions := functions_with_unknown_sizes(graph)):
@@ -97,12 +100,14 @@ class _Folder:
         """Return the operand of an operation that changes nothing; a cast if the types differ."""
         if not isinstance(op, _IDENTITIES) or not _keeps_order(op, self.shapes):
             return None
-        data, result = op.operands[0], op.results[0]
-        if (shape := self.shapes.of(data)) is None or shape != self.shapes.of(result):
-            return None
-        if data.type == result.type:
-            return data
-        return CastOp.create(operands=[data], result_types=[result.type])
+        result = op.results[0]
+        for data in _sources(op):
+            if (shape := self.shapes.of(data)) is None or shape != self.shapes.of(result):
+                continue
+            if data.type == result.type:
+                return data
+            return CastOp.create(operands=[data], result_types=[result.type])
+        return None
 
     def constant(self, op: Operation) -> Operation | None:
         """Return the constant for a vector or scalar of integers that are all known."""
@@ -131,6 +136,14 @@ class _Folder:
         if newshape is None or op.known_values() is not None:
             return None
         return ReshapeOp(op.data, newshape=newshape, result_types=op.result_types)
+
+
+def _sources(op: Operation) -> Iterator[SSAValue]:
+    """Yield the first operand; for a reshape, also those of the reshapes before it."""
+    yield (data := op.operands[0])
+    if isinstance(op, _RESHAPES):
+        while isinstance(data.owner, _RESHAPES):
+            yield (data := data.owner.operands[0])
 
 
 def _newshape(shape: Sizes, target: Sizes) -> list[int] | None:

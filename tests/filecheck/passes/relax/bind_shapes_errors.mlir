@@ -25,6 +25,11 @@ func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["batch", "batch"]}) { return }
 
 // -----
 
+// CHECK: error: dimension 1 of parameter 'x' is '2 * batch', which is 4 by the size given for 'batch', not 3
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["batch", "2 * batch"]}) { return }
+
+// -----
+
 // CHECK: error: function @main is called in the module
 func.func @main(%x: tensor<?x3xf32> {onnx.dims = ["batch", unit]}) { return }
 func.func @caller(%x: tensor<?x3xf32>) {
