@@ -203,7 +203,7 @@ class FoldSymbolicShapes(ModulePass):
     name = "fold-symbolic-shapes"
     opt_level = 2
     required = ("infer-type",)
-    preserves = ("infer-type",)
+    preserves = (CallGraph,)
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         fold_symbolic_shapes(module, ctx.analyses.get(CallGraph, module), ctx.actions)
