@@ -21,8 +21,10 @@ from xdsl.ir import Attribute
 
 from ..dialects.dimension_names import dimension_names_in
 from ..dialects.relax.types import is_element
+from ..dialects.sizes import size_of_text
 from ..passmanager.errors import PasslineError
 from ..passmanager.info import did_you_mean
+from .shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
 from .signature import Function, Value, argument_names, input_types
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["check_arguments", "named_arguments", "random_arguments", "unknown_dimensions"]
 
 Shaped: TypeAlias = TensorType[Attribute] | MemRefType[Attribute]
+
+MAX_RANDOM_BITS = 12
+"""Up to this power of 2 a size is tried for unknown dimensions of random arguments."""
 
 
 def named_arguments(func: Function, arrays: Mapping[str, Array]) -> list[Array]:
@@ -66,8 +71,9 @@ def random_arguments(
 
     Floats are normally distributed (mean 0, variance 1), integers uniform from 0 to 9. `ranges`
     gives parameters, by name, that are used as indices: they are uniform integers from the least to
-    the greatest. An unknown dimension becomes 1. PasslineError if a parameter is not a number, or a
-    tensor or buffer of numbers of known rank, or is too large for the memory; for a negative seed.
+    the greatest. Unknown dimensions have the sizes of `unknown_dimensions`. PasslineError if a
+    parameter is not a number, or a tensor or buffer of numbers of known rank, or is too large for
+    the memory; for a negative seed.
     """
     import numpy as np
 
@@ -77,7 +83,9 @@ def random_arguments(
         raise PasslineError(f"the seed of random arguments is 0 or more, not {seed}")
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
-    for name, type in zip(argument_names(func), input_types(func), strict=True):
+    chosen = _random_sizes(func)
+    rows = zip(argument_names(func), input_types(func), _dimensions(func), strict=True)
+    for name, type, dimensions in rows:
         element = type.element_type if _is_shaped(type) else type
         element = i64 if isinstance(type, IndexType) else element
         if not is_element(element):
@@ -85,8 +93,7 @@ def random_arguments(
                 f"cannot generate random values for parameter '{name}' of type {type}: pass its "
                 "value, at the shell with --inputs"
             )
-        sizes = type.get_shape() if _is_shaped(type) else ()
-        shape = [1 if d == DYNAMIC_INDEX else d for d in sizes]
+        shape = [_size(d, chosen) for d in dimensions or ()]
         try:
             if name in ranges or isinstance(element, IntegerType):
                 low, high = ranges.get(name, (0, 9))
@@ -101,33 +108,87 @@ def random_arguments(
     return arrays
 
 
-def unknown_dimensions(func: Function) -> list[str]:
-    """Return the unknown dimensions of the parameters of `func`, for messages: `batch` for those of
-    a name, `dimension 1 of x` for others."""
-    found: dict[str, None] = {}
+def unknown_dimensions(func: Function) -> dict[str, int]:
+    """Return the unknown dimensions of the parameters of `func` with the sizes that they have in
+    random arguments: `batch` for those of a name, `dimension 1 of x` for others.
+
+    The size is 1; if an expression such as `h // 2` is 0 then, names have the least power of 2 for
+    which it is not.
+    """
+    found: dict[str, int] = {}
+    chosen = _random_sizes(func)
+    for name, dimensions in zip(argument_names(func), _dimensions(func), strict=True):
+        for i, dimension in enumerate(dimensions or ()):
+            if isinstance(dimension, str):
+                names = [symbol.name for symbol in size_of_text(dimension).symbols()]
+                found |= {each: chosen[each] for each in names}
+            elif dimension is None:
+                found[f"dimension {i} of {name}"] = 1
+    return found
+
+
+def _dimensions(func: Function) -> list[tuple[Dimension, ...] | None]:
+    """Return the dimensions of each parameter; None for one that is not shaped."""
+    found: list[tuple[Dimension, ...] | None] = []
     attributes = func.arg_attrs or [DictionaryAttr({})] * len(func.args)
-    for name, type, given in zip(argument_names(func), input_types(func), attributes):
+    for type, given in zip(input_types(func), attributes):  # results of a buffer function are last
         if not _is_shaped(type):
+            found.append(None)
             continue
-        names = dimension_names_in(given, type.get_num_dims())
-        for i, size in enumerate(type.get_shape()):
-            if size == DYNAMIC_INDEX:
-                found[names[i] or f"dimension {i} of {name}"] = None
-    return [*found]
+        shape = type.get_shape()
+        names = dimension_names_in(given, len(shape))
+        pairs = zip(shape, names, strict=True)
+        found.append(tuple(name if d == DYNAMIC_INDEX else d for d, name in pairs))
+    return found
+
+
+def _random_sizes(func: Function) -> dict[str, int]:
+    """Return sizes of the names of dimensions for which no dimension is empty, if there are."""
+    texts = {d for dims in _dimensions(func) for d in dims or () if isinstance(d, str)}
+    names = {symbol.name for text in texts for symbol in size_of_text(text).symbols()}
+    for size in (1 << i for i in range(MAX_RANDOM_BITS)):
+        chosen = dict.fromkeys(names, size)
+        if all(_size(text, chosen) > 0 for text in texts):
+            return chosen
+    return dict.fromkeys(names, 1)
+
+
+def _size(dimension: Dimension, chosen: Mapping[str, int]) -> int:
+    """Return the size of a dimension of a random argument."""
+    bound = bound_dimension(dimension, chosen)
+    return max(bound, 0) if isinstance(bound, int) else 1
 
 
 def check_arguments(func: Function, arguments: Sequence[Value]) -> tuple[object, ...]:
     """Return the arguments in the form that the interpreter takes.
 
     Tensors and buffers become arrays, scalars become Python numbers, other values stay as they are.
-    PasslineError if the number of arguments or the type of one does not match.
+    PasslineError if the number of arguments or the type of one does not match, or if dimensions of
+    one name differ.
     """
     names, types = argument_names(func), input_types(func)
     if len(arguments) != len(types):
         raise PasslineError(
             f"@{func.sym_name.data} takes {len(types)} arguments, {len(arguments)} are given"
         )
-    return tuple(map(_check_argument, names, types, arguments))
+    checked = tuple(map(_check_argument, names, types, arguments))
+    if func.arg_attrs is not None:
+        _check_names(func, checked)
+    return checked
+
+
+def _check_names(func: Function, arguments: Sequence[object]) -> None:
+    """Raise ShapeBindingError if dimensions of one name, or of an expression, have other sizes than
+    the names say: passes rely on these."""
+    rows = zip(argument_names(func), _dimensions(func), arguments, strict=True)
+    named = {
+        name: (dimensions, getattr(argument, "shape", ()))
+        for name, dimensions, argument in rows
+        if dimensions is not None and any(isinstance(d, str) for d in dimensions)
+    }
+    if named:
+        declared = {name: dimensions for name, (dimensions, _) in named.items()}
+        bind_shapes(declared, Bindings({name: shape for name, (_, shape) in named.items()}, {}))
 
 
 def _check_argument(name: str, type: Attribute, value: Value) -> object:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .generic.remove_unused_parameters import RemoveUnusedParameters
     from .relax.alter_op_layout import AlterOpLayout
     from .relax.backward_fold_scale_axis import BackwardFoldScaleAxis
+    from .relax.bind_params import BindParams
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.combine_parallel_conv2d import CombineParallelConv2D
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
     from .relax.fold_constant import FoldConstant
     from .relax.fold_explicit_padding import FoldExplicitPadding
     from .relax.fold_scale_axis import FoldScaleAxis
+    from .relax.fold_symbolic_shapes import FoldSymbolicShapes
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
     from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.infer_type import InferType
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
@@ -76,6 +79,7 @@ __all__ = [
     "UNIVERSE",
     "AlterOpLayout",
     "BackwardFoldScaleAxis",
+    "BindParams",
     "BindShapes",
     "BindTarget",
     "Canonicalize",
@@ -93,10 +97,12 @@ __all__ = [
     "FoldConstant",
     "FoldExplicitPadding",
     "FoldScaleAxis",
+    "FoldSymbolicShapes",
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FuseOpsByPattern",
     "HoistIfThenElse",
+    "InferSymbolicShapes",
     "InferType",
     "InjectDoubleBuffer",
     "Inline",
@@ -131,6 +137,7 @@ __all__ = [
 PASSES = {
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
+    "bind-params": "relax.bind_params:BindParams",
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "combine-parallel-conv2d": "relax.combine_parallel_conv2d:CombineParallelConv2D",
@@ -143,9 +150,11 @@ PASSES = {
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
+    "fold-symbolic-shapes": "relax.fold_symbolic_shapes:FoldSymbolicShapes",
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
+    "infer-symbolic-shapes": "relax.infer_symbolic_shapes:InferSymbolicShapes",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
@@ -185,8 +194,9 @@ OPTIMIZE = (
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
     # Folding makes shapes constant, so that operations become static and the length of loops is
-    # known; this in turn makes further shapes constant, which can be folded.
-    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops))",
+    # known; this in turn makes further shapes constant, which can be folded. Shapes that stay
+    # unknown are compared by their names.
+    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops,fold-symbolic-shapes))",
     "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
     # the scales of attention.

@@ -19,7 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interpreters": {"dialects", "passmanager"},
     "analysis": {"dialects", "passmanager", "interpreters"},
     "passes": {"analysis", "dialects", "interpreters", "passmanager"},
-    "frontends": {"dialects", "interpreters", "passmanager"},
+    "frontends": {"analysis", "dialects", "interpreters", "passmanager"},
     "new": {"passmanager"},
     "tools": {"analysis", "dialects", "frontends", "interpreters", "passes", "passmanager"},
     "api": {"dialects", "interpreters", "passes", "passmanager", "tools"},

@@ -125,10 +125,13 @@ class PasslineRunMain(PasslineOptMain):
         return {}
 
     def note_sizes(self, func: Function) -> None:
-        """Say which dimensions of random arguments are unknown, and so 1."""
-        unknown = unknown_dimensions(func)
-        if unknown and not self.args.quiet:
-            text = "unknown dimensions of random arguments are 1: " + ", ".join(unknown)
+        """Say which dimensions of random arguments are unknown, and the size they have."""
+        sizes = unknown_dimensions(func)
+        if sizes and not self.args.quiet:
+            groups = {size: [n for n in sizes if sizes[n] == size] for size in sizes.values()}
+            text = "unknown dimensions of random arguments are " + "; ".join(
+                f"{size}: {', '.join(names)}" for size, names in sorted(groups.items())
+            )
             hint = "choose them by --shape NAME=SIZES or --dim NAME=SIZE"
             print_message(Severity.NOTE, f"{text}\n{hint}", self.arg_parser.prog)
 

@@ -29,11 +29,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+from ...analysis.symbolic_shapes import SymbolicShapes, name_results
 from ...dialects.argument_names import with_name
-from ...dialects.dimension_names import with_dimension_names
+from ...dialects.dimension_names import DIMENSIONS, with_dimension_names
 from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import Tensor, is_ranked, is_tensor, refine, static_shape, tensor_type
-from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes
+from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
@@ -174,7 +175,12 @@ class Importer(Builder):
         function = FuncOp("main", type, Region(block), arg_attrs=names[0], res_attrs=names[1])
         name = self.model.graph.name
         function.location = name_location(name)
-        return ModuleOp([function])
+        module = ModuleOp([function])
+        if function.arg_attrs is not None and any(
+            DIMENSIONS in attributes.data for attributes in function.arg_attrs
+        ):
+            name_results(function, SymbolicShapes(module))
+        return module
 
     def define_initializers(self, graph: GraphProto, scope: Scope) -> None:
         """Define the initializers of a graph in its scope; used ones become constants."""
@@ -494,8 +500,10 @@ def _attributes(info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int])
     return with_dimension_names(
         attributes,
         [
-            d if isinstance(d, str) and d not in sizes and n == DYNAMIC_INDEX else None
-            for d, n in zip(dimensions, type.get_shape(), strict=True)
+            d if isinstance(d, str) and n == DYNAMIC_INDEX else None
+            for d, n in zip(
+                (bound_dimension(d, sizes) for d in dimensions), type.get_shape(), strict=True
+            )
         ],
     )
 

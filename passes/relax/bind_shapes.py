@@ -12,16 +12,27 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
 from ...analysis.call_graph import CallGraph
-from ...dialects.dimension_names import dimension_names_in, with_dimension_names
+from ...dialects.dimension_names import (
+    dimension_names_in,
+    rename_dimensions,
+    with_dimension_names,
+)
 from ...dialects.relax.types import Tensor, is_tensor, shape_of, with_shape
-from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, read_bindings
+from ...interpreters.shape_bindings import (
+    Bindings,
+    Dimension,
+    bind_shapes,
+    bound_dimension,
+    read_bindings,
+)
 from ...interpreters.signature import argument_names
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.info import did_you_mean
+from ...passmanager.ir.walk import walk
 from ..rewriting.type_casts import cast_for_users
 
-__all__ = ["BindShapes", "bind_function", "bind_module"]
+__all__ = ["BindShapes", "bind_function", "bind_module", "function_to_bind"]
 
 
 def bind_function(func: FuncOp, bindings: Bindings) -> None:
@@ -46,12 +57,14 @@ def bind_function(func: FuncOp, bindings: Bindings) -> None:
         if new != old:
             retyped[Rewriter.replace_value_with_new_type(arg, new)] = old
         attributes[arg.index] = with_dimension_names(
-            attributes[arg.index], [d if isinstance(d, str) else None for d in dimensions]
+            attributes[arg.index], [*map(_name, dimensions)]
         )
     func.arg_attrs = _unless_empty(attributes)
     if func.res_attrs is not None:
         pairs = zip(func.res_attrs, func.function_type.outputs)
         func.res_attrs = _unless_empty([_without(a, type, bound.sizes) for a, type in pairs])
+    for op in walk(func):
+        rename_dimensions(op, lambda name: _name(bound_dimension(name, bound.sizes)))
     cast_for_users(retyped)
     func.update_function_type()
 
@@ -64,14 +77,22 @@ def bind_module(
     Errors: DiagnosticException for a function that does not exist, has no body or is called in the
     module; ShapeBindingError for bindings that do not fit.
     """
+    bind_function(function_to_bind(module, function, graph), bindings)
+
+
+def function_to_bind(module: ModuleOp, name: str, graph: CallGraph | None = None) -> FuncOp:
+    """Return the function `name`, whose parameters may get other types.
+
+    DiagnosticException for a function that does not exist, has no body or is called in the module.
+    """
     graph = graph or CallGraph(module)
     functions = {name: f for name, f in graph.symbols.items() if isinstance(f, FuncOp)}
-    if (func := functions.get(function)) is None or func.is_declaration:
-        what = "has no body" if func else f"does not exist{did_you_mean(function, functions)}"
-        raise DiagnosticException(f"function @{function} {what}")
+    if (func := functions.get(name)) is None or func.is_declaration:
+        what = "has no body" if func else f"does not exist{did_you_mean(name, functions)}"
+        raise DiagnosticException(f"function @{name} {what}")
     if graph.callers(func):
-        raise DiagnosticException(f"function @{function} is called in the module")
-    bind_function(func, bindings)
+        raise DiagnosticException(f"function @{name} is called in the module")
+    return func
 
 
 def _unless_empty(attributes: Sequence[DictionaryAttr]) -> ArrayAttr[DictionaryAttr] | None:
@@ -97,16 +118,22 @@ def _type(type: Attribute, dimensions: tuple[Dimension, ...]) -> Tensor:
 def _without(
     attributes: DictionaryAttr, type: Attribute, sizes: Mapping[str, int]
 ) -> DictionaryAttr:
-    """Return the attributes of a result without the names of dimensions that have a size now."""
+    """Return the attributes of a result with the names that are left after the choice of sizes."""
     names = dimension_names_in(attributes, len(shape_of(type) or ()) if is_tensor(type) else 0)
-    return with_dimension_names(attributes, [None if n in sizes else n for n in names])
+    bound = [_name(bound_dimension(name, sizes)) for name in names]
+    return with_dimension_names(attributes, bound)
+
+
+def _name(dimension: Dimension) -> str | None:
+    return dimension if isinstance(dimension, str) else None
 
 
 @dataclass(frozen=True)
 class BindShapes(ModulePass):
     """Give unknown dimensions of the parameters of a function sizes.
 
-    A size that a shape gives to a named dimension holds for all dimensions of that name.
+    A size that a shape gives to a named dimension holds for all dimensions of that name, and in
+    expressions: `h=8`, or 16 for a dimension `2 * h`, binds `h // 2` to 4.
     Source: `relax.BindSymbolicVars`.
 
     Before:

@@ -14,6 +14,7 @@ from passline.passmanager.options import PassOption, check_range, pass_options, 
 __all__ = ["EXCLUDED", "FACTORIES", "buffer_pipelines", "lowerings", "passes", "tensor_pipelines"]
 
 EXCLUDED = {
+    "bind-params": "changes the types of the function, by a file that fits one function alone",
     "bind-shapes": "changes the types of the function, by options that fit one function alone",
     "lift-transform-params": "changes the parameters of functions that have an attribute",
     "print-ir": "prints",

@@ -35,3 +35,25 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 func.func @other(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
   return %x : tensor<?x3xf32>
 }
+
+// -----
+
+// Expressions follow from their names, also in attributes of results and operations; a name follows
+// from an expression.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME: %x: tensor<2x3xf32>, %y: tensor<4x?xf32> {onnx.dims = [unit, "3 * k"]}, %z: tensor<1xf32>)
+// CHECK-SAME: -> (tensor<?xf32> {onnx.dims = ["k + 2"]})
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["n", "m"]}, %y: tensor<?x?xf32> {onnx.dims = ["2*n", "m * k"]}, %z: tensor<?xf32> {onnx.dims = ["n // 2"]})
+    -> (tensor<?xf32> {onnx.dims = ["k + n"]}) {
+  // CHECK-NEXT: relax.exp %y {onnx.dims = {{\[\[}}unit, "6 * k"]]}
+  %0 = relax.exp %y {onnx.dims = [["2 * n", "m * n * k"]]} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = "test.op"() : () -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @main(%x: tensor<2x3xf32>, %y: tensor<6xf32>)
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["4*n + 2", unit]}, %y: tensor<?xf32> {onnx.dims = ["n + 6"]}) {
+  return
+}

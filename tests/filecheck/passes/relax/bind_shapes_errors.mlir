@@ -20,8 +20,13 @@ func.func @main(%x: tensor<?x4xf32> {onnx.dims = ["batch", unit]}) { return }
 
 // -----
 
-// CHECK: error: dimension 1 of parameter 'x' is 'batch', which is 2, not 3
+// CHECK: error: dimension 1 of parameter 'x' is 'batch', which is 2 by the size given for 'batch', not 3
 func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["batch", "batch"]}) { return }
+
+// -----
+
+// CHECK: error: dimension 1 of parameter 'x' is '2 * batch', which is 4 by the size given for 'batch', not 3
+func.func @main(%x: tensor<?x?xf32> {onnx.dims = ["batch", "2 * batch"]}) { return }
 
 // -----
 

@@ -101,6 +101,29 @@ def test_dimensions_get_sizes_by_name_and_by_shape():
     )
 
 
+def test_the_names_of_results_are_computed_and_bound():
+    text = """g (float[N, H] x, float[N, K] y) => (float[A, B] z, float[M] f) {
+        z = Concat <axis = 1> (x, y)
+        f = NonZero (x)
+    }"""
+    model = model_of(text.replace("float[M] f", "int64[2, M] f"))
+    assert signature(import_model(model)).endswith(
+        '-> (tensor<?x?xf32> {onnx.name = "z", onnx.dims = ["N", "H + K"]}, '
+        'tensor<2x?xi64> {onnx.name = "f", onnx.dims = [unit, "M"]}) {'
+    )
+    assert '"z", onnx.dims = ["N", "K + 3"]}' in signature(import_model(model, dims={"H": 3}))
+
+
+def test_dimensions_that_are_expressions_get_sizes():
+    model = model_of("g (float[N, H] x) => (float[N, H] z) { z = Exp(x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "2*N + 1"
+    assert '"z", onnx.dims = ["N", "2 * N + 1"]}' in signature(import_model(model))
+    assert "tensor<4x9xf32>" in signature(import_model(model, dims={"N": 4}))
+    assert "tensor<4x9xf32>" in signature(import_model(model, shapes={"x": (None, 9)}))
+    with pytest.raises(ShapeBindingError, match="is '2\\*N \\+ 1', which is 9 by dimension 0 of"):
+        import_model(model, shapes={"x": (4, 8)})
+
+
 def test_an_operator_that_needs_a_size_gets_it():
     text = "g (float[1, N, 3, 3] x) => (float[1, N, 3, 3] y) { y = InstanceNormalization(x, s, s) }"
     model = with_initializers(model_of(text), s=np.ones(2, np.float32))

@@ -29,6 +29,7 @@ PASSES = (
     "lambda-lift",
     "plan-devices",
     "to-a-normal-form",
+    "fold-symbolic-shapes",
     "fuse-ops",
     "inline",
     "simplify-expr",

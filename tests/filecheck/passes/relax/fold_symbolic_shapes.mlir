@@ -1,0 +1,104 @@
+// RUN: passline-opt %s -p fold-symbolic-shapes,dead-code-elimination --split-input-file | filecheck %s
+
+// The shape that an exporter computes: the reshape becomes static, and its result has known sizes.
+// CHECK-LABEL: func.func @heads(
+// CHECK-SAME: -> tensor<?x?x12x64xf32>
+// CHECK-NEXT: %0 = relax.reshape %x {newshape = [0, 0, 12, 64]} : (tensor<?x?x768xf32>) -> tensor<?x?x12x64xf32>
+// CHECK-NEXT: func.return %0 : tensor<?x?x12x64xf32>
+func.func @heads(%x: tensor<?x?x768xf32> {onnx.dims = ["batch", "length", unit]}) -> tensor<?x?x?x?xf32> {
+  %s = relax.shape_of %x : (tensor<?x?x768xf32>) -> tensor<3xi64>
+  %i = relax.constant dense<[0, 1]> : tensor<2xi64>
+  %b = relax.take %s, %i {axis = 0} : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>
+  %h = relax.constant dense<[12, 64]> : tensor<2xi64>
+  %t = relax.concatenate %b, %h {axis = 0} : (tensor<2xi64>, tensor<2xi64>) -> tensor<4xi64>
+  %0 = relax.dyn.reshape %x, %t : (tensor<?x?x768xf32>, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  return %0 : tensor<?x?x?x?xf32>
+}
+
+// -----
+
+// Reshapes that end where they began, an expand and a slice to the same shape are removed; sizes
+// need no name for that.
+// CHECK-LABEL: func.func @same(
+// CHECK-NEXT: %0 = relax.exp %x
+// CHECK-NEXT: func.return %0
+func.func @same(%x: tensor<?x?x6xf32>) -> tensor<?x?x6xf32> {
+  %s = relax.shape_of %x : (tensor<?x?x6xf32>) -> tensor<3xi64>
+  %0 = relax.exp %x : (tensor<?x?x6xf32>) -> tensor<?x?x6xf32>
+  %1 = relax.reshape %0 {newshape = [0, -1, 3]} : (tensor<?x?x6xf32>) -> tensor<?x?x3xf32>
+  %2 = relax.dyn.reshape %1, %s : (tensor<?x?x3xf32>, tensor<3xi64>) -> tensor<?x?x6xf32>
+  %3 = relax.dyn.expand %2, %s : (tensor<?x?x6xf32>, tensor<3xi64>) -> tensor<?x?x6xf32>
+  %4 = relax.strided_slice %3 {begin = [0], end = [9223372036854775807]} : (tensor<?x?x6xf32>) -> tensor<?x?x6xf32>
+  return %4 : tensor<?x?x6xf32>
+}
+
+// -----
+
+// An operand of a less precise type gets a cast.
+// CHECK-LABEL: func.func @cast(
+// CHECK-NEXT: [[C:%.*]] = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+// CHECK-NEXT: func.return [[C]]
+func.func @cast(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<4xf32> {
+  %s = relax.shape_of %x : (tensor<?xf32>) -> tensor<1xi64>
+  %0 = relax.dyn.broadcast_to %x, %s : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  %1 = tensor.cast %0 : tensor<?xf32> to tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Known elements of a shape become a constant.
+// CHECK-LABEL: func.func @constant(
+// CHECK-NEXT: [[C:%.*]] = relax.constant dense<12> : tensor<1xi64>
+// CHECK-NEXT: func.return [[C]]
+func.func @constant(%x: tensor<?x4xf32>) -> tensor<1xi64> {
+  %s = relax.shape_of %x : (tensor<?x4xf32>) -> tensor<2xi64>
+  %n = relax.strided_slice %s {begin = [1], end = [2]} : (tensor<2xi64>) -> tensor<1xi64>
+  %c = relax.constant dense<3> : tensor<1xi64>
+  %0 = relax.multiply %n, %c : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  return %0 : tensor<1xi64>
+}
+
+// -----
+
+// Must not fire: other names may differ; a size of 0 copies another dimension; two sizes that
+// neither copy nor are known; every second element; a function that is not to be touched.
+// CHECK-LABEL: func.func @different(
+// CHECK: relax.dyn.expand
+func.func @different(%x: tensor<?xf32> {onnx.dims = ["n"]}, %y: tensor<?xf32> {onnx.dims = ["m"]}) -> tensor<?xf32> {
+  %s = relax.shape_of %y : (tensor<?xf32>) -> tensor<1xi64>
+  %0 = relax.dyn.expand %x, %s : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @copies(
+// CHECK: relax.dyn.reshape
+func.func @copies(%x: tensor<?x?xf32> {onnx.dims = ["n", "m"]}) -> tensor<?x?xf32> {
+  %s = relax.shape_of %x : (tensor<?x?xf32>) -> tensor<2xi64>
+  %m = relax.strided_slice %s {begin = [1], end = [2]} : (tensor<2xi64>) -> tensor<1xi64>
+  %c = relax.constant dense<-1> : tensor<1xi64>
+  %t = relax.concatenate %m, %c : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %0 = relax.dyn.reshape %x, %t : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func.func @second(
+// CHECK: relax.strided_slice
+func.func @second(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<?xf32> {
+  %0 = relax.strided_slice %x {begin = [0], end = [9223372036854775807], strides = [2]} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @reversed(
+// CHECK: relax.strided_slice
+func.func @reversed(%x: tensor<?xf32> {onnx.dims = ["n"]}) -> tensor<?xf32> {
+  %0 = relax.strided_slice %x {begin = [-1], end = [-9223372036854775808], strides = [-1]} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @skipped(
+// CHECK: relax.reshape
+func.func @skipped(%x: tensor<?xf32>) -> tensor<?xf32> attributes {passline.skip_optimization} {
+  %0 = relax.reshape %x {newshape = [-1]} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
