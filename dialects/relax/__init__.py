@@ -43,6 +43,7 @@ FAMILIES = [
         "normalization",
         "permutation",
         "pooling",
+        "quantization",
         "reduction",
         "reshape",
         "scan",
