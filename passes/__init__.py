@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.convert_layout import ConvertLayout
     from .relax.dynamic_to_static import DynamicToStatic
+    from .relax.fake_quantization_to_integer import FakeQuantizationToInteger
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
     from .relax.fold_scale_axis import FoldScaleAxis
@@ -76,6 +77,7 @@ __all__ = [
     "DeadCodeElimination",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
+    "FakeQuantizationToInteger",
     "FlattenBuffer",
     "FlattenConcatenate",
     "FoldConstant",
@@ -117,6 +119,9 @@ PASSES = {
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "fake-quantization-to-integer": (
+        "relax.fake_quantization_to_integer:FakeQuantizationToInteger"
+    ),
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-scale-axis": "relax.fold_scale_axis:FoldScaleAxis",
@@ -152,6 +157,7 @@ PASSES = {
 OPTIMIZE = (
     "inline",  # first: most other passes look at one function at a time
     "infer-type",
+    "fake-quantization-to-integer",  # before fold-constant, which dequantizes constants
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
     # Folding makes shapes constant, so that operations become static; this in turn makes further

@@ -50,9 +50,9 @@ __all__ = [
     "signless",
     "signless_form",
     "step_type",
-    "with_sign",
     "wide_type",
     "widen",
+    "with_sign",
 ]
 
 
