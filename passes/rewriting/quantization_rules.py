@@ -45,6 +45,7 @@ from ...dialects.relax.image import (
     SpaceToDepthOp,
     UpsamplingOp,
 )
+from ...dialects.relax.interfaces import View
 from ...dialects.relax.layout import Layout
 from ...dialects.relax.linear_algebra import DenseOp, MatmulOp
 from ...dialects.relax.nn import BatchFlattenOp, BiasAddOp, DropoutOp, PadOp
@@ -193,9 +194,14 @@ def moved(b: RegionBuilder, op: Operation, x: Operand, *others: SSAValue) -> Qua
     if isinstance(x, Table):
         return Table(move(b, op, x.value, *others), x.numbers)
     x = affine(x)
-    if x.scale.ndim and not isinstance(op, _KEEPS_CHANNELS):
+    value = move(b, op, x.value, *others)
+    if x.scale.ndim == 0 or isinstance(op, _KEEPS_CHANNELS):
+        return Affine(value, x.scale, x.zero, x.bound)
+    elements = known(x.value)
+    if not isinstance(op, View) or elements is None:
         raise Refused("an operand has a scale for each channel")
-    return Affine(move(b, op, x.value, *others), x.scale, x.zero, x.bound)
+    scale = np.broadcast_to(x.scale, elements.shape).reshape(static_shape(value.type) or ())
+    return Affine(value, scale, x.zero, x.bound)
 
 
 _KEEPS_CHANNELS = (pooling.MaxPoolOp, pooling.GlobalMaxPool2dOp, DropoutOp)
