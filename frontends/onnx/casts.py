@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.dialects.builtin import IntegerType, i1, i32
 from xdsl.ir import SSAValue
 
 from ...dialects.relax.types import Element, Float
@@ -33,7 +33,13 @@ def converted(node: Node, element: Element) -> SSAValue:
 
 
 def bit_cast(node: Node) -> Sequence[SSAValue]:
-    return [node.op("reinterpret", node.input(0), dtype=element_type(node.int("to")))]
+    """Convert BitCast: a bool is a byte, 0 or 1."""
+    x, element = node.input(0), element_type(node.int("to"))
+    if node.element(x) == i1 != element:
+        x = node.cast(x, IntegerType(8))
+    if element == i1 != node.element(x):
+        x = node.op("reinterpret", x, dtype=IntegerType(8))
+    return [node.cast(x, i1) if element == i1 else node.op("reinterpret", x, dtype=element)]
 
 
 CASTS: Converters = {

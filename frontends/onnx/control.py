@@ -22,7 +22,7 @@ from .errors import Unsupported
 from .node import Converters, Node
 from .types import tensor_of
 
-__all__ = ["CONTROL"]
+__all__ = ["CONTROL", "selected"]
 
 MAX_WIDENINGS = 8
 """How often the types that a loop carries are made less precise before it is given up."""
@@ -35,11 +35,26 @@ def if_(node: Node) -> Sequence[SSAValue]:
     """Convert If to `scf.if`; if the condition is a constant, convert the taken graph alone."""
     if (condition := node.constant(0)) is not None:
         return node.convert_graph("then_branch" if condition.all() else "else_branch")
-    flag = truth(node, node.input(0))
-    branches: list[tuple[Block, list[SSAValue]]] = []
-    for name in ("then_branch", "else_branch"):
+    return selected(
+        node,
+        node.input(0),
+        lambda: node.convert_graph("then_branch"),
+        lambda: node.convert_graph("else_branch"),
+    )
+
+
+def selected(
+    node: Node,
+    condition: SSAValue,
+    then: Callable[[], Sequence[SSAValue]],
+    otherwise: Callable[[], Sequence[SSAValue]],
+) -> Sequence[SSAValue]:
+    """Create an `scf.if` with the operations and results of two branches."""
+    flag = truth(node, condition)
+    branches: list[tuple[Block, Sequence[SSAValue]]] = []
+    for branch in (then, otherwise):
         with node.importer.nested(Block()) as block:
-            branches.append((block, node.convert_graph(name)))
+            branches.append((block, branch()))
     types = [
         unified(*(value.type for value in pair))
         for pair in zip(*(values for _, values in branches), strict=True)

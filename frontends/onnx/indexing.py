@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from .node import Converters, Node
 
-__all__ = ["INDEXING", "ML"]
+__all__ = ["INDEXING"]
 
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
 
@@ -108,22 +108,6 @@ def trilu(node: Node) -> Sequence[SSAValue]:
     return [node.op("trilu", node.input(0), k, upper=bool(node.int("upper", 1)))]
 
 
-def array_feature_extractor(node: Node) -> Sequence[SSAValue]:
-    """ai.onnx.ml: the columns at these places."""
-    x, indices = node.input(0), node.cast(node.input(1), i64)
-    if node.rank(x) == 1:
-        x = node.op("expand_dims", x, axis=[0])
-    flat = node.op("reshape", indices, newshape=[-1])
-    return [node.op("take", x, flat, axis=-1, mode="raise")]
-
-
-def binarizer(node: Node) -> Sequence[SSAValue]:
-    """ai.onnx.ml: 1 above the threshold, else 0."""
-    x = node.input(0)
-    threshold = node.like(node.float("threshold"), x)
-    return [node.cast(node.op("greater", x, threshold), node.element(x))]
-
-
 INDEXING: Converters = {
     "Compress": compress,
     "Gather": gather,
@@ -137,5 +121,3 @@ INDEXING: Converters = {
     "TensorScatter": tensor_scatter,
     "Trilu": trilu,
 }
-
-ML: Converters = {"ArrayFeatureExtractor": array_feature_extractor, "Binarizer": binarizer}

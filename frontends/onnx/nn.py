@@ -12,8 +12,9 @@ from ...dialects.relax.shapes import Shape
 from ...dialects.relax.types import Element, shape_of
 from .errors import Unsupported
 from .node import Converter, Converters, Node
+from .window_places import places_of_maxima
 
-__all__ = ["NN", "window_padding"]
+__all__ = ["NN", "steps", "window_padding"]
 
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 _KERNELS = {1: "OIW", 2: "OIHW", 3: "OIDHW"}
@@ -183,11 +184,24 @@ def pool(kind: str) -> Converter:
 
     def convert(node: Node) -> Sequence[SSAValue]:
         if kind == "max":
-            return [pooled(node, node.input(0), kind)]
+            return max_pool(node)
         counts = node.bool("count_include_pad")
         return [pooled(node, node.input(0), kind, count_include_pad=counts)]
 
     return convert
+
+
+def max_pool(node: Node) -> Sequence[SSAValue]:
+    """Convert MaxPool; its second output is the place of each maximum."""
+    x = node.input(0)
+    y = pooled(node, x, "max")
+    if not node.wants(1):
+        return [y]
+    rank, out = spatial_rank(node, x), node.static_shape(y)[2:]
+    window = node.per_axis("kernel_shape", rank, 1)
+    strides, dilation = steps(node, "strides", rank), steps(node, "dilations", rank)
+    padding = window_padding(node, x, window, strides, dilation)
+    return [y, places_of_maxima(node, x, out, window, strides, dilation, padding[:rank])]
 
 
 def pooled(node: Node, x: SSAValue, kind: str, **properties: bool) -> SSAValue:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
+from onnx.helper import make_attribute
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -54,6 +56,22 @@ class Node:
         self.location = location
         self._schema = schema
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
+
+    def alike(
+        self,
+        inputs: Sequence[SSAValue | None],
+        *,
+        opset: int | None = None,
+        **ints: Sequence[int],
+    ) -> Node:
+        """Return the node with other inputs, in another opset, or with other lists of integers as
+        attributes: one that another converter can convert."""
+        node = copy(self)
+        node.inputs = inputs
+        node.opset = self.opset if opset is None else opset
+        changed = {name: make_attribute(name, numbers) for name, numbers in ints.items()}
+        node._attributes = {**self._attributes, **changed}
+        return node
 
     # Inputs and outputs
 
@@ -188,6 +206,11 @@ class Node:
     def string(self, name: str, default: str = "") -> str:
         attribute = self.attribute(name)
         return default if attribute is None else attribute.s.decode(errors="replace")
+
+    def strings(self, name: str) -> list[str]:
+        """Return the strings of an attribute, none if it is absent."""
+        attribute = self.attribute(name)
+        return [] if attribute is None else [s.decode(errors="replace") for s in attribute.strings]
 
     def choice(self, name: str, known: Mapping[str, Choice], default: str) -> Choice:
         """Return the entry of `known` that a string attribute names; Unsupported for an unknown

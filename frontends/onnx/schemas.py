@@ -11,6 +11,13 @@ from onnx.defs import OpSchema
 
 from ...dialects.relax.types import Tensor
 from ...passmanager.info import did_you_mean
+from .contrib.signatures import (
+    DOMAIN,
+    REFUSED,
+    contrib_names,
+    contrib_schema,
+    early_schema,
+)
 from .errors import ModelError, Unsupported
 from .scopes import check_name
 from .types import type_proto
@@ -88,14 +95,21 @@ def opsets_of(imports: Iterable[OperatorSetIdProto]) -> Opsets:
 @cache
 def find_schema(domain: str, op_type: str, version: int) -> OpSchema | None:
     """Return the schema of an operator in an opset version, or None."""
+    if domain == DOMAIN:
+        return contrib_schema(op_type)
     try:
         return defs.get_schema(op_type, version, domain)
     except defs.SchemaError:
-        return None
+        return None if domain else early_schema(op_type)
 
 
 def unknown_operator(domain: str, op_type: str, version: int) -> str:
     """Return the message on an operator that an opset version does not have."""
+    if domain == DOMAIN:
+        if op_type in REFUSED:
+            return f"this operator is not supported: {REFUSED[op_type]}"
+        near = did_you_mean(op_type, contrib_names())
+        return f"no operator of '{domain}' that is supported has this name{near}"
     known = {schema.name: schema for schema in defs.get_all_schemas() if schema.domain == domain}
     if op_type in known:
         versions = [s for s in defs.get_all_schemas_with_history() if s.name == op_type]

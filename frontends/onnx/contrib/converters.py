@@ -1,0 +1,22 @@
+"""Converters of com.microsoft: the operators that onnxruntime adds to ONNX."""
+
+from __future__ import annotations
+
+from ..node import Converters
+from .activation import ACTIVATION
+from .attention import ATTENTION
+from .fused import FUSED
+from .group_query import GROUP_QUERY
+from .normalization import NORMALIZATION
+from .tensors import TENSORS
+
+__all__ = ["CONTRIB"]
+
+CONTRIB: Converters = {
+    **ACTIVATION,
+    **ATTENTION,
+    **FUSED,
+    **GROUP_QUERY,
+    **NORMALIZATION,
+    **TENSORS,
+}
