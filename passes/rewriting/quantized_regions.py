@@ -93,7 +93,7 @@ def convert(
         if builder is not None:
             builder.undo()
         if hard_fail:
-            actions.error(op, f"no integer arithmetic computes '{op.name}': {refused}")
+            actions.error(op, f"stays float: {refused}")
         actions.missed(op, "Float", f"stays float: {refused}")
         return False
     actions.passed(op, "Integer", "is computed in integers", Operations=len(region.ops))
