@@ -22,7 +22,6 @@ def parameters(schema: OpSchema) -> list[tuple[str, ...]]:
     ]
 
 
-
 @pytest.mark.parametrize("name", contrib_names())
 def test_signature(name: str):
     schema, theirs = contrib_schema(name), THEIRS[name]
