@@ -41,6 +41,7 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("convert-layout", "skip_layers"): ((), (0,)),
     ("dead-code-elimination", "entry_functions"): ((), ("main",)),
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
+    ("fake-quantization-to-integer", "hard_fail"): (),  # an error is no result
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations
     ("remove-unused-functions", "entry_functions"): (("main",),),

@@ -75,7 +75,7 @@ def test_unsigned_extremes():
 def test_bounds_of_sums():
     rows = np.array([[127, -128], [1, 1]], np.int8)
     assert greatest_sum(ui8, i8, 2, [rows]) == 255 * 128
-    assert greatest_sum(i8, i8, 2, [rows]) == 127 * 128 + 128 * 127
+    assert greatest_sum(i8, i8, 2, [rows]) == 127 * 127 + 128 * 128
     assert greatest_sum(ui8, i8, 2, []) == 2 * 255 * 128
     assert greatest_sum(ui8, i8, 700, [np.full((1, 700), 127)]) > EXACT
 
