@@ -58,7 +58,7 @@ def test_operator(op: str, inputs: tuple[Array, ...], attributes: dict[str, obje
     arrays = [np.asarray(array) for array in inputs]
     named = {key: value for key, value in attributes.items() if key != "opset"}
     constants = [i for i, array in enumerate(arrays) if not array.ndim]
-    model = single_node(op, arrays, constants=constants, **named)
+    model = single_node(op, arrays, constants=constants, **named)  # pyright: ignore[reportArgumentType]
     if "opset" in attributes:  # a parameter of `single_node`, too
         model.graph.node[0].attribute.append(helper.make_attribute("opset", attributes["opset"]))
     (expected,) = by_onnxruntime(model, arrays)
