@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .relax.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
     from .relax.dynamic_to_static import DynamicToStatic
+    from .relax.fake_quantization_to_integer import FakeQuantizationToInteger
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
     from .relax.fold_explicit_padding import FoldExplicitPadding
@@ -92,6 +93,7 @@ __all__ = [
     "DeadCodeElimination",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
+    "FakeQuantizationToInteger",
     "FlattenBuffer",
     "FlattenConcatenate",
     "FoldConstant",
@@ -146,6 +148,9 @@ PASSES = {
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
+    "fake-quantization-to-integer": (
+        "relax.fake_quantization_to_integer:FakeQuantizationToInteger"
+    ),
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
@@ -191,6 +196,7 @@ PASSES = {
 OPTIMIZE = (
     "inline",  # first: most other passes look at one function at a time
     "infer-type",
+    "fake-quantization-to-integer",  # before fold-constant, which dequantizes constants
     "simplify-inference",  # with canonicalize-ops: fewer kinds of operations for later passes
     "canonicalize-ops",
     # Folding makes shapes constant, so that operations become static and the length of loops is

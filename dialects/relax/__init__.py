@@ -45,6 +45,7 @@ FAMILIES = [
         "normalization",
         "permutation",
         "pooling",
+        "quantization",
         "reduction",
         "reshape",
         "scan",

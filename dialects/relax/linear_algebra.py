@@ -30,16 +30,26 @@ __all__ = ["BatchMatmulOp", "DenseOp", "EinsumOp", "MatmulOp"]
 
 @irdl_op_definition
 class MatmulOp(ScaleAxisRule, Anchor, TensorOp):
-    """The product of matrices, vectors, or batches of matrices (`numpy.matmul`, ONNX MatMul)."""
+    """The product of matrices, vectors, or batches of matrices (`numpy.matmul`, ONNX MatMul).
+
+    Sums have the element type `out_dtype`, by default that of the operands.
+    """
 
     name = "relax.matmul"
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
+    out_dtype = opt_type_prop()
     result = result_def(TENSOR)
 
     def infer_types(self) -> Sequence[Attribute]:
-        return (combine(matmul, tensor_type(self.lhs), tensor_type(self.rhs)),)
+        lhs, rhs = tensor_type(self.lhs), tensor_type(self.rhs)
+        if self.out_dtype is None:
+            return (combine(matmul, lhs, rhs),)
+        element = product_element(lhs, rhs, self.out_dtype)
+        shapes = shape_of(lhs), shape_of(rhs)
+        known = None if shapes[0] is None or shapes[1] is None else matmul(shapes[0], shapes[1])
+        return (make_tensor_type(element, known),)
 
     def scale_result(self, axes: Axes) -> Scaling | None:
         return Scaling({1: axes}) if self._scales(axes) else None

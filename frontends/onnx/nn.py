@@ -62,8 +62,10 @@ def conv(node: Node) -> Sequence[SSAValue]:
     return [with_bias(node, convolved(node, node.input(0), node.input(1)), 2)]
 
 
-def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
-    """Return the convolution without bias."""
+def convolved(
+    node: Node, x: SSAValue, weight: SSAValue, out_dtype: Element | None = None
+) -> SSAValue:
+    """Return the convolution without bias, with sums of the type `out_dtype` if it is given."""
     x, rank = convolution_data(node, x, weight)
     strides = steps(node, "strides", rank)
     dilation = steps(node, "dilations", rank)
@@ -79,6 +81,7 @@ def convolved(node: Node, x: SSAValue, weight: SSAValue) -> SSAValue:
         groups=node.int("group", 1),
         data_layout=_LAYOUTS[rank],
         kernel_layout=_KERNELS[rank],
+        out_dtype=out_dtype,
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerType, Signedness, f32, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, f32, i16, i32
 from xdsl.ir import SSAValue
 
+from ...dialects.relax.convolution import ConvolutionOp
 from ...dialects.relax.types import Element, SmallFloat
 from .casts import to_small
 from .errors import Unsupported
@@ -17,16 +18,6 @@ from .types import element_type
 __all__ = ["QUANTIZATION"]
 
 UI8 = IntegerType(8, Signedness.UNSIGNED)
-
-
-def bounds(element: Element) -> tuple[int, int]:
-    """Return the least and the greatest value of an integer type."""
-    if not isinstance(element, IntegerType):
-        raise Unsupported(f"quantization to {element}")
-    if element.signedness.data is Signedness.UNSIGNED:
-        return 0, (1 << element.bitwidth) - 1
-    half = 1 << element.bitwidth - 1
-    return -half, half - 1
 
 
 def along_axis(node: Node, value: SSAValue, x: SSAValue) -> SSAValue:
@@ -47,32 +38,22 @@ def along_axis(node: Node, value: SSAValue, x: SSAValue) -> SSAValue:
     return node.op("expand_dims", value, axis=[*range(1, after + 1)]) if after else value
 
 
-def quantized(
-    node: Node, x: SSAValue, scale: SSAValue, zero: SSAValue | None, element: Element
-) -> SSAValue:
-    """Compute round(x / scale) + zero point, saturated to the type."""
-    if isinstance(element, SmallFloat):  # the zero point is 0
-        return to_small(node, node.op("divide", x, scale), element)
-    low, high = bounds(element)
-    q = node.op("round", node.op("divide", x, scale))
-    if zero is not None:
-        q = node.op("add", q, node.cast(zero, node.element(q)))
-    return node.cast(node.op("clip", q, min=float(low), max=float(high)), element)
-
-
 def quantize_linear(node: Node) -> Sequence[SSAValue]:
     x, scale = node.input(0), node.input(1)
-    zero = node.input(2) if node.has(2) else None
     element: Element = UI8
-    if zero is not None:
-        element = node.element(zero)
-        zero = None if isinstance(element, SmallFloat) else along_axis(node, zero, x)
+    if node.has(2):
+        element = node.element(2)
     elif data_type := node.int("output_dtype"):
         element = element_type(data_type)
     precision = node.int("precision")
     computed = element_type(precision) if precision else node.element(scale)
-    scale = node.cast(along_axis(node, scale, x), computed)
-    return [quantized(node, node.cast(x, computed), scale, zero, element)]
+    x, scale = node.cast(x, computed), node.cast(along_axis(node, scale, x), computed)
+    if isinstance(element, SmallFloat):  # it has no zero point
+        return [to_small(node, node.op("divide", x, scale), element)]
+    if not isinstance(element, IntegerType):
+        raise Unsupported(f"quantization to {element}")
+    zero = along_axis(node, node.input(2), x) if node.has(2) else node.full(0, element)
+    return [node.op("quantize", x, scale, zero)]
 
 
 def dequantize_linear(node: Node) -> Sequence[SSAValue]:
@@ -80,32 +61,47 @@ def dequantize_linear(node: Node) -> Sequence[SSAValue]:
     element = node.element(scale)
     if data_type := node.int("output_dtype"):
         element = element_type(data_type)
-    value = node.cast(x, element)
-    if node.has(2):
-        zero = along_axis(node, node.cast(node.input(2), element), x)
-        value = node.op("subtract", value, zero)
-    scale = node.cast(along_axis(node, scale, x), element)
-    return [node.op("multiply", value, scale)]
+    if isinstance(node.element(x), SmallFloat):  # it has no zero point
+        value = node.cast(x, element)
+        return [node.op("multiply", value, node.cast(along_axis(node, scale, x), element))]
+    zero = along_axis(node, node.input(2), x) if node.has(2) else node.full(0, node.element(x))
+    return [node.op("dequantize", x, node.cast(along_axis(node, scale, x), element), zero)]
 
 
 def dynamic_quantize_linear(node: Node) -> Sequence[SSAValue]:
-    """Convert DynamicQuantizeLinear: to ui8, with the scale and zero point for the range of x."""
-    x, nought = node.input(0), node.full(0, f32)
+    return dynamically_quantized(node, node.input(0))
+
+
+def dynamically_quantized(node: Node, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Return x as ui8, with the scale and zero point for its range."""
+    nought = node.full(0, f32)
     high = node.op("maximum", node.op("max", x), nought)
     low = node.op("minimum", node.op("min", x), nought)
     scale = node.op("divide", node.op("subtract", high, low), node.full(255, f32))
     zero = node.op("divide", node.op("subtract", nought, low), scale)
     zero = node.op("round", node.op("clip", zero, min=0.0, max=255.0))
     zero = node.cast(zero, UI8)
-    return [quantized(node, x, scale, zero, UI8), scale, zero]
+    return node.op("quantize", x, scale, zero), scale, zero
 
 
-def centred(node: Node, x: SSAValue, zero: int, axis: int | None = None) -> SSAValue:
-    """Return x minus its zero point, as i32; the zero point may vary along an axis."""
-    value = node.cast(x, i32)
-    if not node.has(zero):
-        return value
-    point = node.cast(node.input(zero), i32)
+# Products of integers, less their zero points
+
+
+def is_zero(node: Node, point: SSAValue | None) -> bool:
+    """Return whether a zero point is absent, or a constant of zeros."""
+    if point is None:
+        return True
+    known = node.importer.array(point)
+    return known is not None and not known.any()
+
+
+def centred(node: Node, x: SSAValue, point: SSAValue | None, axis: int | None = None) -> SSAValue:
+    """Return x minus its zero point, which may vary along an axis: as i16 if that has all
+    differences, or x itself if the zero point is 0."""
+    if point is None or is_zero(node, point):
+        return x
+    wide = i16 if node.element(x).bitwidth <= 8 else i32
+    value, point = node.cast(x, wide), node.cast(point, wide)
     if node.rank(point) == 1 and axis is not None and node.shape(point) != (1,):
         after = node.rank(x) - node.axis(axis, x) - 1
         if after:
@@ -115,45 +111,115 @@ def centred(node: Node, x: SSAValue, zero: int, axis: int | None = None) -> SSAV
     return node.op("subtract", value, point)
 
 
+def integer_matmul(
+    node: Node, a: SSAValue, a_zero: SSAValue | None, b: SSAValue, b_zero: SSAValue | None
+) -> SSAValue:
+    """Return the product of matrices of integers less their zero points, as i32.
+
+    The zero point of `a` is subtracted from the product, so that its elements stay as they are:
+    (a - z) * b = a * b - z * (sum of the columns of b).
+    """
+    b = centred(node, b, b_zero, -1)
+    if min(node.rank(a), node.rank(b)) < 2:
+        return node.op("matmul", centred(node, a, a_zero, -2), b, out_dtype=i32)
+    total = node.op("matmul", a, b, out_dtype=i32)
+    if a_zero is None or is_zero(node, a_zero):
+        return total
+    point = node.cast(a_zero, i32)
+    if node.rank(point) == 1:
+        newshape = [] if node.shape(point) == (1,) else [-1, 1]
+        point = node.op("reshape", point, newshape=newshape)
+    sums = node.op("sum", node.cast(b, i32), axis=[-2], keepdims=True)
+    return node.op("subtract", total, node.op("multiply", sums, point))
+
+
+def integer_conv(
+    node: Node, x: SSAValue, x_zero: SSAValue | None, weight: SSAValue, w_zero: SSAValue | None
+) -> SSAValue:
+    """Return the convolution of integers less their zero points, as i32.
+
+    A constant zero point of `x` is subtracted from the sums, and the data are padded with it.
+    """
+    weight = centred(node, weight, w_zero, 0)
+    known = None if x_zero is None else node.importer.array(x_zero)
+    if x_zero is None or known is None or is_zero(node, x_zero):
+        return convolved(node, centred(node, x, x_zero), weight, out_dtype=i32)
+    last = node.importer.block.last_op
+    conv = convolved(node, x, weight, out_dtype=i32).owner
+    assert isinstance(conv, ConvolutionOp)
+    if conv.data is not x:  # padded by a computed width, with 0
+        node.importer.erase_after(last)
+        return convolved(node, centred(node, x, x_zero), weight, out_dtype=i32)
+    zero, spatial = int(known.item()), node.rank(x) - 2
+    total = conv.result
+    if any(conv.padding):
+        name, properties = conv.name.removeprefix("relax."), conv.properties
+        before, after = conv.padding[:spatial], conv.padding[-spatial:]
+        widths = [0, 0, 0, 0, *(w for pair in zip(before, after, strict=True) for w in pair)]
+        node.importer.erase_after(last)
+        x = node.op("nn.pad", x, pad_width=widths, pad_value=float(zero))
+        properties = {**properties, "padding": None}
+        total = node.op(name, x, weight, **{k: v for k, v in properties.items() if v is not None})
+    axes = [*range(1, spatial + 2)]
+    sums = node.op("sum", node.cast(weight, i32), axis=axes)
+    point = node.full(zero, i32)
+    correction = node.op("multiply", node.along_channels(sums, node.rank(x)), point)
+    return node.op("subtract", total, correction)
+
+
+def optional(node: Node, index: int) -> SSAValue | None:
+    """Return an input, or None if it is absent."""
+    return node.input(index) if node.has(index) else None
+
+
 def matmul_integer(node: Node) -> Sequence[SSAValue]:
     a, b = node.input(0), node.input(1)
-    return [node.op("matmul", centred(node, a, 2, -2), centred(node, b, 3, -1))]
+    return [integer_matmul(node, a, optional(node, 2), b, optional(node, 3))]
 
 
 def conv_integer(node: Node) -> Sequence[SSAValue]:
     x, weight = node.input(0), node.input(1)
-    return [convolved(node, centred(node, x, 2), centred(node, weight, 3, 0))]
+    return [integer_conv(node, x, optional(node, 2), weight, optional(node, 3))]
 
 
 def requantized(
-    node: Node, total: SSAValue, scale: SSAValue, y_scale: SSAValue, y_zero: SSAValue
+    node: Node, total: SSAValue, scales: Sequence[SSAValue], y_scale: SSAValue, y_zero: SSAValue
 ) -> SSAValue:
-    """Quantize sums of products of quantized numbers."""
-    value = node.op("multiply", node.cast(total, f32), node.cast(scale, f32))
-    return quantized(node, value, node.cast(y_scale, f32), y_zero, node.element(y_zero))
+    """Quantize sums of products of quantized numbers, whose scales are given."""
+    product, scale = (node.cast(value, f32) for value in scales)
+    factor = node.op("divide", node.op("multiply", product, scale), node.cast(y_scale, f32))
+    return node.op("requantize", total, factor, y_zero)
+
+
+def as_scalar(node: Node, value: SSAValue) -> SSAValue:
+    """Return a scalar for a vector of one element, else the value."""
+    return node.op("reshape", value, newshape=[]) if node.shape(value) == (1,) else value
 
 
 def ql_matmul(node: Node) -> Sequence[SSAValue]:
-    a, a_scale, _, b, b_scale, _, y_scale, y_zero = (node.input(i) for i in range(8))
-    total = node.op("matmul", centred(node, a, 2, -2), centred(node, b, 5, -1))
-    if node.rank(a_scale) == 1 and node.shape(a_scale) != (1,):
-        a_scale = node.op("expand_dims", a_scale, axis=[1])
-    scale = node.op("multiply", a_scale, b_scale)
-    return [requantized(node, total, scale, y_scale, y_zero)]
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (node.input(i) for i in range(8))
+    total = integer_matmul(node, a, a_zero, b, b_zero)
+    a_scale, b_scale, y_scale, y_zero = (
+        as_scalar(node, value) for value in (a_scale, b_scale, y_scale, y_zero)
+    )
+    a_scale, y_scale, y_zero = (
+        node.op("expand_dims", value, axis=[1]) if node.rank(value) == 1 else value
+        for value in (a_scale, y_scale, y_zero)
+    )
+    return [requantized(node, total, (a_scale, b_scale), y_scale, y_zero)]
 
 
 def ql_conv(node: Node) -> Sequence[SSAValue]:
-    x, x_scale, _, weight, w_scale, _, y_scale, y_zero = (node.input(i) for i in range(8))
-    total = convolved(node, centred(node, x, 2), centred(node, weight, 5, 0))
+    x, x_scale, x_zero, weight, w_scale, w_zero, y_scale, y_zero = (node.input(i) for i in range(8))
+    total = integer_conv(node, x, x_zero, weight, w_zero)
     if node.has(8):
         total = node.op("nn.bias_add", total, node.input(8))
-    if node.rank(w_scale) == 1 and node.shape(w_scale) != (1,):
-        after = [*range(1, node.rank(x) - 1)]
-        w_scale = node.op("expand_dims", w_scale, axis=after)
-    elif node.rank(w_scale):
-        w_scale = node.op("reshape", w_scale, newshape=[])
-    scale = node.op("multiply", x_scale, w_scale)
-    return [requantized(node, total, scale, y_scale, y_zero)]
+    x_scale, w_scale, y_scale, y_zero = (
+        as_scalar(node, value) for value in (x_scale, w_scale, y_scale, y_zero)
+    )
+    if node.rank(w_scale):
+        w_scale = node.along_channels(w_scale, node.rank(x))
+    return [requantized(node, total, (x_scale, w_scale), y_scale, y_zero)]
 
 
 QUANTIZATION: Converters = {

@@ -17,9 +17,13 @@ EXACT = 0.0
 """The tolerance with which floats are compared bit for bit, up to the payload of NaN."""
 
 
-Compared: TypeAlias = Literal["values", "finite", "shapes"]
-"""What is compared of floats that may be rounded elsewhere: their values, whether finite ones stay
-finite, or only their shapes and element types."""
+Compared: TypeAlias = Literal["values", "steps", "finite", "shapes"]
+"""What is compared of floats that may be rounded elsewhere: their values, their values up to a few
+steps of a quantization, whether finite ones stay finite, or only their shapes and element types."""
+
+STEPS = 4
+"""The steps by which 8-bit and 16-bit integers may differ where floats are quantized: layer after
+layer, a number that is rounded the other way moves some of the next ones."""
 
 
 def tolerance(epsilon: float) -> float:
@@ -38,8 +42,9 @@ def mismatch(
     NaN stays NaN, and an infinity an infinity, or NaN with a bound: that of `0 * inf` or
     `inf - inf` in another order. With a bound, `compared` may restrict this: "finite" allows any
     difference, as intermediate results may lose all their digits, but that a finite number becomes
-    infinite or NaN; up to `bound` below the greatest number, this may be rounding. "shapes"
-    compares only shapes and element types. Functions are not compared.
+    infinite or NaN; up to `bound` below the greatest number, this may be rounding. "steps" allows
+    narrow integers to differ by `STEPS`, and floats by as many of 64 parts of the greatest.
+    "shapes" compares only shapes and element types. Functions are not compared.
     """
     if is_tuple(before) or is_tuple(after):
         return mismatch_in(flat_values([before]), flat_values([after]), bound, compared)
@@ -73,7 +78,9 @@ def _mismatch_of_arrays(
         return f"the element type is {after.dtype}, before {before.dtype}"
     if before.tobytes() == after.tobytes():
         return None
-    if bound and compared != "values" and before.dtype.kind == "f":
+    if bound and compared == "steps":
+        wrong = ~_within_steps(before, after)
+    elif bound and compared != "values" and before.dtype.kind == "f":
         if compared == "shapes":
             return None
         wrong = _loses_finite(before, after, bound)
@@ -104,6 +111,15 @@ def _equal(before: Array, after: Array, bound: float) -> Array:
         close = np.abs(a - b) <= bound * (magnitude + np.max(magnitude, initial=0))
         infinite = np.isinf(before) & ((before == after) | np.isnan(after))
         return np.asarray(nan | (finite & close) | infinite)
+
+
+def _within_steps(before: Array, after: Array) -> Array:
+    """Return which elements are equal up to a few steps of a quantization."""
+    if before.dtype.kind == "f":
+        return _equal(before, after, STEPS / 64)
+    if before.dtype.itemsize > 2 or before.dtype.kind not in "iu":
+        return np.asarray(before == after)
+    return np.asarray(np.abs(before.astype(np.int32) - after.astype(np.int32)) <= STEPS)
 
 
 def _loses_finite(before: Array, after: Array, bound: float) -> Array:

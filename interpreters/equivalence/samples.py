@@ -21,7 +21,7 @@ from .evaluation import (
     evaluate,
 )
 from .inputs import Recipe, elements_in, generate, probes, variations
-from .summation import sums_elements
+from .summation import quantizes, sums_elements
 
 __all__ = ["Sample", "Sampler", "reason_of"]
 
@@ -37,12 +37,16 @@ class Sample:
     range_is_free: bool = False
     """Whether a finite result may become infinite: the function sums up many elements, and an
     intermediate sum may overflow in one order of them and not in another."""
+    quantizes: bool = False
+    """Whether floats are rounded to integers: a small difference may become a whole step."""
 
     @property
     def compared(self) -> Compared:
         """The property of results that is compared after a pass that rounds."""
         if self.recipe.numbers in ("ordinary", "special"):
-            return "values"
+            return "steps" if self.quantizes else "values"
+        if self.quantizes:
+            return "shapes"
         return "shapes" if self.range_is_free else "finite"
 
 
@@ -57,6 +61,7 @@ class Sampler:
         self._module, self._func, self._ctx = module, func, ctx
         self._left = max_steps
         self._sums = sums_elements(module)
+        self._quantizes = quantizes(module)
         self.reason = ""
         """Why the first input was not accepted."""
 
@@ -95,7 +100,9 @@ class Sampler:
         if not isinstance(outcome, NotEvaluable):
             self._left -= outcome.steps
         if isinstance(outcome, Evaluated):
-            return Sample(recipe, arguments, outcome.results, outcome.steps, self._sums)
+            return Sample(
+                recipe, arguments, outcome.results, outcome.steps, self._sums, self._quantizes
+            )
         return outcome
 
 

@@ -1,4 +1,4 @@
-"""Which functions sum up many elements."""
+"""Which functions sum up many elements, and which round floats to integers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from xdsl.ir import Operation
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.interfaces import FusionKind, FusionPattern
 from ...dialects.relax.normalization import BatchNormOp
+from ...dialects.relax.quantization import QuantizeOp, RequantizeOp
 from ...passmanager.ir.walk import walk
 
-__all__ = ["sums_elements"]
+__all__ = ["quantizes", "sums_elements"]
+
+
+def quantizes(module: ModuleOp) -> bool:
+    """Return whether an operation of `module` quantizes floats or sums of products."""
+    return any(isinstance(op, QuantizeOp | RequantizeOp) for op in walk(module))
 
 
 def sums_elements(module: ModuleOp) -> bool:

@@ -20,6 +20,7 @@ from .manipulation import MANIPULATION
 from .nn import NN
 from .normalization import NORMALIZATION
 from .pooling import POOLING
+from .quantization import QUANTIZATION
 from .reduction import REDUCTION
 from .scan import SCAN
 from .sorting import SORTING
@@ -46,6 +47,7 @@ RelaxFunctions = interpreter_functions(
     NN,
     NORMALIZATION,
     POOLING,
+    QUANTIZATION,
     REDUCTION,
     SCAN,
     SORTING,

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    UnrealizedConversionCastOp,
     VectorType,
 )
 from xdsl.ir import Attribute, Operation
@@ -285,6 +286,7 @@ ARITHMETIC: Semantics = {
     arith.ExtSIOp: extend_signed,
     arith.ExtUIOp: extend_unsigned,
     arith.BitcastOp: bitcast,
+    UnrealizedConversionCastOp: identity,  # between integers of one width
     math.AbsFOp: elementwise(np.abs),
     math.AbsIOp: elementwise(np.abs),
     math.AcosOp: elementwise(np.arccos),

@@ -45,6 +45,7 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("convert-layout", "skip_layers"): ((), (0,)),
     ("dead-code-elimination", "entry_functions"): ((), ("main",)),
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
+    ("fake-quantization-to-integer", "hard_fail"): (),  # an error is no result
     ("fold-constant", "max_steps"): (0, 100, 1 << 12),
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations

@@ -8,6 +8,7 @@ from .attention import ATTENTION
 from .fused import FUSED
 from .group_query import GROUP_QUERY
 from .normalization import NORMALIZATION
+from .quantization import QUANTIZATION
 from .tensors import TENSORS
 
 __all__ = ["CONTRIB"]
@@ -18,5 +19,6 @@ CONTRIB: Converters = {
     **FUSED,
     **GROUP_QUERY,
     **NORMALIZATION,
+    **QUANTIZATION,
     **TENSORS,
 }

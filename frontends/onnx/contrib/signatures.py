@@ -23,6 +23,8 @@ BiasSplitGelu X bias -> Y
 CDist A B -> C | metric="sqeuclidean"
 ConvTransposeWithDynamicPads X W Pads? B? -> Y | auto_pad="NOTSET" dilations:ints group=1 kernel_shape:ints output_padding:ints strides:ints
 CropAndResize X rois batch_indices crop_size -> Y | mode="bilinear" extrapolation_value=0.0
+DequantizeLinear x x_scale x_zero_point? -> y | axis:int
+DynamicQuantizeMatMul A B b_scale b_zero_point? bias? -> Y
 EmbedLayerNormalization input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma beta mask? position_ids? -> output mask_index? embedding_sum? | epsilon=1e-12 mask_index_type:int
 ExpandDims X axis -> Y
 FastGelu X bias? -> Y
@@ -38,11 +40,27 @@ GroupNorm X gamma beta -> Y | epsilon=1e-05 groups!int activation!int channels_l
 GroupQueryAttention query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight? query_seqlens? -> output present_key? present_value? output_qk? | num_heads!int kv_num_heads!int scale:float softcap:float local_window_size=-1 causal=1 do_rotary:int rotary_interleaved:int smooth_softmax=-1 qk_output=0 k_quant_type="NONE" v_quant_type="NONE" kv_cache_bit_width:int q_norm_epsilon:float k_norm_epsilon:float qk_norm_epsilon=1e-06 sliding_window_cache=0
 Inverse X -> Y
 IsAllFinite input* -> output | isinf_only=0 isnan_only=0
+MatMulIntegerToFloat A B a_scale b_scale a_zero_point? b_zero_point? bias? -> Y
+MatMulNBits A B scales zero_points? g_idx? bias? -> Y | K!int N!int bits=4 block_size!int accuracy_level=0 weight_prepacked=0
 MultiHeadAttention query key? value? bias? key_padding_mask? attention_bias? past_key? past_value? past_sequence_length? cache_indirection? -> output present_key? present_value? qk? | num_heads!int scale:float mask_filter_value:float unidirectional=0
 NGramRepeatBlock input_ids scores -> scores_out | ngram_size!int
 NhwcConv X W B? -> Y | auto_pad="NOTSET" dilations:ints group=1 kernel_shape:ints pads:ints strides:ints
 NhwcFusedConv X W B? Z? -> Y | auto_pad="NOTSET" dilations:ints group=1 kernel_shape:ints pads:ints strides:ints activation:string activation_params:floats
 Pad data pads value? -> output | mode="constant"
+QAttention input weight bias input_scale weight_scale mask_index? input_zero_point? weight_zero_point? past? -> output present? | num_heads!int unidirectional=0 scale:float mask_filter_value:float do_rotary:int past_present_share_buffer:int
+QGemm A a_scale a_zero_point B b_scale b_zero_point C? y_scale? y_zero_point? -> Y | alpha=1.0 transA=0 transB=0
+QLinearAdd A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point? -> C
+QLinearAveragePool X x_scale x_zero_point? y_scale y_zero_point? -> Y | auto_pad="NOTSET" ceil_mode=0 channels_last=0 count_include_pad=0 kernel_shape!ints pads:ints strides:ints
+QLinearConcat Y_scale Y_zero_point inputs* -> Y | axis!int
+QLinearConv x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B? -> y | auto_pad="NOTSET" channels_last=0 dilations:ints group=1 kernel_shape:ints pads:ints strides:ints
+QLinearGlobalAveragePool X x_scale x_zero_point y_scale y_zero_point -> Y | channels_last=0
+QLinearLeakyRelu X X_scale X_zero_point? Y_scale Y_zero_point? -> Y | alpha=0.01
+QLinearMul A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point? -> C
+QLinearReduceMean data data_scale data_zero_point? reduced_scale reduced_zero_point? -> reduced | axes!ints keepdims!int
+QLinearSigmoid X X_scale X_zero_point? Y_scale Y_zero_point? -> Y
+QLinearSoftmax X X_scale x_zero_point? y_scale y_zero_point -> Y | axis=-1 opset!int
+QLinearWhere condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point -> Z
+QuantizeLinear x y_scale y_zero_point? -> y | axis:int
 QuickGelu X -> Y | alpha=1.702
 Range start limit delta? -> Y
 RotaryEmbedding input position_ids cos_cache sin_cache -> output | scale:float interleaved:int rotary_embedding_dim:int num_heads:int is_packed_batching:int
@@ -75,6 +93,7 @@ REFUSED: Mapping[str, str] = {
     "BifurcationDetector": "it compares token lists of a search, of a length that is a value",
     "DecoderMaskedMultiHeadAttention": _SHARED,
     "DecoderMaskedSelfAttention": _SHARED,
+    "DynamicQuantizeLSTM": "it quantizes its state anew in each step",
     "EPContext": "it is a program for one device, compiled",
     "GreedySearch": _SEARCH,
     "LongformerAttention": _DEVICE,
@@ -84,6 +103,7 @@ REFUSED: Mapping[str, str] = {
     "PackedAttention": _PACKED,
     "PackedMultiHeadAttention": _PACKED,
     "PagedAttention": _PACKED,
+    "QEmbedLayerNormalization": "its tables are quantized in a form that no exporter writes",
     "RemovePadding": _PACKED,
     "RestorePadding": _PACKED,
     "Sampling": _SEARCH + ", at random",

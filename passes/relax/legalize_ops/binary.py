@@ -33,10 +33,10 @@ from ....dialects.relax.logical import (
     RightShiftOp,
 )
 from ....dialects.relax.types import is_integer
-from .elementwise import as_operation, on_numbers
+from .elementwise import Scalar, as_operation, of_any_sign, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .no_kernel import NoKernel
-from .scalars import constant_of, convert, is_float, multiply
+from .scalars import constant_of, convert, is_float, maximum, minimum, multiply, widen
 
 __all__ = ["BINARY", "power_of", "quotient"]
 
@@ -51,6 +51,17 @@ def arithmetic(floats: TwoOperands, integers: TwoOperands) -> Legalization:
         return b.pure(floats if is_float(lhs.type) else integers, lhs, rhs)
 
     return on_numbers(scalar)
+
+
+def in_wide(function: Callable[..., SSAValue]) -> Scalar:
+    """Return a function of two elements that computes f16 in f32."""
+
+    def scalar(_: Operation, b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        if is_integer(lhs.type):
+            return function(b, lhs, rhs)
+        return convert(b, function(b, widen(b, lhs), widen(b, rhs)), lhs.type)
+
+    return scalar
 
 
 def comparison(floats: str, integers: str) -> Legalization:
@@ -320,8 +331,8 @@ BINARY: dict[type[Operation], Legalization] = {
     LogicalAndOp: as_operation(arith.AndIOp),
     LogicalOrOp: as_operation(arith.OrIOp),
     LogicalXorOp: as_operation(arith.XOrIOp),
-    ops.MaximumOp: arithmetic(arith.MaximumfOp, arith.MaxSIOp),
-    ops.MinimumOp: arithmetic(arith.MinimumfOp, arith.MinSIOp),
+    ops.MaximumOp: of_any_sign(in_wide(maximum)),
+    ops.MinimumOp: of_any_sign(in_wide(minimum)),
     ops.ModOp: on_numbers(mod),
     ops.MultiplyOp: arithmetic(arith.MulfOp, arith.MuliOp),
     NotEqualOp: comparison("une", "ne"),

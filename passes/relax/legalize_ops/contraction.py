@@ -6,19 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, KernelBuilder, Tensor
-from .scalars import convert, multiply_add, signless, wide_type
+from .scalars import (
+    convert,
+    exact_integer,
+    greatest,
+    least,
+    multiply_add,
+    signless,
+    wide_type,
+)
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
 
-__all__ = ["Contraction", "Coordinates", "Weights", "total_type"]
+__all__ = ["Contraction", "Coordinates", "Weights", "of_total", "total_type"]
 
 Coordinates: TypeAlias = tuple[list[Index], Index, list[Index], Index]
 """The batch indices, m, the rows and the column of an element of a contraction."""
@@ -134,14 +142,49 @@ class Contraction(Tensor):
 
     def element_of(self, b: KernelBuilder, total: SSAValue) -> SSAValue:
         """Round a sum to the element type."""
-        return convert(b, total, self.element)
+        return of_total(b, total, self.element)
 
 
-def total_type(element: Attribute, lhs: Tensor, rhs: Tensor) -> Attribute:
+def of_total(b: KernelBuilder, total: SSAValue, element: Attribute) -> SSAValue:
+    """Round a sum to the element type; a float of integers is exact."""
+    if is_integer(element) and not is_integer(total.type):
+        return exact_integer(b, total, element)
+    return convert(b, total, element)
+
+
+def total_type(
+    element: Attribute, lhs: Tensor, rhs: Tensor, terms: int = 0, weights: Sequence[Array] = ()
+) -> Attribute:
     """Return the type of the sums: f32 for shorter floats; for integers, which wrap around, the
-    element type of the result, or i64 if that is a float."""
-    for type in (element, lhs.element, rhs.element):
-        signless(type)
+    element type of the result, or i64 if that is a float.
+
+    Sums of `terms` products of narrow integers are f32 if it holds all of them exactly, in any
+    order: processors multiply and add f32 faster than i32. `weights` are the matrices that rhs may
+    be, a row for each result, if they are known.
+    """
     if is_integer(lhs.element):
-        return element if is_integer(element) else i64
+        total = element if is_integer(element) else i64
+        wider = is_integer(total) and total.bitwidth > 16
+        if wider and 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
+            return f32
+        return signless(total)
     return wide_type(lhs.element)
+
+
+EXACT = 1 << 24
+"""The greatest number up to which f32 holds all integers."""
+
+
+def greatest_sum(lhs: Attribute, rhs: Attribute, terms: int, weights: Sequence[Array]) -> int:
+    """Return a bound of the magnitude of sums of up to `terms` products of integers."""
+    low, high = int(least(lhs)), int(greatest(lhs))
+    if not weights:
+        return int(terms * max(-low, high) * max(-least(rhs), greatest(rhs)))
+    bounds = [0]
+    for matrix in weights:
+        wide = matrix.astype("int64")
+        above = [int(total) for total in wide.clip(min=0).sum(axis=1)]
+        below = [-int(total) for total in wide.clip(max=0).sum(axis=1)]
+        bounds += (a * high - b * low for a, b in zip(above, below, strict=True))
+        bounds += (b * high - a * low for a, b in zip(above, below, strict=True))
+    return max(bounds)

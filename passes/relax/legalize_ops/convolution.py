@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import convolution as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.shapes import Shape
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import is_integer, static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, Weights, total_type
@@ -24,6 +25,9 @@ from .layouts import moved_index, relayout
 from .phases import split_phases
 from .scalars import convert
 from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
+
+if TYPE_CHECKING:
+    from ....interpreters.arrays import Array
 
 __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
@@ -38,7 +42,8 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     if b.groups is None:
         data = relayout(data, data_layout, plain)
     geometry = Geometry(windows_of(op), op.groups, out_layout)
-    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type)
+    known = b.elements_of(op.weight) if kernel_layout == usual else ()
+    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type, known)
 
 
 def conv_transpose(
@@ -50,6 +55,8 @@ def conv_transpose(
     weight = relayout(weight, kernel_layout, usual)
     windows, element = windows_of(op), tensor_type(op.result).element_type
     total = total_type(element, data, weight)
+    if is_integer(data.element):
+        data, weight = b.as_elements(data, total), b.as_elements(weight, total)
     out = tuple(op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True))
     products = products_of(b, data, weight, op.groups, total)
     sizes = dict(zip(plain.axes, (*products.shape[:2], *out), strict=True))
@@ -91,12 +98,21 @@ class Geometry:
 
 
 def convolve(
-    b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry, element: Attribute
+    b: KernelBuilder,
+    data: Tensor,
+    weight: Tensor,
+    geometry: Geometry,
+    element: Attribute,
+    known: Sequence[Array] = (),
 ) -> Tensor:
-    """Return the convolution of data (NC...) and a weight (OI...)."""
+    """Return the convolution of data (NC...) and a weight (OI...), which is one of `known`."""
     outputs, inputs, *sizes = weight.shape
-    kernel = b.constant(weight) or b.reshaped(weight, (outputs, inputs * prod(sizes)))
-    total = total_type(element, data, weight)
+    terms = inputs * prod(sizes)
+    rows = [array.reshape(outputs, terms) for array in known]
+    total = total_type(element, data, weight, terms, rows)
+    if is_integer(data.element):
+        data, weight = b.as_elements(data, total), b.as_elements(weight, total)
+    kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None
     if merged and all(map(is_trivial, geometry.windows)):
         points = prod(data.shape[2:])

@@ -25,6 +25,7 @@ from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
+from .contraction import of_total
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 from .phases import element_range, shape_of_phases
@@ -92,7 +93,7 @@ class Depthwise(Scheduled):
             return multiply_add(b, acc, self.weight(b, output, taps), element)
 
         sizes = [v.size for v in self.windows]
-        return convert(b, b.accumulate(sizes, zero, step), self.element)
+        return of_total(b, b.accumulate(sizes, zero, step), self.element)
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         if 0 in self.shape:
@@ -380,4 +381,4 @@ def finish_rows(
             *above, row, column = index
             place = [*above, b.add(first_row, row), column]
             position = b.flat(index, shape)
-        store(t.index_of(b, *channel, place), convert(b, b.load(sums, [position]), t.element))
+        store(t.index_of(b, *channel, place), of_total(b, b.load(sums, [position]), t.element))

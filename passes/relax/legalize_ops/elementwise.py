@@ -7,7 +7,7 @@ from math import inf
 from typing import TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import elementwise as ops
@@ -15,6 +15,7 @@ from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
+from .no_kernel import NoKernel
 from .scalars import (
     convert,
     greatest,
@@ -23,10 +24,20 @@ from .scalars import (
     maximum,
     minimum,
     signless,
+    signless_form,
     widen,
+    with_sign,
 )
 
-__all__ = ["ELEMENTWISE", "Scalar", "as_operation", "elementwise", "in_steps", "on_numbers"]
+__all__ = [
+    "ELEMENTWISE",
+    "Scalar",
+    "as_operation",
+    "elementwise",
+    "in_steps",
+    "of_any_sign",
+    "on_numbers",
+]
 
 Scalar: TypeAlias = Callable[..., SSAValue]
 """A function of an operation, the builder and the elements of the operands that returns the element
@@ -34,19 +45,33 @@ of the result."""
 
 
 def elementwise(scalar: Scalar) -> Legalization:
-    """Legalize an operation that computes each element, after broadcasting, by `scalar`."""
+    """Legalize an operation that computes each element, after broadcasting, by `scalar`, on
+    integers without explicit signedness."""
+    legalize = of_any_sign(scalar)
+
+    def checked(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor | tuple[Tensor, ...]:
+        for operand in operands:
+            signless(operand.element)
+        signless(tensor_type(op.results[0]).element_type)
+        return legalize(op, b, *operands)
+
+    return checked
+
+
+def of_any_sign(scalar: Scalar) -> Legalization:
+    """Legalize as `elementwise` an operation whose `scalar` takes and returns integers of any
+    signedness."""
 
     def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor:
         shape = operands[0].shape
         for operand in operands:
             shape = broadcast(shape, operand.shape)
-            signless(operand.element)
 
         def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             elements = [b.read(t, broadcast_index(b, index, t.shape)) for t in operands]
             return scalar(op, b, *elements)
 
-        return Elements(shape, signless(tensor_type(op.results[0]).element_type), compute)
+        return Elements(shape, tensor_type(op.results[0]).element_type, compute)
 
     return legalize
 
@@ -109,6 +134,15 @@ def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
     if x.type == target:
         return x
+    if is_integer(x.type) and signless_form(x.type) != x.type:
+        if target == i1:
+            x = with_sign(b, x, signless_form(x.type))
+            return b.pure(arith.CmpiOp, x, b.number(0, x.type), arg="ne")
+        return convert(b, x, target)
+    if is_integer(target) and signless_form(target) != target:
+        if not is_float(x.type):
+            return convert(b, x, target)
+        return to_explicit(b, widen(b, x), target)
     match is_float(x.type), is_float(target):
         case True, True:
             return convert(b, x, target)
@@ -142,6 +176,17 @@ def to_integer(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     return b.pure(arith.SelectOp, below, b.number(low, target), whole)
 
 
+def to_explicit(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
+    """Return `x` truncated toward zero and clipped to the range of `target`, an integer type with a
+    signedness; 0 for NaN."""
+    assert is_integer(target)
+    if target.bitwidth > 32:
+        raise NoKernel(f"kernels do not convert floats to {target}")
+    wide = to_integer(b, x, i64)
+    raised = maximum(b, wide, b.number(least(target), i64))
+    return convert(b, minimum(b, raised, b.number(greatest(target), i64)), target)
+
+
 def reinterpret(op: ops.ReinterpretOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
     if x.type == target:
@@ -150,7 +195,7 @@ def reinterpret(op: ops.ReinterpretOp, b: KernelBuilder, x: SSAValue) -> SSAValu
 
 
 ELEMENTWISE: dict[type[Operation], Legalization] = {
-    ops.AstypeOp: elementwise(astype),
+    ops.AstypeOp: of_any_sign(astype),
     ops.ClipOp: in_steps(clip),
     ops.ReinterpretOp: elementwise(reinterpret),
     ops.WhereOp: elementwise(where),

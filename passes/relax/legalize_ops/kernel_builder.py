@@ -21,12 +21,12 @@ from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.shapes import Shape
-from ....dialects.relax.types import is_integer, tensor_type
+from ....dialects.relax.types import is_integer, is_number, tensor_type
 from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
 from ....passmanager.remarks import Argument
-from .scalars import signless
+from .scalars import convert, signless_form, with_sign
 
 if TYPE_CHECKING:
     from ....interpreters.arrays import Array
@@ -101,8 +101,13 @@ class KernelBuilder(TirBuilder):
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
     def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """Return a constant of `type`; NoKernel if kernels do not compute with that type."""
-        return super().number(value, signless(type))
+        """Return a constant of `type`, which wraps around in an integer type."""
+        plain = signless_form(type)
+        if plain == type:
+            return super().number(value, type)
+        assert is_integer(type)
+        half = 1 << type.bitwidth - 1
+        return with_sign(self, super().number((int(value) + half) % (2 * half) - half, plain), type)
 
     def range_of(self, value: SSAValue) -> tuple[int, int] | None:
         """Return the least and the greatest element of an operand if they are known."""
@@ -112,6 +117,15 @@ class KernelBuilder(TirBuilder):
             return None
         known = [range for range in ranges if range is not None]
         return min(low for low, _ in known), max(high for _, high in known)
+
+    def elements_of(self, value: SSAValue) -> Sequence[Array]:
+        """Return the elements of an operand that is a constant: those of each call; none if they
+        are not known, or a fill."""
+        from ....interpreters.arrays import array_of
+
+        constants = self.constants_of.get(value, ())
+        known = [array_of(op.value) for op in constants if isinstance(op, ConstantOp)]
+        return known if len(known) == len(constants) else ()
 
     def read(self, tensor: Tensor, index: Sequence[Index]) -> SSAValue:
         """Return the element of `tensor` at `index`."""
@@ -287,12 +301,39 @@ class KernelBuilder(TirBuilder):
     def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
         """Return the buffer of a constant parameter, which callers then have to pass in `shape`,
         its elements as `preparation` returns them."""
+        return self._prepared(constant, shape, constant.element, preparation)
+
+    def _prepared(
+        self, constant: Buffer, shape: Shape, element: Attribute, preparation: Preparation
+    ) -> Buffer:
         parameter = constant.buffer
-        type = MemRefType(constant.element, shape)
-        value = Rewriter.replace_value_with_new_type(parameter, type)
         self.constants.discard(parameter)
+        earlier = self.prepared.pop(parameter, None)
+        value = Rewriter.replace_value_with_new_type(parameter, MemRefType(element, shape))
         self.prepared[value] = preparation
-        return Buffer(shape, constant.element, value)
+        if earlier is not None:
+            self.prepared[value] = lambda array: preparation(earlier(array))
+        return Buffer(shape, element, value)
+
+    def as_elements(self, tensor: Tensor, element: Attribute) -> Tensor:
+        """Return `tensor` with its elements converted to type `element`, which has all of them. A
+        constant that callers can prepare is converted when the module is compiled."""
+        if tensor.element == element:
+            return tensor
+        if (constant := self.constant(tensor)) is not None and is_number(element):
+            known = element
+
+            def cast(array: Array) -> Array:
+                from ....interpreters.arrays import dtype_of
+
+                return array.astype(dtype_of(known))
+
+            buffer = self._prepared(constant, constant.shape, element, cast)
+            self.constants.add(buffer.buffer)
+            return buffer
+        return Elements(
+            tensor.shape, element, lambda b, index: convert(b, b.read(tensor, index), element)
+        )
 
     def constant(self, tensor: Tensor) -> Buffer | None:
         """Return the tensor if it is a constant that callers can prepare."""

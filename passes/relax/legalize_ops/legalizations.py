@@ -29,6 +29,7 @@ from .nn import NN
 from .normalization import NORMALIZATION
 from .padding import PADDING
 from .pooling import POOLING
+from .quantization import QUANTIZATION
 from .reduction import REDUCTION
 from .resize import RESIZE
 from .scan import SCAN
@@ -54,6 +55,7 @@ RELAX: dict[type[Operation], Legalization] = {
     **NORMALIZATION,
     **PADDING,
     **POOLING,
+    **QUANTIZATION,
     **REDUCTION,
     **RESIZE,
     **SCAN,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import linear_algebra as ops
 from ....dialects.relax.shapes import Shape, broadcast
-from ....dialects.relax.types import tensor_type
+from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import convert
+
+if TYPE_CHECKING:
+    from ....interpreters.arrays import Array
 
 __all__ = ["MATMUL"]
 
@@ -29,15 +32,21 @@ def matrix_product(
     *,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    known: Sequence[Array] = (),
 ) -> Tensor:
     """Return the products of matrices, over broadcast batch dimensions.
 
     A vector is a row on the left and a column on the right; the result lacks that dimension.
+    `known` are the constants that rhs may be.
     """
     if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
         return matrix_product(b, rhs, lhs, element, transpose_b=not transpose_a)
+    terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
+    rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
+    total = total_type(element, lhs, rhs, terms, rows)
+    if is_integer(lhs.element):
+        lhs, rhs = b.as_elements(lhs, total), b.as_elements(rhs, total)
     constant = b.constant(rhs) if len(rhs.shape) == 2 else None
-    total = total_type(element, lhs, rhs)
     vectors = len(lhs.shape) == 1, len(rhs.shape) == 1
     lhs = b.reshaped(lhs, (1, *lhs.shape)) if vectors[0] else b.buffered(lhs)
     if vectors[1]:
@@ -174,11 +183,13 @@ class MatrixProduct:
 
 
 def dense(op: ops.DenseOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
-    return matrix_product(b, data, weight, tensor_type(op.result).element_type, transpose_b=True)
+    element, known = tensor_type(op.result).element_type, b.elements_of(op.weight)
+    return matrix_product(b, data, weight, element, transpose_b=True, known=known)
 
 
 def matmul(op: ops.MatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
-    return matrix_product(b, lhs, rhs, tensor_type(op.result).element_type)
+    element = tensor_type(op.result).element_type
+    return matrix_product(b, lhs, rhs, element, known=b.elements_of(op.rhs))
 
 
 def batch_matmul(op: ops.BatchMatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:

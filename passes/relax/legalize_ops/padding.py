@@ -12,7 +12,7 @@ from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
-from .scalars import select, signless
+from .scalars import select
 from .tensors import Concatenated
 
 __all__ = ["PADDING"]
@@ -34,9 +34,7 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
                 conditions.append(b.less(-1, i))
             if after > 0:
                 conditions.append(b.less(i, size))
-        return b.choose(
-            conditions, lambda: b.read(data, place), lambda: b.number(value, signless(element))
-        )
+        return b.choose(conditions, lambda: b.read(data, place), lambda: b.number(value, element))
 
     return moved(op, read)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 from xdsl.dialects import arith, math
@@ -14,13 +15,14 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
+    UnrealizedConversionCastOp,
     f32,
     i1,
     i8,
     i64,
 )
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.types import SmallFloat, is_integer
 from ....dialects.tir.builder import Index, TirBuilder
@@ -33,20 +35,24 @@ __all__ = [
     "constant_of",
     "convert",
     "divide",
+    "exact_integer",
     "exponential",
     "fills_bytes",
     "greatest",
     "is_float",
     "least",
+    "less",
     "maximum",
     "minimum",
     "multiply",
     "multiply_add",
     "select",
     "signless",
+    "signless_form",
     "step_type",
     "wide_type",
     "widen",
+    "with_sign",
 ]
 
 
@@ -62,6 +68,32 @@ def signless(type: Attribute) -> Attribute:
     if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
         raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type
+
+
+def signless_form(type: Attribute) -> Attribute:
+    """Return the signless integer type of the same width for an integer type, else `type`."""
+    return IntegerType(type.bitwidth) if is_integer(type) else type
+
+
+def is_unsigned(type: Attribute) -> bool:
+    """Return whether `type` is an unsigned integer type (`ui8`)."""
+    return is_integer(type) and type.signedness.data is Signedness.UNSIGNED
+
+
+def with_sign(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+    """Return an integer with the same bits in a type of the same width and another signedness;
+    MLIR's `builtin.unrealized_conversion_cast`, which costs nothing."""
+    return value if value.type == type else b.pure(_cast, value, type=type)
+
+
+def _cast(value: SSAValue, type: Attribute) -> Operation:
+    return UnrealizedConversionCastOp.create(operands=[value], result_types=[type])
+
+
+def exact_integer(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+    """Convert a float that is an integer in the range of `type`."""
+    whole = b.pure(arith.FPToSIOp, value, target_type=signless_form(type))
+    return with_sign(b, whole, type)
 
 
 def wide_type(type: Attribute) -> Attribute:
@@ -118,6 +150,11 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     source = value.type
     if source == type:
         return value
+    if signless_form(type) != type:
+        return with_sign(b, convert(b, value, signless_form(type)), type)
+    if signless_form(source) != source:
+        plain = with_sign(b, value, signless_form(source))
+        return extended(b, plain, type) if is_unsigned(source) else convert(b, plain, type)
     if is_integer(source) and not is_integer(type) and not isinstance(type, IndexType):
         return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=type)
     if not is_integer(source) and not isinstance(source, IndexType) and is_integer(type):
@@ -140,6 +177,15 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     return b.pure(arith.TruncFOp, value, target_type=type)
 
 
+def extended(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+    """Convert a signless integer, read as an unsigned one, to a signless integer or a float."""
+    if not is_integer(type):
+        return b.pure(arith.UIToFPOp, value, target_type=type)
+    if is_integer(value.type) and value.type.bitwidth < type.bitwidth:
+        return b.pure(arith.ExtUIOp, value, target_type=type)
+    return convert(b, value, type)
+
+
 def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
     """Convert an integer to index."""
     signless(value.type)
@@ -155,28 +201,49 @@ def least(type: Attribute) -> float | int:
     """Return the least number of `type`."""
     if not is_integer(type):
         return -inf
-    return 0 if type == i1 else -1 << type.bitwidth - 1
+    return 0 if type == i1 or is_unsigned(type) else -1 << type.bitwidth - 1
 
 
 def greatest(type: Attribute) -> float | int:
     """Return the greatest number of `type`."""
     if not is_integer(type):
         return inf
+    if is_unsigned(type):
+        return (1 << type.bitwidth) - 1
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
+
+
+def less(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return whether one float is less than another; false if one is NaN."""
+    return b.pure(arith.CmpfOp, lhs, rhs, arg="olt")
 
 
 def maximum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the maximum of two numbers, NaN if one is NaN."""
-    if not is_integer(signless(lhs.type)):
+    if not is_integer(lhs.type):
         return b.pure(arith.MaximumfOp, lhs, rhs)
-    return b.pure(arith.MaxUIOp if lhs.type == i1 else arith.MaxSIOp, lhs, rhs)
+    return _of_integers(b, arith.MaxUIOp, arith.MaxSIOp, lhs, rhs)
 
 
 def minimum(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the minimum of two numbers, NaN if one is NaN."""
-    if not is_integer(signless(lhs.type)):
+    if not is_integer(lhs.type):
         return b.pure(arith.MinimumfOp, lhs, rhs)
-    return b.pure(arith.MinUIOp if lhs.type == i1 else arith.MinSIOp, lhs, rhs)
+    return _of_integers(b, arith.MinUIOp, arith.MinSIOp, lhs, rhs)
+
+
+def _of_integers(
+    b: TirBuilder,
+    unsigned: Callable[..., Operation],
+    signed: Callable[..., Operation],
+    lhs: SSAValue,
+    rhs: SSAValue,
+) -> SSAValue:
+    """Return the result of one of two operations on integers, by their type; i1 is unsigned."""
+    type = lhs.type
+    operation = unsigned if type == i1 or is_unsigned(type) else signed
+    operands = [with_sign(b, value, signless_form(type)) for value in (lhs, rhs)]
+    return with_sign(b, b.pure(operation, *operands), type)
 
 
 def add(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:

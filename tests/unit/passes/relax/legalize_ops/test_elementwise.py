@@ -78,9 +78,15 @@ def test_reinterpret(element: Element, target: Element):
     check_kernel(ops.ReinterpretOp(constant(values, element), dtype=target))
 
 
-def test_integers_with_a_sign_of_their_own_have_no_kernel():
+def test_integers_with_a_sign_of_their_own():
+    for number in (-1.0, 1.7, 255.5, 256.0, float("nan"), float("inf"), float("-inf")):
+        check_kernel(ops.AstypeOp(constant([number], f32), dtype=ui8))
+    check_kernel(ops.AstypeOp(constant([0, 127, 128, 255], ui8), dtype=f32))
+    check_kernel(ops.AstypeOp(constant([0, 127, 128, 255], ui8), dtype=i8))
+    check_kernel(ops.AstypeOp(constant([-300, -1, 0, 200, 300], i64), dtype=ui8))
+    check_kernel(ops.AstypeOp(constant([0, 255], ui8), dtype=i1))
     with pytest.raises(AssertionError, match="no kernel"):
-        legalized(ops.AstypeOp(constant([1.0], f32), dtype=ui8))
+        legalized(ops.ClipOp(constant([1], ui8), min=0.0, max=1.0))
 
 
 def test_each_has_a_definition():
