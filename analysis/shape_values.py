@@ -8,6 +8,7 @@ arithmetic of sizes in i64 is taken not to overflow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.dialects.builtin import i1, i64
@@ -91,6 +92,8 @@ def _is_followed(value: SSAValue) -> bool:
     if not is_tensor(type):
         return False
     vector = not is_ranked(type) or type.get_num_dims() <= 1
+    if vector and prod(static_shape(type) or ()) > MAX_ELEMENTS:
+        return False
     return vector and (type.element_type == i64 or type.element_type == i1)
 
 
@@ -170,7 +173,7 @@ def _concatenate(op: ConcatenateOp | StackOp, facts: Facts) -> Sequence[Size | N
     for tensor in op.tensors:
         if (known := _elements(tensor, facts)) is None:
             shape = static_shape(tensor.type)
-            if shape is None or len(shape) > 1:
+            if shape is None or len(shape) > 1 or prod(shape) > MAX_ELEMENTS:
                 return None
             known = [None] * (shape[0] if shape else 1)
         elements += known
