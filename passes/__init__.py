@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
     from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.gradient.gradient import Gradient
     from .relax.infer_type import InferType
     from .relax.inline import Inline
     from .relax.lambda_lift import LambdaLift
@@ -83,6 +84,7 @@ __all__ = [
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FuseOpsByPattern",
+    "Gradient",
     "HoistIfThenElse",
     "InferType",
     "InjectDoubleBuffer",
@@ -123,6 +125,7 @@ PASSES = {
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
+    "gradient": "relax.gradient.gradient:Gradient",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
     "lambda-lift": "relax.lambda_lift:LambdaLift",
