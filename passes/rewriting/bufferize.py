@@ -25,6 +25,7 @@ from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...analysis.traversal import in_order
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
@@ -44,6 +45,7 @@ from .buffer_values import (
     leaf_types,
     leaf_values,
     nested,
+    offset_of,
     root_of,
     tensor_buffer,
 )
@@ -195,6 +197,8 @@ class FunctionBufferizer:
             case View() | MatchCastOp():
                 value = self.values[op.operands[0]]
                 self.values[op.results[0]] = self.retyped(value, op.result_types[0])
+            case ConcatenateOp():
+                self.concatenate(op)
             case TupleOp():
                 self.values[op.result] = tuple(self.values[field] for field in op.fields)
             case TupleGetItemOp():
@@ -272,13 +276,45 @@ class FunctionBufferizer:
         then computed in place. Other storage - a parameter, a constant, a value of an outer block,
         or one that has another target - is copied.
         """
-        source = root_of(value.storage)
-        if source.block is self.blocks[-1]:
-            self.touch(source)
-            source.joined = wanted = root_of(target.storage)
-            wanted.first = source.first if wanted.first < 0 else min(wanted.first, source.first)
-            wanted.last = max(wanted.last, source.last)
-            return
+        source, wanted = root_of(value.storage), root_of(target.storage)
+        in_part = value.storage is not source and offset_of(value.storage) > 0
+        is_whole = source.count == target.storage.count and not in_part
+        if source.block is self.blocks[-1] and is_whole and not (source.has_parts and wanted.base):
+            self.join(source, wanted)
+        else:
+            self.copy(value, target)
+
+    def concatenate(self, op: ConcatenateOp) -> None:
+        """Convert a contiguous concatenation: each operand is computed in its part of the result,
+        or copied there, like a value that is delivered."""
+        result = self.new_buffer(op.result.type)
+        self.define(op, iter([result]))
+        whole, offset = result.storage, 0
+        whole.has_parts = True
+        for operand in op.tensors:
+            value = self.values[operand]
+            assert isinstance(value, Buffer)
+            source = value.storage
+            if source.joined is None and source.block is self.blocks[-1] and source is not whole:
+                self.join(source, whole, offset)
+                offset += source.size
+            else:
+                type = tensor_buffer(operand.type)
+                part = Storage(type.element_type, prod(type.get_shape()), joined=whole)
+                part.offset = offset
+                self.copy(value, Buffer(part, type))
+                offset += part.size
+
+    def join(self, source: Storage, target: Storage, offset: int = 0) -> None:
+        """Let `source`, which is computed in the current block, be a part of `target`."""
+        self.touch(source)
+        source.joined, source.offset = target, offset
+        target.has_parts |= source.has_parts
+        target.first = source.first if target.first < 0 else min(target.first, source.first)
+        target.last = max(target.last, source.last)
+
+    def copy(self, value: Buffer, target: Buffer) -> None:
+        """Copy the elements of `value` into `target`."""
         copied = Buffer(value.storage, target.type)
         self.blocks[-1].add_op(memref.CopyOp(self.memref(copied), self.memref(target)))
         self.copies += 1
