@@ -41,8 +41,8 @@ def fuse_operations(
     operation that two anchors reach is fused with the later one, before which the result of the
     other is computed. A group has at most `max_depth` operations, and a single one at level 0.
 
-    Groups of views and concatenations in place stay; so do operations with effects or
-    regions, opaque ones, and those in graph regions. Dead operations and `relax.stop_fusion` are erased.
+    Groups of views and concatenations in place stay; so do operations with effects or regions,
+    opaque ones, and those in graph regions. Dead operations and `relax.stop_fusion` are erased.
     """
     graph = FusionGraph(func)
     partitioner = GraphPartitioner(graph, max_depth, actions)
