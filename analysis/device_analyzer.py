@@ -25,7 +25,7 @@ from ..dialects.relax.closures import YieldOp as LambdaYieldOp
 from ..dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ..dialects.relax.graph import GraphOp, OutputOp
 from ..dialects.relax.interfaces import OnHost
-from ..dialects.relax.kernels import CallTIROp
+from ..dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ..passmanager.actions import SILENT, Actions
 from ..passmanager.ir.per_class import PerClass
 from ..passmanager.ir.symbols import symbol_of
@@ -53,6 +53,7 @@ HOST = DeviceAttr("cpu")
 
 _SPECIAL = (
     CallOp,
+    CallTIRInplaceOp,
     CallTIROp,
     ConditionOp,
     DeviceCopyOp,
@@ -193,7 +194,7 @@ class DeviceAnalyzer:
                 self.slots[op] = [body := domain_of_type(op.input.type)]
                 self.constrain(body, op.src, Site(op, "copies from"))
                 self.constrain(self.of(op.result), op.dst, Site(op, "copies to"))
-            case CallTIROp():
+            case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
@@ -235,7 +236,7 @@ class DeviceAnalyzer:
             self.domains |= zip(func.args, arguments)
         return signature
 
-    def callee(self, op: CallOp | MakeClosureOp | CallTIROp) -> Operation | None:
+    def callee(self, op: CallOp | MakeClosureOp | CallTIROp | CallTIRInplaceOp) -> Operation | None:
         """Return the op that `op.callee` refers to in the nearest symbol table."""
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
@@ -275,7 +276,7 @@ class DeviceAnalyzer:
         if op.constrain_result:
             self.constrain(self.of(op.result), op.device, site)
 
-    def define_call_tir(self, op: CallTIROp) -> None:
+    def define_call_tir(self, op: CallTIROp | CallTIRInplaceOp) -> None:
         """Put the operands and results of a kernel on one device, each in the memory space of its
         buffer type."""
         kind: Variable[Kind] = Variable()

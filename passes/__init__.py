@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .relax.bind_shapes import BindShapes
     from .relax.canonicalize_ops import CanonicalizeOps
     from .relax.convert_layout import ConvertLayout
+    from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls
     from .relax.dynamic_to_static import DynamicToStatic
     from .relax.flatten_concatenate import FlattenConcatenate
     from .relax.fold_constant import FoldConstant
@@ -74,6 +75,7 @@ __all__ = [
     "CommonSubexprElim",
     "CommonSubexpressionElimination",
     "ConvertLayout",
+    "DataflowUseInplaceCalls",
     "DeadCodeElimination",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
@@ -116,6 +118,7 @@ PASSES = {
     "bind-shapes": "relax.bind_shapes:BindShapes",
     "canonicalize-ops": "relax.canonicalize_ops:CanonicalizeOps",
     "convert-layout": "relax.convert_layout:ConvertLayout",
+    "dataflow-use-inplace-calls": "relax.dataflow_use_inplace_calls:DataflowUseInplaceCalls",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",

@@ -7,10 +7,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import ConstantLike, IsTerminator
 
 from ...dialects.relax.concatenation import ConcatenateOp
-from ...dialects.relax.interfaces import View
 from ...dialects.relax.shapes import normalize_axis
-from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp
+from ...dialects.relax.tuples import TupleGetItemOp
 from ...dialects.relax.types import is_tensor, static_shape
+from .last_uses import source_of, users_of
 
 __all__ = ["is_contiguous", "is_in_place"]
 
@@ -42,23 +42,6 @@ def is_in_place(op: ConcatenateOp) -> bool:
         and all(_is_computed_for(source, op) for source in sources)
         and not any(use.has_trait(IsTerminator) for use in users_of(op.result))
     )
-
-
-def source_of(value: SSAValue) -> SSAValue:
-    """Return the value of which `value` is a view, or itself."""
-    while isinstance(value.owner, View | MatchCastOp):
-        value = value.owner.operands[0]
-    return value
-
-
-def users_of(value: SSAValue) -> list[Operation]:
-    """Return the operations that use `value` or a view of it."""
-    found: list[Operation] = []
-    for use in value.uses:
-        found.append(user := use.operation)
-        if isinstance(user, View | MatchCastOp):
-            found += users_of(user.results[0])
-    return found
 
 
 def _is_computed_for(source: SSAValue, op: ConcatenateOp) -> bool:

@@ -28,7 +28,7 @@ from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_tensor, static_shape
 from ...dialects.tir.ops import PrimFuncOp
@@ -153,7 +153,7 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
     match op:
         case LambdaOp() | InvokeOp() | MakeClosureOp():
             return f"cannot be planned: {FUNCTIONS}"
-        case CallTIROp():
+        case CallTIROp() | CallTIRInplaceOp():
             callee = symbols.get(op.callee.root_reference.data)
             type = None if callee is None else callee.get_attr_or_prop("function_type")
             inputs = type.inputs.data if isinstance(type, FunctionType) else ()

@@ -24,12 +24,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from ...analysis.memory.last_uses import dies_at
 from ...analysis.traversal import in_order
 from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_tensor
 from ...dialects.tir import ops as tir
@@ -210,6 +211,8 @@ class FunctionBufferizer:
                 self.values |= zip(op.res, (self.values[end] for end in ends), strict=True)
             case CallTIROp():
                 self.call(op, op.callee.root_reference.data)
+            case CallTIRInplaceOp():
+                self.call_in_place(op)
             case func.CallOp() if op.callee.root_reference.data in self.symbols.planned:
                 self.call(op, op.callee.root_reference.data)
             case IfOp():
@@ -233,8 +236,37 @@ class FunctionBufferizer:
         types = [leaf for type in op.result_types for leaf in leaf_types(type)]
         results = [self.new_buffer(type) for type in types]
         self.define(op, iter(results))
-        inputs = (leaf for operand in op.operands for leaf in leaf_values(self.values[operand]))
-        operands = [self.memref(x) if isinstance(x, Buffer) else x for x in (*inputs, *results)]
+        inputs = [leaf for operand in op.operands for leaf in leaf_values(self.values[operand])]
+        self.call_with(op, name, inputs, results)
+
+    def call_in_place(self, op: CallTIRInplaceOp) -> None:
+        """Call a kernel whose results take the buffers of operands; an operand that is used later,
+        or is not computed in this block, is copied first."""
+        inputs = [self.values[operand] for operand in op.arguments]
+        results: list[Value] = []
+        new: list[Value] = []
+        for result, index in zip(op.res, op.inplace_indices, strict=True):
+            if index < 0:
+                new.append(buffer := self.new_buffer(result.type))
+            else:
+                old = inputs[index]
+                assert isinstance(old, Buffer)
+                free = root_of(old.storage).block is self.blocks[-1]
+                if free and dies_at(op, op.arguments[index]):
+                    buffer = old
+                else:
+                    buffer = self.new_buffer(result.type)
+                    self.copy(old, buffer)
+                inputs[index] = buffer
+            results.append(buffer)
+        self.define(op, iter(results))
+        self.call_with(op, op.callee.root_reference.data, inputs, new)
+
+    def call_with(
+        self, op: Operation, name: str, inputs: Sequence[Value], results: Sequence[Value]
+    ) -> None:
+        """Call the function on buffers `name` with the buffers of operands and results."""
+        operands = [self.operand(x) for x in (*inputs, *results)]
         callee = self.symbols.by_name[name]
         type = callee.get_attr_or_prop("function_type")
         if isinstance(type, FunctionType) and name not in self.symbols.planned:
@@ -243,6 +275,11 @@ class FunctionBufferizer:
         call = func.CallOp(name, operands, []) if is_func else tir.CallOp(name, operands)
         call.attributes |= op.attributes
         self.add(call, op)
+
+    def operand(self, value: Value) -> SSAValue:
+        """Return the memref of a tensor, or a scalar."""
+        assert not isinstance(value, tuple)
+        return self.memref(value) if isinstance(value, Buffer) else value
 
     def cast_to(self, operand: SSAValue, type: Attribute) -> SSAValue:
         """Return `operand` as a buffer of `type`, whose shape may be less specific."""
