@@ -280,7 +280,7 @@ class DeviceAnalyzer:
         """Put the operands and results of a kernel on one device, each in the memory space of its
         buffer type."""
         kind: Variable[Kind] = Variable()
-        slots = [Place(kind) for _ in (*op.arguments, *op.res)]
+        slots = [Place(kind) for _ in (*op.arguments, *op.new_results())]
         callee = self.callee(op)
         type = None if callee is None else callee.get_attr_or_prop("function_type")
         if callee is not None and isinstance(type, FunctionType):
@@ -289,7 +289,9 @@ class DeviceAnalyzer:
                     if isinstance(memory := buffer.memory_space, StringAttr):
                         place.memory.set(memory.data, Site(callee, "has a buffer on"))
         self.slots[op] = slots[: len(op.arguments)]
-        results = slots[len(op.arguments) :]
+        new = iter(slots[len(op.arguments) :])
+        in_place = op.inplace_indices if isinstance(op, CallTIRInplaceOp) else [-1] * len(op.res)
+        results = [next(new) if index < 0 else slots[index] for index in in_place]
         self.domains |= zip(op.res, results)
         if not op.arguments:
             self.sources |= zip(op.res, results)

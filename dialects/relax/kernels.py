@@ -122,10 +122,10 @@ class CallTIROp(RelaxOp):
 class CallTIRInplaceOp(RelaxOp):
     """A call of a kernel that computes results in the buffers of operands.
 
-    `%r = relax.call_tir_inplace @f(%x) {inplace_indices = array<i64: 0>} : (type) -> type`. Result i is what
-    the kernel leaves in the buffer of operand `inplace_indices[i]`; -1 stands for a buffer of its
-    own, after the operands. The operands stay values: `plan-memory` copies an operand that is used
-    later (`relax.call_tir_inplace`).
+    `%r = relax.call_tir_inplace @f(%x) {inplace_indices = array<i64: 0>} : (type) -> type`.
+    Result i is what the kernel leaves in the buffer of operand `inplace_indices[i]`; -1 stands for
+    a buffer of its own, after the operands. The operands stay values: `plan-memory` copies an
+    operand that is used later.
     """
 
     name = "relax.call_tir_inplace"
