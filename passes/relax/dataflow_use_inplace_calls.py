@@ -6,8 +6,15 @@ from collections.abc import Container
 from dataclasses import dataclass
 from itertools import count
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.dialects.memref import LoadOp, StoreOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+)
+from xdsl.dialects.memref import LoadOp, ReinterpretCastOp, StoreOp
+from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...analysis.memory.in_place import is_injective_access
@@ -71,8 +78,10 @@ def updates_in_place(kernel: PrimFuncOp, index: int) -> bool:
     element with the same indices, before it.
     """
     block = kernel.body.block
-    operand, result = block.args[index], block.args[-1]
-    if operand.type != result.type or operand is result:
+    if block.args[index].type != block.args[-1].type or block.args[index] is block.args[-1]:
+        return False
+    operand, result = _flat(block.args[index]), _flat(block.args[-1])
+    if operand.type != result.type:
         return False
     stores, loads = ([use.operation for use in value.uses] for value in (result, operand))
     match stores:
@@ -88,6 +97,15 @@ def updates_in_place(kernel: PrimFuncOp, index: int) -> bool:
     return statement is not None and is_injective_access(
         statement, store, store.indices, store.value.type, number_ops(kernel)
     )
+
+
+def _flat(buffer: SSAValue) -> SSAValue:
+    """Return the view of all elements that is the only use of `buffer`, or `buffer`."""
+    match [use.operation for use in buffer.uses]:
+        case [ReinterpretCastOp() as view] if isinstance(view.result.type.layout, NoneAttr):
+            return view.result  # without a layout it is contiguous, from the first element on
+        case _:
+            return buffer
 
 
 def inplace_copy(kernel: PrimFuncOp, index: int, name: str) -> PrimFuncOp:
