@@ -25,7 +25,7 @@ from ..dialects.relax.closures import YieldOp as LambdaYieldOp
 from ..dialects.relax.device import DeviceAttr, DeviceCopyOp, OnDeviceOp
 from ..dialects.relax.graph import GraphOp, OutputOp
 from ..dialects.relax.interfaces import OnHost
-from ..dialects.relax.kernels import CallTIROp
+from ..dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ..passmanager.actions import SILENT, Actions
 from ..passmanager.ir.per_class import PerClass
 from ..passmanager.ir.symbols import symbol_of
@@ -53,6 +53,7 @@ HOST = DeviceAttr("cpu")
 
 _SPECIAL = (
     CallOp,
+    CallTIRInplaceOp,
     CallTIROp,
     ConditionOp,
     DeviceCopyOp,
@@ -193,7 +194,7 @@ class DeviceAnalyzer:
                 self.slots[op] = [body := domain_of_type(op.input.type)]
                 self.constrain(body, op.src, Site(op, "copies from"))
                 self.constrain(self.of(op.result), op.dst, Site(op, "copies to"))
-            case CallTIROp():
+            case CallTIROp() | CallTIRInplaceOp():
                 self.define_call_tir(op)
             case ForOp():
                 self.domains |= zip(op.results, self.all_of(op.body.block.args[1:]))
@@ -235,7 +236,7 @@ class DeviceAnalyzer:
             self.domains |= zip(func.args, arguments)
         return signature
 
-    def callee(self, op: CallOp | MakeClosureOp | CallTIROp) -> Operation | None:
+    def callee(self, op: CallOp | MakeClosureOp | CallTIROp | CallTIRInplaceOp) -> Operation | None:
         """Return the op that `op.callee` refers to in the nearest symbol table."""
         table = op.parent_op()
         while table is not None and not table.has_trait(SymbolTable):
@@ -275,11 +276,11 @@ class DeviceAnalyzer:
         if op.constrain_result:
             self.constrain(self.of(op.result), op.device, site)
 
-    def define_call_tir(self, op: CallTIROp) -> None:
+    def define_call_tir(self, op: CallTIROp | CallTIRInplaceOp) -> None:
         """Put the operands and results of a kernel on one device, each in the memory space of its
         buffer type."""
         kind: Variable[Kind] = Variable()
-        slots = [Place(kind) for _ in (*op.arguments, *op.res)]
+        slots = [Place(kind) for _ in (*op.arguments, *op.new_results())]
         callee = self.callee(op)
         type = None if callee is None else callee.get_attr_or_prop("function_type")
         if callee is not None and isinstance(type, FunctionType):
@@ -288,7 +289,9 @@ class DeviceAnalyzer:
                     if isinstance(memory := buffer.memory_space, StringAttr):
                         place.memory.set(memory.data, Site(callee, "has a buffer on"))
         self.slots[op] = slots[: len(op.arguments)]
-        results = slots[len(op.arguments) :]
+        new = iter(slots[len(op.arguments) :])
+        in_place = op.inplace_indices if isinstance(op, CallTIRInplaceOp) else [-1] * len(op.res)
+        results = [next(new) if index < 0 else slots[index] for index in in_place]
         self.domains |= zip(op.res, results)
         if not op.arguments:
             self.sources |= zip(op.res, results)

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from ..dialects.relax.kernels import CallTIROp
+from ..dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ..dialects.tir.ops import CallOp
 from ..passmanager.ir.location import place_text
 
 __all__ = ["CALLS", "AssertionFailed", "assertion_text"]
 
-CALLS: Final[tuple[type[Operation], ...]] = (func.CallOp, CallOp, CallTIROp)
+CALLS: Final[tuple[type[Operation], ...]] = (func.CallOp, CallOp, CallTIROp, CallTIRInplaceOp)
 """The operations that call a function by its symbol."""
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .relax.combine_parallel_conv2d import CombineParallelConv2D
     from .relax.combine_parallel_matmul import CombineParallelMatmul
     from .relax.convert_layout import ConvertLayout
+    from .relax.dataflow_use_inplace_calls import DataflowUseInplaceCalls
     from .relax.dynamic_to_static import DynamicToStatic
     from .relax.fake_quantization_to_integer import FakeQuantizationToInteger
     from .relax.flatten_concatenate import FlattenConcatenate
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .relax.forward_fold_scale_axis import ForwardFoldScaleAxis
     from .relax.fuse_ops import FuseOps
     from .relax.fuse_ops_by_pattern import FuseOpsByPattern
+    from .relax.gradient.gradient import Gradient
     from .relax.infer_symbolic_shapes import InferSymbolicShapes
     from .relax.infer_type import InferType
     from .relax.inline import Inline
@@ -90,6 +92,7 @@ __all__ = [
     "CommonSubexprElim",
     "CommonSubexpressionElimination",
     "ConvertLayout",
+    "DataflowUseInplaceCalls",
     "DeadCodeElimination",
     "DynamicToStatic",
     "EliminateCommonSubexpr",
@@ -103,6 +106,7 @@ __all__ = [
     "ForwardFoldScaleAxis",
     "FuseOps",
     "FuseOpsByPattern",
+    "Gradient",
     "HoistIfThenElse",
     "InferSymbolicShapes",
     "InferType",
@@ -137,6 +141,7 @@ __all__ = [
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
+        "relax.fake_quantization_to_integer:FakeQuantizationToInteger"
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-params": "relax.bind_params:BindParams",
@@ -145,12 +150,11 @@ PASSES = {
     "combine-parallel-conv2d": "relax.combine_parallel_conv2d:CombineParallelConv2D",
     "combine-parallel-matmul": "relax.combine_parallel_matmul:CombineParallelMatmul",
     "convert-layout": "relax.convert_layout:ConvertLayout",
+    "dataflow-use-inplace-calls": "relax.dataflow_use_inplace_calls:DataflowUseInplaceCalls",
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
     "fake-quantization-to-integer": (
-        "relax.fake_quantization_to_integer:FakeQuantizationToInteger"
-    ),
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
@@ -159,6 +163,7 @@ PASSES = {
     "forward-fold-scale-axis": "relax.forward_fold_scale_axis:ForwardFoldScaleAxis",
     "fuse-ops": "relax.fuse_ops:FuseOps",
     "fuse-ops-by-pattern": "relax.fuse_ops_by_pattern:FuseOpsByPattern",
+    "gradient": "relax.gradient.gradient:Gradient",
     "infer-symbolic-shapes": "relax.infer_symbolic_shapes:InferSymbolicShapes",
     "infer-type": "relax.infer_type:InferType",
     "inline": "relax.inline:Inline",
@@ -191,6 +196,7 @@ PASSES = {
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
     "to-mixed-precision": "relax.to_mixed_precision:ToMixedPrecision",
     "unroll-loops": "relax.unroll_loops:UnrollLoops",
+    ),
 }
 
 OPTIMIZE = (

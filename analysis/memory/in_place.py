@@ -14,7 +14,7 @@ from ...dialects.tir.ops import ForOp
 from ..constants import integer_constant
 from .live_ranges import AllocationUses, OpNumbers
 
-__all__ = ["find_in_place_updates"]
+__all__ = ["find_in_place_updates", "is_injective_access"]
 
 MAX_DEPTH = 50
 """Recursion limit for the expression of an index."""
@@ -74,7 +74,7 @@ def _first_write(uses: AllocationUses, numbers: OpNumbers) -> ElementAccess | No
     indices = tuple(store.indices)
     if buffer is not uses.op.memref:
         return None
-    if not _is_injective_access(statement, store, indices, value.type, numbers):
+    if not is_injective_access(statement, store, indices, value.type, numbers):
         return None
     return statement, store.parent, indices, value.type
 
@@ -97,7 +97,7 @@ def _last_read(uses: AllocationUses) -> ElementAccess | None:
     return accesses.pop() if len(accesses) == 1 else None
 
 
-def _is_injective_access(
+def is_injective_access(
     statement: Operation,
     op: Operation,
     indices: Sequence[SSAValue],

@@ -14,15 +14,23 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import (
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
 from xdsl.traits import Pure, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..signature import of_signature
+from .attributes import ints_prop, properties_of
 from .base import RelaxOp
 from .types import is_tensor, refine
 
-__all__ = ["CallTIROp"]
+__all__ = ["CallTIRInplaceOp", "CallTIROp"]
 
 
 class CallTIRSymbolUse(SymbolUserOpInterface):
@@ -33,7 +41,7 @@ class CallTIRSymbolUse(SymbolUserOpInterface):
     """
 
     def verify(self, op: Operation) -> None:
-        assert isinstance(op, CallTIROp)
+        assert isinstance(op, CallTIROp | CallTIRInplaceOp)
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
             raise VerifyException(f"calls {op.callee}, which is not a symbol of the module")
@@ -45,7 +53,7 @@ class CallTIRSymbolUse(SymbolUserOpInterface):
                 f"calls {op.callee}, which returns results: a kernel writes them into buffers, "
                 "its last parameters"
             )
-        values = [*op.operand_types, *op.result_types]
+        values = [*op.operand_types, *(result.type for result in op.new_results())]
         if len(type.inputs.data) != len(values):
             raise VerifyException(
                 f"calls {op.callee} with {len(op.operands)} operands and {len(op.results)} results,"
@@ -104,3 +112,71 @@ class CallTIROp(RelaxOp):
         for type in self.res.types:
             if not is_tensor(type):
                 raise VerifyException(f"result type {type} is not a tensor")
+
+    def new_results(self) -> Sequence[SSAValue]:
+        """Return the results in buffers of their own: all."""
+        return self.res
+
+
+@irdl_op_definition
+class CallTIRInplaceOp(RelaxOp):
+    """A call of a kernel that computes results in the buffers of operands.
+
+    `%r = relax.call_tir_inplace @f(%x) {inplace_indices = array<i64: 0>} : (type) -> type`.
+    Result i is what the kernel leaves in the buffer of operand `inplace_indices[i]`; -1 stands for
+    a buffer of its own, after the operands. The operands stay values: `plan-memory` copies an
+    operand that is used later.
+    """
+
+    name = "relax.call_tir_inplace"
+
+    callee = prop_def(FlatSymbolRefAttrConstr)
+    inplace_indices = ints_prop()
+    arguments = var_operand_def()
+    res = var_result_def()
+
+    traits = traits_def(Pure(), CallTIRSymbolUse())
+
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+
+    def __init__(
+        self,
+        callee: str | SymbolRefAttr,
+        arguments: Sequence[SSAValue | Operation],
+        results: Sequence[Attribute],
+        inplace_indices: Sequence[int],
+    ):
+        properties = {"inplace_indices": inplace_indices}
+        super().__init__(
+            operands=[arguments],
+            properties=properties_of(type(self), properties)
+            | {"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
+            result_types=[results],
+        )
+
+    def new_results(self) -> Sequence[SSAValue]:
+        """Return the results in buffers of their own."""
+        pairs = zip(self.res, self.inplace_indices, strict=True)
+        return [result for result, index in pairs if index < 0]
+
+    @of_signature
+    def verify_(self) -> None:
+        indices = [*self.inplace_indices]
+        if len(indices) != len(self.res):
+            raise VerifyException(
+                f"inplace_indices {indices} has {len(indices)} numbers for {len(self.res)} results"
+            )
+        in_place = [index for index in indices if index != -1]
+        if len({*in_place}) < len(in_place):
+            raise VerifyException(f"inplace_indices {indices} names an operand twice")
+        for result, index in zip(self.res, indices, strict=True):
+            if not is_tensor(result.type):
+                raise VerifyException(f"result type {result.type} is not a tensor")
+            if not -1 <= index < len(self.arguments):
+                raise VerifyException(f"there is no operand {index}, only {len(self.arguments)}")
+            if index >= 0 and self.arguments[index].type != result.type:
+                raise VerifyException(
+                    f"result type {result.type} is not the type of operand {index}, "
+                    f"{self.arguments[index].type}"
+                )

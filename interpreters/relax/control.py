@@ -100,6 +100,22 @@ class ControlFunctions(InterpreterFunctions):
         interpreter.call_op(op.callee, (*buffers, *outputs))
         return outputs
 
+    @impl(kernels.CallTIRInplaceOp)
+    def run_call_tir_inplace(
+        self, interpreter: Interpreter, op: kernels.CallTIRInplaceOp, args: PythonValues
+    ) -> PythonValues:
+        # The operands are values: what the kernel overwrites is a copy.
+        copied = {*op.inplace_indices}
+        buffers = [
+            np.array(arg, order="C") if i in copied else np.asarray(arg, order="C")
+            for i, arg in enumerate(args)
+        ]
+        pairs = zip(op.results, op.inplace_indices, strict=True)
+        outputs = tuple(allocate(r) if index < 0 else buffers[index] for r, index in pairs)
+        new = [o for o, index in zip(outputs, op.inplace_indices, strict=True) if index < 0]
+        interpreter.call_op(op.callee, (*buffers, *new))
+        return outputs
+
     @impl(tuples.MatchCastOp)
     def run_match_cast(self, _: Interpreter, op: Operation, args: PythonValues) -> PythonValues:
         return args

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -9,6 +10,8 @@ from xdsl.ir import Operation
 
 from ...analysis.fusion_graph import FusionGraph
 from ...analysis.graph_partitioner import GraphPartitioner
+from ...analysis.memory.concatenations import is_in_place
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.interfaces import View
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
@@ -38,8 +41,8 @@ def fuse_operations(
     operation that two anchors reach is fused with the later one, before which the result of the
     other is computed. A group has at most `max_depth` operations, and a single one at level 0.
 
-    Groups of views alone stay; so do operations with effects or regions, opaque ones, and those in
-    graph regions. Dead operations and `relax.stop_fusion` are erased.
+    Groups of views and concatenations in place stay; so do operations with effects or regions,
+    opaque ones, and those in graph regions. Dead operations and `relax.stop_fusion` are erased.
     """
     graph = FusionGraph(func)
     partitioner = GraphPartitioner(graph, max_depth, actions)
@@ -49,7 +52,7 @@ def fuse_operations(
         if dead:
             erase(op)
     for ops in partitioner.groups():
-        if all(isinstance(op, View) for op in ops) or not actions.allowed(ops[-1]):
+        if needs_no_kernel(ops) or not actions.allowed(ops[-1]):
             continue
         call = outliner.outline(ops, _PRIMITIVE)
         if len(ops) > 1:
@@ -59,6 +62,13 @@ def fuse_operations(
     for op in graph.stops:
         op.result.replace_all_uses_with(op.input)
         erase(op)
+
+
+def needs_no_kernel(ops: Sequence[Operation]) -> bool:
+    """Return whether a group of operations computes nothing: `plan-memory` gives it a buffer."""
+    return all(
+        isinstance(op, View) or (isinstance(op, ConcatenateOp) and is_in_place(op)) for op in ops
+    )
 
 
 @dataclass(frozen=True)

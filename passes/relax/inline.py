@@ -19,7 +19,7 @@ from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.symbols import PRIVATE
 from ...passmanager.ir.walk import walk
 
-__all__ = ["Inline", "inline_functions"]
+__all__ = ["Inline", "inline_functions", "replace_by_body"]
 
 
 def inline_functions(

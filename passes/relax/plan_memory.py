@@ -21,12 +21,14 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
+from ...analysis.memory.concatenations import is_contiguous
 from ...dialects.relax.base import RelaxOp
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_tensor, static_shape
 from ...dialects.tir.ops import PrimFuncOp
@@ -52,8 +54,9 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     Its parameters are the buffers of the parameters and then of the results; a tuple becomes its
     elements. Constants become globals of the module; equal constants share one. Intermediate
     results become views of one allocation, and share bytes if their live ranges do not overlap; a
-    reshaped value has the bytes of its operand. A returned value is computed in its result buffer,
-    and only copied there if it is a parameter, a constant, or returned twice.
+    reshaped value has the bytes of its operand, and the operands of a concatenation are computed in
+    their parts of its result, if that is contiguous. A returned value is computed in its result
+    buffer, and only copied there if it is a parameter, a constant, or returned twice.
     Errors: a function that cannot be planned; in this case no function is replaced.
     """
     symbols = {symbol_of(op): op for op in module.ops}
@@ -150,12 +153,14 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
     match op:
         case LambdaOp() | InvokeOp() | MakeClosureOp():
             return f"cannot be planned: {FUNCTIONS}"
-        case CallTIROp():
+        case CallTIROp() | CallTIRInplaceOp():
             callee = symbols.get(op.callee.root_reference.data)
             type = None if callee is None else callee.get_attr_or_prop("function_type")
             inputs = type.inputs.data if isinstance(type, FunctionType) else ()
             if special := next(filter(_is_special, inputs), None):
                 return f"calls a kernel on {special}: layouts and memory spaces are not supported"
+        case ConcatenateOp() if is_contiguous(op):
+            pass
         case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
         case GraphOp() | IfOp() | func.CallOp() | tensor.CastOp() | tensor.ExtractOp():

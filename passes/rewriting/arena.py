@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCa
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
-from .buffer_values import Buffer, Memref, Storage, root_of
+from .buffer_values import Buffer, Memref, Storage, offset_of, root_of
 
 __all__ = ["Arena", "MemoryUse"]
 
@@ -74,19 +74,22 @@ class Arena:
             assert first is not None
             block.insert_op_before(allocation, first)
         offsets = dict(zip(stored, self.plan.offsets, strict=True))
-        placed: dict[Buffer, SSAValue] = {}
+        placed: dict[tuple[Buffer, int], SSAValue] = {}
         shifts: dict[int, arith.ConstantOp] = {}
         for buffer, cast in self.placeholders.items():
             root = Buffer(root_of(buffer.storage), buffer.type)
-            if (value := placed.get(root)) is None:
+            offset = offset_of(buffer.storage)
+            if (value := placed.get((root, offset))) is None:
                 if (base := root.storage.base) is None:
-                    new, value = view_of_arena(allocation, offsets[root.storage], root.type, shifts)
+                    offset_in_arena = offsets[root.storage] + offset
+                    new, value = view_of_arena(allocation, offset_in_arena, root.type, shifts)
                 else:
+                    assert offset == 0, "a part of a parameter would have a strided layout"
                     new, value = view_of_base(base, root.type)
                 if new:
                     value.name_hint = buffer.storage.hint
                 block.insert_ops_before(new, cast)
-                placed[root] = value
+                placed[root, offset] = value
             cast.results[0].replace_all_uses_with(value)
             cast.detach()
 

@@ -28,6 +28,7 @@ __all__ = [
     "leaf_types",
     "leaf_values",
     "nested",
+    "offset_of",
     "root_of",
     "tensor_buffer",
 ]
@@ -59,6 +60,10 @@ class Storage:
     joined: Storage | None = None
     """The storage into which the elements are computed: a result of the enclosing operation or of
     the function."""
+    offset: int = 0
+    """The position in `joined`, in bytes."""
+    has_parts: bool = False
+    """Whether other storage is joined at an offset: then a parameter cannot take its place."""
     hint: str | None = None
     """The name hint of the tensor."""
     first: int = -1
@@ -80,6 +85,15 @@ def root_of(storage: Storage) -> Storage:
     while storage.joined is not None:
         storage = storage.joined
     return storage
+
+
+def offset_of(storage: Storage) -> int:
+    """Return the position of `storage` in its root, in bytes."""
+    offset = 0
+    while storage.joined is not None:
+        offset += storage.offset
+        storage = storage.joined
+    return offset
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from ...analysis.memory.last_uses import dies_at
 from ...analysis.traversal import in_order
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
-from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
 from ...dialects.relax.types import is_tensor
 from ...dialects.tir import ops as tir
@@ -44,6 +46,7 @@ from .buffer_values import (
     leaf_types,
     leaf_values,
     nested,
+    offset_of,
     root_of,
     tensor_buffer,
 )
@@ -195,6 +198,8 @@ class FunctionBufferizer:
             case View() | MatchCastOp() | tensor.CastOp():
                 value = self.values[op.operands[0]]
                 self.values[op.results[0]] = self.retyped(value, op.result_types[0])
+            case ConcatenateOp():
+                self.concatenate(op)
             case TupleOp():
                 self.values[op.result] = tuple(self.values[field] for field in op.fields)
             case TupleGetItemOp():
@@ -206,6 +211,8 @@ class FunctionBufferizer:
                 self.values |= zip(op.res, (self.values[end] for end in ends), strict=True)
             case CallTIROp():
                 self.call(op, op.callee.root_reference.data)
+            case CallTIRInplaceOp():
+                self.call_in_place(op)
             case func.CallOp() if op.callee.root_reference.data in self.symbols.planned:
                 self.call(op, op.callee.root_reference.data)
             case IfOp():
@@ -229,8 +236,37 @@ class FunctionBufferizer:
         types = [leaf for type in op.result_types for leaf in leaf_types(type)]
         results = [self.new_buffer(type) for type in types]
         self.define(op, iter(results))
-        inputs = (leaf for operand in op.operands for leaf in leaf_values(self.values[operand]))
-        operands = [self.memref(x) if isinstance(x, Buffer) else x for x in (*inputs, *results)]
+        inputs = [leaf for operand in op.operands for leaf in leaf_values(self.values[operand])]
+        self.call_with(op, name, inputs, results)
+
+    def call_in_place(self, op: CallTIRInplaceOp) -> None:
+        """Call a kernel whose results take the buffers of operands; an operand that is used later,
+        or is not computed in this block, is copied first."""
+        inputs = [self.values[operand] for operand in op.arguments]
+        results: list[Value] = []
+        new: list[Value] = []
+        for result, index in zip(op.res, op.inplace_indices, strict=True):
+            if index < 0:
+                new.append(buffer := self.new_buffer(result.type))
+            else:
+                old = inputs[index]
+                assert isinstance(old, Buffer)
+                free = root_of(old.storage).block is self.blocks[-1]
+                if free and dies_at(op, op.arguments[index]):
+                    buffer = old
+                else:
+                    buffer = self.new_buffer(result.type)
+                    self.copy(old, buffer)
+                inputs[index] = buffer
+            results.append(buffer)
+        self.define(op, iter(results))
+        self.call_with(op, op.callee.root_reference.data, inputs, new)
+
+    def call_with(
+        self, op: Operation, name: str, inputs: Sequence[Value], results: Sequence[Value]
+    ) -> None:
+        """Call the function on buffers `name` with the buffers of operands and results."""
+        operands = [self.operand(x) for x in (*inputs, *results)]
         callee = self.symbols.by_name[name]
         type = callee.get_attr_or_prop("function_type")
         if isinstance(type, FunctionType) and name not in self.symbols.planned:
@@ -239,6 +275,11 @@ class FunctionBufferizer:
         call = func.CallOp(name, operands, []) if is_func else tir.CallOp(name, operands)
         call.attributes |= op.attributes
         self.add(call, op)
+
+    def operand(self, value: Value) -> SSAValue:
+        """Return the memref of a tensor, or a scalar."""
+        assert not isinstance(value, tuple)
+        return self.memref(value) if isinstance(value, Buffer) else value
 
     def cast_to(self, operand: SSAValue, type: Attribute) -> SSAValue:
         """Return `operand` as a buffer of `type`, whose shape may be less specific."""
@@ -272,13 +313,45 @@ class FunctionBufferizer:
         then computed in place. Other storage - a parameter, a constant, a value of an outer block,
         or one that has another target - is copied.
         """
-        source = root_of(value.storage)
-        if source.block is self.blocks[-1]:
-            self.touch(source)
-            source.joined = wanted = root_of(target.storage)
-            wanted.first = source.first if wanted.first < 0 else min(wanted.first, source.first)
-            wanted.last = max(wanted.last, source.last)
-            return
+        source, wanted = root_of(value.storage), root_of(target.storage)
+        in_part = value.storage is not source and offset_of(value.storage) > 0
+        is_whole = source.count == target.storage.count and not in_part
+        if source.block is self.blocks[-1] and is_whole and not (source.has_parts and wanted.base):
+            self.join(source, wanted)
+        else:
+            self.copy(value, target)
+
+    def concatenate(self, op: ConcatenateOp) -> None:
+        """Convert a contiguous concatenation: each operand is computed in its part of the result,
+        or copied there, like a value that is delivered."""
+        result = self.new_buffer(op.result.type)
+        self.define(op, iter([result]))
+        whole, offset = result.storage, 0
+        whole.has_parts = True
+        for operand in op.tensors:
+            value = self.values[operand]
+            assert isinstance(value, Buffer)
+            source = value.storage
+            if source.joined is None and source.block is self.blocks[-1] and source is not whole:
+                self.join(source, whole, offset)
+                offset += source.size
+            else:
+                type = tensor_buffer(operand.type)
+                part = Storage(type.element_type, prod(type.get_shape()), joined=whole)
+                part.offset = offset
+                self.copy(value, Buffer(part, type))
+                offset += part.size
+
+    def join(self, source: Storage, target: Storage, offset: int = 0) -> None:
+        """Let `source`, which is computed in the current block, be a part of `target`."""
+        self.touch(source)
+        source.joined, source.offset = target, offset
+        target.has_parts |= source.has_parts
+        target.first = source.first if target.first < 0 else min(target.first, source.first)
+        target.last = max(target.last, source.last)
+
+    def copy(self, value: Buffer, target: Buffer) -> None:
+        """Copy the elements of `value` into `target`."""
         copied = Buffer(value.storage, target.type)
         self.blocks[-1].add_op(memref.CopyOp(self.memref(copied), self.memref(target)))
         self.copies += 1

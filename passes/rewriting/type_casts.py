@@ -15,7 +15,7 @@ from ...dialects.relax.closures import InvokeOp
 from ...dialects.relax.closures import YieldOp as LambdaYieldOp
 from ...dialects.relax.graph import OutputOp
 from ...dialects.relax.interfaces import InfersType
-from ...dialects.relax.kernels import CallTIROp
+from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_tensor, refine
 
@@ -67,6 +67,7 @@ def _adapts(use: Use) -> bool:
 
 
 _ADAPTING = (
+    CallTIRInplaceOp,
     CallTIROp,
     CastOp,
     ConditionOp,

@@ -15,6 +15,7 @@ from .algebra import (
     SimplifiesInference,
 )
 from .computing import InfersType, NonComputational, OnHost
+from .differentiation import Differentiable, NotDifferentiable
 from .fusion import (
     Anchor,
     Broadcast,
@@ -48,6 +49,7 @@ __all__ = [
     "Conversion",
     "ConvertsLayout",
     "Decomposes",
+    "Differentiable",
     "Elementwise",
     "FusionKind",
     "FusionPattern",
@@ -58,6 +60,7 @@ __all__ = [
     "Injective",
     "LayoutRule",
     "NonComputational",
+    "NotDifferentiable",
     "OnHost",
     "Reduction",
     "ScaleAxisRule",

@@ -1,0 +1,179 @@
+"""Gradients of operations that move elements: reshapes, transpositions, slices, concatenations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from math import prod
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ....dialects.relax import broadcast, permutation, reshape
+from ....dialects.relax.concatenation import ConcatenateOp, StackOp
+from ....dialects.relax.creation import TriluOp
+from ....dialects.relax.nn import PadOp
+from ....dialects.relax.shapes import normalize_axes, normalize_axis
+from ....dialects.relax.split import SplitOp, split_slices
+from ....dialects.relax.strided_slice import StridedSliceOp
+from ....interpreters.arrays import Array
+from .indexing import scatter_along
+from .tensors import Rule, Tensor, Tensors
+
+__all__ = ["GRADIENTS"]
+
+
+def view(op: Operation, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Reshape the adjoint to the shape of the operand."""
+    return (g.reshape(b.of(op.operands[0]).shape),)
+
+
+def broadcast_to(op: broadcast.BroadcastToOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    return (g.sum_to(op.data),)
+
+
+def tile(op: broadcast.TileOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    x = b.of(op.data)
+    rank = g.rank
+    reps = (1,) * (rank - len(op.reps)) + op.reps
+    sizes = (1,) * (rank - x.rank) + x.shape
+    parts = g.reshape([n for pair in zip(reps, sizes, strict=True) for n in pair])
+    return (parts.sum([*range(0, 2 * rank, 2)]).reshape(x.shape),)
+
+
+def repeat(op: broadcast.RepeatOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    x = b.of(op.data)
+    if op.axis is None:
+        return (g.reshape((prod(x.shape), op.repeats)).sum([1]).reshape(x.shape),)
+    axis = normalize_axis(op.axis, x.rank)
+    parts = g.reshape((*x.shape[: axis + 1], op.repeats, *x.shape[axis + 1 :]))
+    return (parts.sum([axis + 1]),)
+
+
+def transpose(op: permutation.TransposeOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    axes = [*range(g.rank)][::-1] if op.axes is None else [*normalize_axes(op.axes, g.rank)]
+    return (g.transpose([axes.index(i) for i in range(len(axes))]),)
+
+
+def layout_transform(op: permutation.LayoutTransformOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    swapped = {"src_layout": op.dst_layout, "dst_layout": op.src_layout}
+    return (g.apply(permutation.LayoutTransformOp, **swapped),)
+
+
+def flip(op: permutation.FlipOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    return (g.apply(permutation.FlipOp, axis=op.axis),)
+
+
+def reverse_sequence(
+    op: permutation.ReverseSequenceOp, b: Tensors, g: Tensor
+) -> Sequence[Tensor | None]:
+    """Reverse the same elements: the operation is its own inverse."""
+    axes = {"seq_axis": op.seq_axis, "batch_axis": op.batch_axis}
+    return g.apply(permutation.ReverseSequenceOp, b.of(op.seq_lengths), **axes), None
+
+
+def trilu(op: TriluOp, b: Tensors, g: Tensor) -> Sequence[Tensor | None]:
+    return g.apply(TriluOp, b.of(op.k), upper=op.upper), None
+
+
+def concatenate(op: ConcatenateOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    axis = normalize_axis(op.axis, g.rank)
+    sizes = [b.of(operand).shape[axis] for operand in op.tensors]
+    return [g.cut(axis, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
+
+
+def stack(op: StackOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    axis = normalize_axis(op.axis, g.rank)
+    return [
+        g.cut(axis, i, i + 1).reshape(b.of(operand).shape) for i, operand in enumerate(op.tensors)
+    ]
+
+
+def split(op: SplitOp, b: Tensors, *adjoints: Tensor) -> Sequence[Tensor]:
+    """Concatenate the adjoints of the parts; if parts overlap or leave elements out, add them up,
+    each padded to the size of the data."""
+    x = b.of(op.data)
+    axis = normalize_axis(op.axis, x.rank)
+    size = x.shape[axis]
+    parts = [part.indices(size)[:2] for part in split_slices(size, op.indices, op.sections or 0)]
+    if all(start <= stop for start, stop in parts):
+        return (b.apply(ConcatenateOp, *adjoints, axis=axis),)
+    total = b.zeros(op.data.type)
+    for (start, stop), g in zip(parts, adjoints, strict=True):
+        if start < stop:
+            total = total + g.pad(_along(axis, x.rank, (start, size - stop)))
+    return (total,)
+
+
+def strided_slice(op: StridedSliceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Put the adjoint back at its places, with zeros between, before and after."""
+    x = b.of(op.data)
+    for axis, part in op.slices(x.rank).items():
+        size = x.shape[axis]
+        places = range(*part.indices(size))
+        if places.step < 0:
+            places = places[::-1]
+            g = g.apply(permutation.FlipOp, axis=[axis])
+        g = dilate(g, axis, places.step)
+        before = places.start if places else 0
+        g = g.pad(_along(axis, x.rank, (before, size - before - g.shape[axis])))
+    return (g,)
+
+
+def dilate(x: Tensor, axis: int, step: int) -> Tensor:
+    """Insert `step - 1` zeros behind each element along an axis."""
+    if step == 1 or not x.shape[axis]:
+        return x
+    shape = x.shape
+    column = x.reshape((*shape[: axis + 1], 1, *shape[axis + 1 :]))
+    padded = column.pad(_along(axis + 1, len(shape) + 1, (0, step - 1)))
+    return padded.reshape((*shape[:axis], shape[axis] * step, *shape[axis + 1 :]))
+
+
+def _along(axis: int, rank: int, widths: tuple[int, int]) -> list[tuple[int, int]]:
+    return [widths if i == axis else (0, 0) for i in range(rank)]
+
+
+def pad(op: PadOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Cut the padding off; what the padding copies is added to the elements that it copies."""
+    widths = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
+    if op.pad_mode == "constant":
+        return (g.pad([(-before, -after) for before, after in widths]),)
+    shape = b.of(op.data).shape
+    for axis, (size, (before, after)) in enumerate(zip(shape, widths, strict=True)):
+        if (before, after) != (0, 0):
+            cut = np.arange(max(-before, 0), size - max(-after, 0))
+            added = (max(before, 0), max(after, 0))
+            places = _padded(cut, added, op.pad_mode)
+            g = scatter_along(g, b.integers(places), axis, size)
+    return (g,)
+
+
+def _padded(places: Array, widths: tuple[int, int], mode: str) -> Array:
+    match mode:
+        case "reflect":
+            return np.pad(places, widths, mode="reflect")
+        case "edge":
+            return np.pad(places, widths, mode="edge")
+        case _:
+            return np.pad(places, widths, mode="wrap")
+
+
+GRADIENTS: Mapping[type[Operation], Rule] = {
+    ConcatenateOp: concatenate,
+    PadOp: pad,
+    SplitOp: split,
+    StackOp: stack,
+    StridedSliceOp: strided_slice,
+    TriluOp: trilu,
+    broadcast.BroadcastToOp: broadcast_to,
+    broadcast.RepeatOp: repeat,
+    broadcast.TileOp: tile,
+    permutation.FlipOp: flip,
+    permutation.LayoutTransformOp: layout_transform,
+    permutation.ReverseSequenceOp: reverse_sequence,
+    permutation.TransposeOp: transpose,
+    reshape.ExpandDimsOp: view,
+    reshape.ReshapeOp: view,
+    reshape.SqueezeOp: view,
+}

@@ -1,0 +1,104 @@
+"""Gradients of products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation
+
+from ....dialects.relax.interfaces import NotDifferentiable
+from ....dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, EinsumOp, MatmulOp
+from ....dialects.relax.subscripts import Subscripts
+from .tensors import Rule, Tensor, Tensors
+
+__all__ = ["GRADIENTS"]
+
+
+def matmul(op: MatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Compute `g @ y^T` and `x^T @ g`; a vector is a matrix of one row or one column."""
+    x, y = b.of(op.lhs), b.of(op.rhs)
+    shape = g.shape
+    if x.rank == 1:
+        shape = (*shape[: len(shape) - (y.rank > 1)], 1, *shape[len(shape) - (y.rank > 1) :])
+    if y.rank == 1:
+        shape = (*shape, 1)
+    rows = x.reshape((1, *x.shape)) if x.rank == 1 else x
+    columns = y.reshape((*y.shape, 1)) if y.rank == 1 else y
+    g = g.reshape(shape)
+    d_rows = (g @ columns.swapped()).sum_to(rows.value)
+    d_columns = (rows.swapped() @ g).sum_to(columns.value)
+    return d_rows.reshape(x.shape), d_columns.reshape(y.shape)
+
+
+def dense(op: DenseOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    x, w = b.of(op.data), b.of(op.weight)
+    g = g.astype(x.element)
+    outputs, inputs = w.shape
+    d_w = g.reshape((-1, outputs)).swapped() @ x.reshape((-1, inputs))
+    return g @ w, d_w
+
+
+def batch_matmul(op: BatchMatmulOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Compute the adjoints of the matrices as they are multiplied, then transpose them back."""
+    x, y = b.of(op.lhs), b.of(op.rhs)
+    g = g.astype(x.element)
+    rows = x.swapped() if op.transpose_a else x
+    columns = y.swapped() if op.transpose_b else y
+    d_rows = (g @ columns.swapped()).sum_to(rows.value)
+    d_columns = (rows.swapped() @ g).sum_to(columns.value)
+    return (
+        d_rows.swapped() if op.transpose_a else d_rows,
+        d_columns.swapped() if op.transpose_b else d_columns,
+    )
+
+
+def einsum(op: EinsumOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Sum the products of the adjoint and the other operands over all indices that an operand does
+    not have; an index that nothing else has is broadcast."""
+    subscripts = Subscripts.parse(op.subscripts)
+    operands = [b.of(operand) for operand in op.args]
+    names = [
+        Subscripts.dimensions(term, x.rank)
+        for term, x in zip(subscripts.terms, operands, strict=True)
+    ]
+    output = Subscripts.dimensions(subscripts.output, g.rank)
+    letters = {name: _letter(i) for i, name in enumerate(dict.fromkeys(sum(names, output)))}
+    adjoints: list[Tensor] = []
+    for i, own in enumerate(names):
+        if len({*own}) < len(own):
+            raise NotDifferentiable(
+                f"operand {i} has an index twice, which takes a diagonal: take it with "
+                "relax.gather_nd"
+            )
+        others = [output, *names[:i], *names[i + 1 :]]
+        kept = [name for name in own if any(name in other for other in others)]
+        terms = ["".join(letters[name] for name in term) for term in (*others, kept)]
+        product = b.apply(
+            EinsumOp,
+            g,
+            *operands[:i],
+            *operands[i + 1 :],
+            subscripts=f"{','.join(terms[:-1])}->{terms[-1]}",
+        )
+        sizes = iter(product.shape)
+        spread = product.reshape([next(sizes) if name in kept else 1 for name in own])
+        shape = operands[i].shape
+        pairs = zip(spread.shape, shape, strict=True)
+        wide = spread.broadcast_to(tuple(n if size == 1 else size for size, n in pairs))
+        adjoints.append(wide.sum_to(op.args[i]))
+    return adjoints
+
+
+def _letter(index: int) -> str:
+    """Return the letter of an index; einsum has 52."""
+    if index >= 52:
+        raise NotDifferentiable(f"has more than {index} indices, but there are 52 letters")
+    return chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
+
+
+GRADIENTS: Mapping[type[Operation], Rule] = {
+    BatchMatmulOp: batch_matmul,
+    DenseOp: dense,
+    EinsumOp: einsum,
+    MatmulOp: matmul,
+}

@@ -1,0 +1,50 @@
+"""Gradients of operations of neural networks: softmax and local response normalization.
+
+The other normalizations have the gradients of their decompositions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ....dialects.relax.binary import PowerOp
+from ....dialects.relax.nn import LogSoftmaxOp, SoftmaxOp
+from ....dialects.relax.normalization import LRNOp
+from ....dialects.relax.shapes import normalize_axis
+from ....dialects.relax.transcendental import ExpOp
+from .tensors import Rule, Tensor, Tensors
+
+__all__ = ["GRADIENTS"]
+
+
+def softmax(op: SoftmaxOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    y = b.of(op.result)
+    return (y * (g - (g * y).sum([op.axis], keepdims=True)),)
+
+
+def log_softmax(op: LogSoftmaxOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    return (g - b.of(op.result).apply(ExpOp) * g.sum([op.axis], keepdims=True),)
+
+
+def lrn(op: LRNOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Spread the adjoints of the sums of squares over their windows, whose matrix is a band."""
+    x = b.of(op.data)
+    axis = normalize_axis(op.axis, x.rank)
+    channels, before = np.arange(x.shape[axis]), (op.size - 1) // 2
+    distance = channels - channels[:, None]
+    band = ((-before <= distance) & (distance <= op.size - 1 - before)).astype(np.float64)
+    alpha = op.alpha / op.size
+    base = (x * x).contract(axis, band) * alpha + op.bias
+    direct = g * base.apply(PowerOp, b.full(-op.beta, x.element))
+    d_sums = (direct * x / base * (-op.beta * alpha)).contract(axis, band.T)
+    return (direct + 2 * x * d_sums,)
+
+
+GRADIENTS: Mapping[type[Operation], Rule] = {
+    LRNOp: lrn,
+    LogSoftmaxOp: log_softmax,
+    SoftmaxOp: softmax,
+}

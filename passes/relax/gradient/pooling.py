@@ -1,0 +1,174 @@
+"""Gradients of pooling and resizing: of maxima by their places, of what is linear by matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ....dialects.relax import image, pooling
+from ....dialects.relax.gather import TakeOp
+from ....dialects.relax.nn import PadOp
+from ....dialects.relax.reduction import ArgmaxOp
+from ....dialects.relax.scatter import ScatterElementsOp
+from ....dialects.relax.windows import Window
+from ....interpreters.arrays import Array
+from ....interpreters.relax.image import resample
+from .convolution import relayout
+from .tensors import Rule, Tensor, Tensors
+
+__all__ = ["GRADIENTS"]
+
+AnyPoolOp: TypeAlias = pooling.PoolOp | pooling.AdaptivePoolOp
+
+
+def window_elements(window: Window, extent: int) -> Array:
+    """Return the positions of the elements of each window along a dimension, one row a window; -1
+    for positions outside of it."""
+    count = window.count(extent)
+    first = np.arange(count)[:, None] * window.stride - window.before
+    places = first + np.arange(window.size) * window.dilation
+    return np.where((places >= 0) & (places < extent), places, -1)
+
+
+def range_elements(size: int, extent: int) -> Array:
+    """Return the positions of the elements of each range of adaptive pooling to `size`, one row a
+    range; -1 behind the end of a short range."""
+    first = np.arange(size) * extent // size
+    end = -(-(np.arange(size) + 1) * extent // size)
+    places = first[:, None] + np.arange(int(np.max(end - first, initial=0)))
+    return np.where(places < end[:, None], places, -1)
+
+
+def elements_of(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
+    """Return for each spatial dimension the positions of the elements that each result is of."""
+    if isinstance(op, pooling.PoolOp):
+        return [window_elements(w, n) for w, n in zip(op.pool_windows(), sizes, strict=True)]
+    return [range_elements(*pair) for pair in zip(op.output_sizes(), sizes, strict=True)]
+
+
+def max_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Add the adjoint of each result to the first maximum of its window."""
+    (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
+    x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
+    (batch, channels, *sizes), extent = x.shape, prod(x.shape[2:])
+    places: Array = _flat(elements_of(op, sizes), sizes)
+    count, size = places.shape
+    starts: Array = np.arange(0, count * size, size, dtype=np.int64)
+    table = b.integers(places.ravel())
+    flat = x.reshape((batch, channels, extent))
+    if (places == extent).any():
+        flat = flat.apply(PadOp, pad_width=[0, 0, 0, 0, 0, 1], pad_value=float("-inf"))
+    windows = flat.apply(TakeOp, table, axis=2, mode="fast")
+    tap = windows.reshape((batch, channels, count, size)).apply(ArgmaxOp, axis=3)
+    element = tap + b.integers(starts)
+    place = table.apply(TakeOp, element, axis=0, mode="fast")
+    added = b.full(0.0, x.element, (batch, channels, extent + 1)).apply(
+        ScatterElementsOp, place, g.reshape((batch, channels, count)), axis=2, reduction="add"
+    )
+    return (relayout(added.cut(2, 0, extent).reshape(x.shape), plain, layout),)
+
+
+def _flat(elements: Sequence[Array], sizes: Sequence[int]) -> Array:
+    """Return the row-major positions of the elements of each window over all dimensions; the number
+    of elements for positions outside.
+
+    `elements` has the positions along each dimension, `sizes` the sizes of the dimensions.
+    """
+    flat: Array = np.zeros((1, 1), np.int64)
+    for places, size in zip(elements, sizes, strict=True):
+        outer, inner = flat[:, None, :, None], places[None, :, None, :]
+        joined = np.where((outer < 0) | (inner < 0), -1, outer * size + inner)
+        flat = joined.reshape((flat.shape[0] * places.shape[0], -1))
+    return np.where(flat < 0, prod(sizes), flat)
+
+
+def avg_pool(op: AnyPoolOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Spread the adjoint of each result over its window, divided by the number of elements."""
+    (layout, out_layout), plain = op.layouts(), "NC" + op.SPATIAL
+    x, g = relayout(b.of(op.data), layout, plain), relayout(g, out_layout, plain)
+    sizes = x.shape[2:]
+    for axis, (places, size, counts) in enumerate(
+        zip(elements_of(op, sizes), sizes, divisors(op, sizes), strict=True), 2
+    ):
+        taken = (places[:, :, None] == np.arange(size)).sum(axis=1)
+        g = g.contract(axis, (taken / np.maximum(counts, 1)[:, None]).T)
+    return (relayout(g, plain, layout),)
+
+
+def divisors(op: AnyPoolOp, sizes: Sequence[int]) -> list[Array]:
+    """Return for each spatial dimension the number of elements that each mean divides by."""
+    if isinstance(op, pooling.AvgPoolOp) and op.count_include_pad:
+        # The padding counts as elements; positions behind it, of a last window, do not.
+        windows = zip(op.pool_windows(), sizes, strict=True)
+        padded = [
+            window_elements(
+                Window(w.axis, w.size, w.stride, w.dilation, 0, 0, w.ceil), w.before + n + w.after
+            )[: w.count(n)]
+            for w, n in windows
+        ]
+    else:
+        padded = elements_of(op, sizes)
+    return [(places >= 0).sum(axis=1) for places in padded]
+
+
+def resized(op: image.ResizeOp | image.UpsamplingOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Apply the transposed matrix of the interpolation along each dimension."""
+    layout, count = op.data_layout(), g.rank - 2
+    plain = "NC" + "DHW"[-count:]
+    x, g = relayout(b.of(op.data), layout, plain), relayout(g, layout, plain)
+    sampling = replace(op.sampling(), extrapolation=0.0)
+    scales, roi = (None, None) if isinstance(op, image.UpsamplingOp) else (op.scales, op.roi)
+    for i in range(count):
+        matrix = resample(
+            np.eye(x.shape[i + 2]),
+            [0],
+            [g.shape[i + 2]],
+            sampling,
+            None if scales is None else [scales[i]],
+            None if roi is None else [roi[i], roi[i + count]],
+        )
+        g = g.contract(i + 2, matrix.T)
+    return (relayout(g, plain, layout),)
+
+
+def space_to_depth(op: image.SpaceToDepthOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    return (g.apply(image.DepthToSpaceOp, block_size=op.block_size, layout=op.layout),)
+
+
+def depth_to_space(op: image.DepthToSpaceOp, b: Tensors, g: Tensor) -> Sequence[Tensor]:
+    """Split the pixels into blocks, and move the positions in a block to the channels."""
+    layout, block = op.data_layout(), op.block_size
+    x, g = relayout(b.of(op.data), layout, "NCHW"), relayout(g, layout, "NCHW")
+    batch, channels, height, width = x.shape
+    split = g.reshape((batch, channels // block**2, height, block, width, block))
+    order = [0, 3, 5, 1, 2, 4] if op.mode == "DCR" else [0, 1, 3, 5, 2, 4]
+    return (relayout(split.transpose(order).reshape(x.shape), "NCHW", layout),)
+
+
+GRADIENTS: Mapping[type[Operation], Rule] = {
+    pooling.MaxPool1dOp: max_pool,
+    pooling.MaxPool2dOp: max_pool,
+    pooling.MaxPool3dOp: max_pool,
+    pooling.AdaptiveMaxPool1dOp: max_pool,
+    pooling.AdaptiveMaxPool2dOp: max_pool,
+    pooling.AdaptiveMaxPool3dOp: max_pool,
+    pooling.GlobalMaxPool2dOp: max_pool,
+    pooling.AvgPool1dOp: avg_pool,
+    pooling.AvgPool2dOp: avg_pool,
+    pooling.AvgPool3dOp: avg_pool,
+    pooling.AdaptiveAvgPool1dOp: avg_pool,
+    pooling.AdaptiveAvgPool2dOp: avg_pool,
+    pooling.AdaptiveAvgPool3dOp: avg_pool,
+    pooling.GlobalAvgPool2dOp: avg_pool,
+    image.Resize1dOp: resized,
+    image.Resize2dOp: resized,
+    image.Resize3dOp: resized,
+    image.UpsamplingOp: resized,
+    image.SpaceToDepthOp: space_to_depth,
+    image.DepthToSpaceOp: depth_to_space,
+}

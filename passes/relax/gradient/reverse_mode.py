@@ -1,0 +1,227 @@
+"""Reverse-mode differentiation: adjoints from the last operation of a block to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import AnyFloat, TupleType
+from xdsl.dialects.scf import IfOp, YieldOp
+from xdsl.dialects.tensor import CastOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.region_utils import iter_used_values_defined_above
+from xdsl.rewriter import InsertPoint
+
+from ....dialects.relax.graph import GraphOp
+from ....dialects.relax.interfaces import Decomposes, Differentiable, NotDifferentiable
+from ....dialects.relax.kernels import CallTIROp
+from ....dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
+from ....dialects.relax.types import is_tensor
+from ....passmanager.ir.clone import clone
+from ....passmanager.ir.edit import erase
+from ....passmanager.ir.walk import walk
+from ...rewriting.decompositions import DECOMPOSITIONS
+from .rules import GRADIENTS
+from .tensors import Tensor, Tensors
+
+__all__ = ["ReverseMode", "is_differentiable"]
+
+Adjoint: TypeAlias = "Tensor | list[Adjoint | None]"
+"""The adjoint of a tensor, or of each element of a tuple; None stands for zero."""
+OnError: TypeAlias = Callable[[Operation, str], object]
+"""Reports an operation that has no gradient, and why."""
+
+
+def is_differentiable(type: Attribute) -> bool:
+    """Return whether values of `type` are floating-point numbers, at least in part."""
+    if isinstance(type, TupleType):
+        return any(map(is_differentiable, type.types))
+    return is_tensor(type) and isinstance(type.element_type, AnyFloat)
+
+
+class ReverseMode:
+    """The adjoints of values with respect to a target, while its operations are visited.
+
+    Operations are inserted by `b`. Only `active` values, which depend on a value that is
+    differentiated with respect to, have adjoints.
+    """
+
+    def __init__(self, b: Tensors, sources: Iterable[SSAValue], on_error: OnError) -> None:
+        self.b = b
+        self.active = set(sources)
+        self.on_error = on_error
+        self.adjoints: dict[SSAValue, Adjoint] = {}
+
+    def run(self, ops: Sequence[Operation], seeds: Iterable[tuple[SSAValue, Tensor]]) -> None:
+        """Compute the adjoints through `ops` of one block from those of the `seeds`, which are
+        results of `ops` or defined before."""
+        for op in ops:
+            used = (operand for inner in walk(op) for operand in inner.operands)
+            if any(value in self.active for value in used):
+                self.active.update(r for r in op.results if is_differentiable(r.type))
+        for value, adjoint in seeds:
+            self.add(value, adjoint)
+        for op in reversed(ops):
+            found = [self.adjoints.get(result) for result in op.results]
+            if any(adjoint is not None for adjoint in found):
+                try:
+                    self.visit(op, found)
+                except NotDifferentiable as error:
+                    self.on_error(op, str(error))
+
+    def visit(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> None:
+        """Add what the operation contributes to the adjoints of its operands."""
+        match op:
+            case TupleOp():
+                (fields,) = adjoints
+                assert isinstance(fields, list)
+                for operand, adjoint in zip(op.operands, fields, strict=True):
+                    self.add(operand, adjoint)
+            case TupleGetItemOp():
+                assert isinstance(type := op.tuple.type, TupleType)
+                parts: list[Adjoint | None] = [None] * len(type.types)
+                parts[op.index] = adjoints[0]
+                self.add(op.tuple, parts)
+            case CastOp() | MatchCastOp():
+                self.add(op.operands[0], self.cast(adjoints[0], op.operands[0].type))
+            case IfOp():
+                self.visit_branches(op, adjoints)
+            case _ if (rule := GRADIENTS.get(op.__class__)) is not None:
+                self.add_all(op, rule(op, self.b, *self.tensors(op, adjoints)))
+            case Differentiable():
+                values = [adjoint.value for adjoint in self.tensors(op, adjoints)]
+                found = op.gradients(self.b.builder, values)
+                self.add_all(op, [None if v is None else self.b.of(v) for v in found])
+            case _:
+                self.visit_decomposition(op, adjoints)
+
+    def visit_decomposition(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> None:
+        """Differentiate the operations that `op` decomposes into."""
+        block = Block()
+        builder = Builder(InsertPoint.at_end(block))
+        if isinstance(op, Decomposes):
+            values = op.decompose(builder)
+        elif (decomposition := DECOMPOSITIONS.get(op.__class__)) is not None:
+            values = decomposition(op, builder)
+        else:
+            raise NotDifferentiable(reason_against(op))
+        if values is None:
+            raise NotDifferentiable("its decomposition needs a known rank: run infer-type")
+        ops = [*block.ops]
+        for inner in ops:
+            inner.detach()
+            self.b.builder.insert(inner)
+        self.run(ops, zip(values, self.tensors(op, adjoints), strict=True))
+
+    def visit_branches(self, op: IfOp, adjoints: Sequence[Adjoint | None]) -> None:
+        """Insert an `scf.if` that computes the adjoints of what the branches use.
+
+        Each branch computes its values again: those of the original cannot be used outside of it.
+        """
+        seeds = self.tensors(op, adjoints)
+        used = dict.fromkeys(
+            value
+            for region in op.regions
+            for value in iter_used_values_defined_above(region)
+            if value in self.active
+        )
+        if tuples := [value for value in used if not is_tensor(value.type)]:
+            raise NotDifferentiable(f"a branch uses a value of type {tuples[0].type} from outside")
+        copy = clone(op)
+        regions: list[Region] = []
+        for region in [*copy.regions]:
+            self.differentiate_branch(region, [*used], seeds)
+            regions.append(copy.detach_region(region))
+        new = IfOp(op.cond, [value.type for value in used], regions[0], regions[1])
+        copy.erase()
+        self.b.builder.insert(new)
+        for value, adjoint in zip(used, new.results, strict=True):
+            self.add(value, self.b.of(adjoint))
+
+    def differentiate_branch(
+        self, region: Region, sources: Sequence[SSAValue], seeds: Sequence[Tensor]
+    ) -> None:
+        """Let a branch yield the adjoints of `sources` in the place of its results."""
+        block = region.block
+        end = block.last_op
+        assert isinstance(end, YieldOp)
+        ops = [op for op in block.ops if op is not end]
+        b = Tensors(Builder(InsertPoint.before(end)))
+        inner = ReverseMode(b, sources, self.on_error)
+        pairs = zip(end.operands, seeds, strict=True)
+        inner.run(ops, [(value, b.of(seed.value)) for value, seed in pairs])
+        results = [inner.materialize(inner.adjoints.get(v), v.type) for v in sources]
+        b.builder.insert(YieldOp(*results))
+        erase(end)
+
+    def add(self, value: SSAValue, adjoint: Adjoint | None) -> None:
+        """Add to the adjoint of `value`, if it has one."""
+        if adjoint is not None and value in self.active:
+            self.adjoints[value] = _sum(self.adjoints.get(value), adjoint)
+
+    def add_all(self, op: Operation, adjoints: Sequence[Tensor | None]) -> None:
+        """Add to the adjoints of the operands of `op`; NotDifferentiable for another type."""
+        for operand, adjoint in zip(op.operands, adjoints, strict=True):
+            if adjoint is not None and operand in self.active:
+                if adjoint.value.type != operand.type:
+                    raise NotDifferentiable(
+                        f"its rule returns {adjoint.value.type} for an operand of {operand.type}"
+                    )
+                self.add(operand, adjoint)
+
+    def tensors(self, op: Operation, adjoints: Sequence[Adjoint | None]) -> list[Tensor]:
+        """Return the adjoints of the results of `op`, with zeros for those that have none."""
+        found: list[Tensor] = []
+        for result, adjoint in zip(op.results, adjoints, strict=True):
+            if isinstance(adjoint, list) or not is_tensor(result.type):
+                raise NotDifferentiable(f"has a result of type {result.type}")
+            found.append(self.b.zeros(result.type) if adjoint is None else adjoint)
+        return found
+
+    def materialize(self, adjoint: Adjoint | None, type: Attribute) -> SSAValue:
+        """Return an adjoint as an SSA value of `type`."""
+        if isinstance(type, TupleType):
+            fields = adjoint if isinstance(adjoint, list) else [None] * len(type.types)
+            pairs = zip(fields, type.types, strict=True)
+            return self.b.builder.insert(TupleOp(*[self.materialize(*p) for p in pairs])).result
+        assert not isinstance(adjoint, list)
+        return (self.b.zeros(type) if adjoint is None else adjoint).value
+
+    def cast(self, adjoint: Adjoint | None, type: Attribute) -> Adjoint | None:
+        """Cast the adjoint of a tensor to a more or less precise type."""
+        if adjoint is None or isinstance(adjoint, list) or adjoint.value.type == type:
+            return adjoint
+        op = CastOp.create(operands=[adjoint.value], result_types=[type])
+        return self.b.of(self.b.builder.insert(op).dest)
+
+
+def _sum(old: Adjoint | None, new: Adjoint) -> Adjoint:
+    if old is None:
+        return new
+    if isinstance(old, list):
+        assert isinstance(new, list)
+        pairs = zip(old, new, strict=True)
+        return [a if b is None else _sum(a, b) for a, b in pairs]
+    assert isinstance(new, Tensor)
+    return old + new
+
+
+def reason_against(op: Operation) -> str:
+    """Return why an operation without a rule has no gradient, and what to do."""
+    match op:
+        case CallTIROp():
+            return "is a kernel: differentiate before legalize-ops"
+        case GraphOp():
+            return "is a graph: to-a-normal-form puts its operations in order"
+        case _ if op.name.startswith("relax.dynamic."):
+            return "takes a shape at run time: dynamic-to-static replaces it where that is known"
+        case _ if op.name == "func.call":
+            return "calls a recursive function, or one without a body or with several blocks"
+        case _ if op.regions:
+            return "is control flow without a gradient, only scf.if has one"
+        case _:
+            return (
+                "has no rule: an operation of your own derives from Differentiable "
+                "(docs/howto/gradient.md)"
+            )
