@@ -141,7 +141,6 @@ __all__ = [
 
 # pass name -> `module:Class`, the module relative to this package
 PASSES = {
-        "relax.fake_quantization_to_integer:FakeQuantizationToInteger"
     "alter-op-layout": "relax.alter_op_layout:AlterOpLayout",
     "backward-fold-scale-axis": "relax.backward_fold_scale_axis:BackwardFoldScaleAxis",
     "bind-params": "relax.bind_params:BindParams",
@@ -154,7 +153,7 @@ PASSES = {
     "dead-code-elimination": "generic.dead_code_elimination:DeadCodeElimination",
     "dynamic-to-static": "relax.dynamic_to_static:DynamicToStatic",
     "eliminate-common-subexpr": "generic.eliminate_common_subexpr:EliminateCommonSubexpr",
-    "fake-quantization-to-integer": (
+    "fake-quantization-to-integer": "relax.fake_quantization_to_integer:FakeQuantizationToInteger",
     "flatten-concatenate": "relax.flatten_concatenate:FlattenConcatenate",
     "fold-constant": "relax.fold_constant:FoldConstant",
     "fold-explicit-padding": "relax.fold_explicit_padding:FoldExplicitPadding",
@@ -196,7 +195,6 @@ PASSES = {
     "to-a-normal-form": "relax.to_a_normal_form:ToANormalForm",
     "to-mixed-precision": "relax.to_mixed_precision:ToMixedPrecision",
     "unroll-loops": "relax.unroll_loops:UnrollLoops",
-    ),
 }
 
 OPTIMIZE = (
@@ -208,7 +206,8 @@ OPTIMIZE = (
     # Folding makes shapes constant, so that operations become static and the length of loops is
     # known; this in turn makes further shapes constant, which can be folded. Shapes that stay
     # unknown are compared by their names.
-    "fixpoint(sequential{opt-level=2}(fold-constant,dynamic-to-static,unroll-loops,fold-symbolic-shapes))",
+    "fixpoint(sequential{opt-level=2}("
+    "fold-constant,dynamic-to-static,unroll-loops,fold-symbolic-shapes))",
     "fold-explicit-padding",  # after dynamic-to-static, which makes widths known
     # Before simplify-expr and fold-scale-axis, which change the forms; after folding, which finds
     # the scales of attention.
