@@ -111,7 +111,7 @@ class ConstantEvaluator:
     def _argument(self, constant: SSAValue) -> Array:
         """Return the value of a constant, also of a scalar."""
         if is_tensor(constant.type):
-            return self._array_of(constant)
+            return self.array_of(constant)
         import numpy as np
 
         value = _value_of(constant)
