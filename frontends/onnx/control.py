@@ -28,6 +28,9 @@ from .types import tensor_of
 
 __all__ = ["CONTROL", "length", "selected", "while_loop"]
 
+MAX_COPIES = 1 << 10
+"""The most copies of the graph of a loop that carries a sequence."""
+
 MAX_WIDENINGS = 8
 """How often the types that a loop carries are made less precise before it is given up."""
 
@@ -138,6 +141,8 @@ def loop(node: Node) -> Sequence[SSAValue]:
     count = len(graph.input) - 2
     if not graph.output:
         raise Unsupported("its graph has no outputs")
+    if any(node.has(i) and not is_tensor(node.input(i).type) for i in range(2, len(node.inputs))):
+        return loop_over_sequences(node)
 
     def body(turn: SSAValue, carried: Sequence[SSAValue]):
         go_on = condition if condition is not None else node.full(1, i1)
@@ -148,6 +153,32 @@ def loop(node: Node) -> Sequence[SSAValue]:
     condition = node.scalar(node.input(1)) if node.has(1) else None
     initial = [node.input(i) for i in range(2, len(node.inputs))]
     return while_loop(node, limit, condition, initial, body)
+
+
+def loop_over_sequences(node: Node) -> Sequence[SSAValue]:
+    """Convert a Loop that carries a sequence, whose length an iteration may change, to copies of
+    its graph: the number of iterations has to be known."""
+    trips = node.constant(0) if node.has(0) else None
+    going = node.constant(1) if node.has(1) else None
+    if trips is None or (node.has(1) and going is None):
+        raise Unsupported("it carries a sequence, and how often it runs is not known")
+    if (number := int(trips.item())) > MAX_COPIES:
+        raise Unsupported(f"it carries a sequence, and runs {number} times")
+    carried = [node.input(i) for i in range(2, len(node.inputs))]
+    collected: list[Sequence[SSAValue]] = []
+    for turn in range(number if going is None or going.item() else 0):
+        go_on = node.full(1, i1)
+        first, *outputs = node.convert_graph("body", [node.full(turn, i64), go_on, *carried])
+        carried, parts = outputs[: len(carried)], outputs[len(carried) :]
+        collected.append(parts)
+        if (known := node.importer.array(first)) is None:
+            raise Unsupported("it carries a sequence, and how often it runs is not known")
+        if not known.item():
+            break
+    outputs = len(node.graph("body").output) - 1 - len(carried)
+    if outputs and not collected:
+        raise Unsupported("it carries a sequence, and never runs")
+    return [*carried, *(node.op("stack", *column, axis=0) for column in zip(*collected))]
 
 
 def scan(node: Node) -> Sequence[SSAValue]:

@@ -15,6 +15,7 @@ from onnx import (
     ValueInfoProto,
 )
 from onnx.defs import OpSchema
+from onnx.helper import make_tensor_value_info
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -33,8 +34,15 @@ from ...analysis.symbolic_shapes import SymbolicShapes, name_results
 from ...dialects.argument_names import with_name
 from ...dialects.dimension_names import DIMENSIONS, with_dimension_names
 from ...dialects.relax.interfaces import InfersType
+from ...dialects.relax.tuples import TupleOp
 from ...dialects.relax.types import Tensor, is_ranked, is_tensor, refine, static_shape, tensor_type
-from ...interpreters.shape_bindings import Bindings, Dimension, bind_shapes, bound_dimension
+from ...interpreters.shape_bindings import (
+    Bindings,
+    Dimension,
+    ShapeBindingError,
+    bind_shapes,
+    bound_dimension,
+)
 from ...passmanager.errors import PasslineError
 from .builder import Builder
 from .converters import CONVERTERS
@@ -78,11 +86,14 @@ class Importer(Builder):
         model: ModelProto,
         files: DataFiles,
         bindings: Bindings,
+        sequences: Mapping[str, Sequence[Sequence[int]]],
         warn: Callable[[str], None],
     ) -> None:
         super().__init__(files)
         self.model = model
         self.bindings = bindings
+        self.sequences = sequences
+        """The shapes of the elements of inputs that are sequences, by name."""
         self.warn = warn
         self.functions = {function_key(function): function for function in model.functions}
         self.path: tuple[str, ...] = ()
@@ -107,7 +118,9 @@ class Importer(Builder):
         graph = self.model.graph
         self.check_size()
         initializers = {tensor.name for tensor in graph.initializer}
-        inputs = [info for info in graph.input if info.name not in initializers]
+        given = [info for info in graph.input if info.name not in initializers]
+        elements = elements_of_sequences(given, self.sequences)
+        inputs = [part for info in given for part in elements.get(info.name, [info])]
         declared = {info.name: dimensions_of(info.type) for info in inputs}
         bound = bind_shapes(declared, self.bindings)
         scope = Scope(None, GraphTypes(graph, bound.sizes))
@@ -123,6 +136,12 @@ class Importer(Builder):
             if isinstance(value, BlockArgument):
                 value.name_hint = hint_of(info.name)
                 value.location = name_location(info.name)
+        for name, parts in elements.items():
+            values = [self.value(part.name, scope) for part in parts]
+            tensors = [value for value in values if isinstance(value, SSAValue)]
+            known_all = len(tensors) == len(values)
+            sequence = self.add(TupleOp(*tensors)).results[0] if known_all else Missing.UNKNOWN
+            scope.define(name, sequence)
         self.define_initializers(graph, scope)
         outputs = self.convert_graph(graph, scope)
         if self.unsupported:
@@ -490,6 +509,23 @@ class Importer(Builder):
                     self.check_exists(inner, scope)
 
 
+def elements_of_sequences(
+    inputs: Iterable[ValueInfoProto], shapes: Mapping[str, Sequence[Sequence[int]]]
+) -> dict[str, list[ValueInfoProto]]:
+    """Return the elements of the inputs that are sequences of these shapes, by name: each is an
+    input of its own, `x.0`, `x.1`, ..."""
+    elements: dict[str, list[ValueInfoProto]] = {}
+    infos = {info.name: info.type.sequence_type.elem_type for info in inputs}
+    for name, given in shapes.items():
+        if name not in infos or infos[name].WhichOneof("value") != "tensor_type":
+            raise ShapeBindingError(f"there is no input '{name}' that is a sequence of tensors")
+        type = infos[name].tensor_type.elem_type
+        elements[name] = [
+            make_tensor_value_info(f"{name}.{i}", type, shape) for i, shape in enumerate(given)
+        ]
+    return elements
+
+
 def _attributes(info: ValueInfoProto, type: Attribute, sizes: Mapping[str, int]) -> DictionaryAttr:
     """Return the attributes of a parameter or result: its name, and those of its unknown
     dimensions."""
@@ -512,10 +548,11 @@ def import_graph(
     model: ModelProto,
     files: DataFiles,
     bindings: Bindings,
+    sequences: Mapping[str, Sequence[Sequence[int]]],
     warn: Callable[[str], None],
 ) -> ModuleOp:
     """Return the module of a model; `files` hold its external data, `warn` gets messages."""
-    importer = Importer(model, files, bindings, warn)
+    importer = Importer(model, files, bindings, sequences, warn)
     try:
         return importer.run()
     except (PasslineError, DiagnosticException, RecursionError, MemoryError):

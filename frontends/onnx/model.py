@@ -27,7 +27,7 @@ def import_model(
     *,
     directory: str | PathLike[str] | None = None,
     warn: Callable[[str], None] = _log.warning,
-    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    shapes: Mapping[str, Sequence[int | None] | Sequence[Sequence[int]]] | None = None,
     dims: Mapping[str, int] | None = None,
 ) -> ModuleOp:
     """Import a model, given as a proto, as bytes or by the path of its file; its graph becomes
@@ -36,9 +36,11 @@ def import_model(
     External data is read from `directory`, by default that of the file. `shapes` are shapes of
     inputs by name, with None for a dimension that stays unknown, and `dims` are sizes of symbolic
     dimensions (`dim_param`) by name; other symbolic dimensions become unknown ones, whose names are
-    attributes of the parameters, and so do negative ones, of which `warn` gets a message. Raises
-    UnsupportedModelError, which lists all nodes that cannot be imported, ModelError for an invalid
-    model, and ShapeBindingError for shapes or dims that do not fit the inputs.
+    attributes of the parameters, and so do negative ones, of which `warn` gets a message. The shape
+    of an input that is a sequence is a list of those of its elements, each of which becomes a
+    parameter, `x.0`, `x.1`, ... Raises UnsupportedModelError, which lists all nodes that cannot be
+    imported, ModelError for an invalid model, and ShapeBindingError for shapes or dims that do not
+    fit the inputs.
     """
     place = None if directory is None else Path(directory)
     match model:
@@ -49,7 +51,15 @@ def import_model(
         case _:
             path = Path(model)
             proto, files = read(path), DataFiles(place or path.parent, path)
-    return import_graph(proto, files, Bindings(shapes or {}, dims or {}), warn)
+    tensors: dict[str, Sequence[int | None]] = {}
+    sequences: dict[str, Sequence[Sequence[int]]] = {}
+    for name, shape in (shapes or {}).items():
+        elements = [element for element in shape if isinstance(element, Sequence)]
+        if elements:
+            sequences[name] = elements
+        else:
+            tensors[name] = [size for size in shape if not isinstance(size, Sequence)]
+    return import_graph(proto, files, Bindings(tensors, dims or {}), sequences, warn)
 
 
 def read(path: Path) -> ModelProto:

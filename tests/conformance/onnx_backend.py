@@ -199,7 +199,7 @@ def as_tensor(value: object) -> TensorProto | None:
 def run_form(case: Case) -> Outcome:
     """Import the model of a case, verify it, run it, and compare its outputs."""
     try:
-        module = import_model(case.model)
+        module = import_model(case.model, shapes=lengths_of_sequences(case))
         verify(module)
         for inputs, outputs in case.data_sets:
             compare(run_module(module, inputs), outputs, case.rtol, tolerance(case, outputs))
@@ -208,6 +208,18 @@ def run_form(case: Case) -> Outcome:
     except Exception as error:
         return Outcome("failed", [f"{type(error).__name__}: {error}"])
     return Outcome("passed")
+
+
+def lengths_of_sequences(case: Case) -> dict[str, list[tuple[int, ...]]]:
+    """Return the shapes of the elements of inputs that are sequences, which the model leaves
+    unknown."""
+    inputs, _ = case.data_sets[0]
+    pairs = zip(case.model.graph.input, inputs, strict=False)
+    return {
+        info.name: [np.shape(cast(Array, element)) for element in cast(list[object], value)]
+        for info, value in pairs
+        if isinstance(value, list) and info.type.HasField("sequence_type")
+    }
 
 
 def tolerance(case: Case, outputs: Sequence[object]) -> float:
@@ -223,8 +235,13 @@ def reason(node: UnsupportedNode, group: str) -> str:
 
 
 def run_module(module: ModuleOp, inputs: Sequence[object]) -> tuple[object, ...]:
-    """Run `@main` on the inputs."""
-    return interpret(module, entry_function(module, "main"))(*map(at_run_time, inputs))
+    """Run `@main` on the inputs; a sequence is one for each of its elements."""
+    flat = [
+        element
+        for value in inputs
+        for element in (cast(list[object], value) if isinstance(value, list) else [value])
+    ]
+    return interpret(module, entry_function(module, "main"))(*map(at_run_time, flat))
 
 
 def at_run_time(value: object) -> Array:
@@ -268,7 +285,8 @@ What `passline.frontends.onnx` reads, as ONNX's own backend tests show it (onnx 
 page is written by `make docs`.
 
 Each case is a model, its inputs, and the outputs that it is to have. It is imported, verified, and
-computed by the interpreter; the outputs are compared with the tolerances of the suite. A case is
+computed by the interpreter, with inputs that are sequences bound to their length; the outputs are
+compared with the tolerances of the suite. A case is
 *unsupported* if the import says of a node that it is.
 
 | cases | passed | unsupported | failed |
@@ -362,7 +380,7 @@ KINDS = (
     Kind(
         "sequences and optional values",
         "[Ss]equence|[Oo]ptional",
-        "Values are tensors; there is no list of tensors of different shapes.",
+        "The length of a sequence and positions in it have to be known; an input is always given.",
     ),
     Kind("sparse tensors", "sparse", "Tensors are dense."),
     Kind("others", "", "See the operator in the table."),

@@ -10,7 +10,8 @@ from onnx import ModelProto, TensorProto, helper
 from support.against_ort import agrees_with_onnxruntime
 from support.models import imported, model_of, run
 
-from passline.frontends.onnx import UnsupportedModelError
+from passline.frontends.onnx import UnsupportedModelError, import_model
+from passline.interpreters.shape_bindings import ShapeBindingError
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -114,3 +115,45 @@ def test_what_is_not_supported(body: str, reason: str):
 def test_unused_tuples_are_erased():
     module = imported(model("s = SequenceConstruct(x, x) y = SequenceAt(s, zero)"))
     assert [op.name for op in module.walk()][2:] == ["func.return"]
+
+
+ADD = """g (seq(float[N]) x) => (float[] y, int64[] n) {
+    n = SequenceLength(x) z = Constant<value_int=0>() a = SequenceAt(x, z)
+    y = ReduceSum<keepdims=0>(a) }"""
+
+
+def test_an_input_that_is_a_sequence_is_one_parameter_for_each_element():
+    module = import_model(model_of(ADD), shapes={"x": [(3,), (2,)]})
+    first, second = np.arange(3, dtype=np.float32), np.ones(2, np.float32)
+    total, number = run(module, first, second)
+    assert total == 3 and number == 2
+    assert 'onnx.name = "x.1"' in str(module)
+
+
+def test_shapes_of_elements_are_for_sequences():
+    model = model_of("g (float[3] x) => (float[3] y) { y = Exp(x) }")
+    with pytest.raises(ShapeBindingError, match="no input 'x' that is a sequence"):
+        import_model(model, shapes={"x": [(3,)]})
+
+
+LOOP = """g (int64 n, seq(float[N]) x) => (int64[] length) {{
+    {trips}
+    y = Loop (trips, , x) <
+        body = b (int64 i, bool go, seq(float[N]) s) => (bool on, seq(float[N]) t) {{
+            on = Identity(go) z = Constant<value_int=0>() e = SequenceAt(s, z)
+            t = SequenceInsert(s, e)
+        }}>
+    length = SequenceLength(y) }}"""
+
+
+def test_a_loop_that_carries_a_sequence_is_copied():
+    model = model_of(LOOP.format(trips="trips = Constant<value_int=3>()"))
+    module = import_model(model, shapes={"x": [(2,)]})
+    (length,) = run(module, np.array(0), np.ones(2, np.float32))
+    assert length == 4
+
+
+def test_a_loop_that_carries_a_sequence_runs_a_known_number_of_times():
+    model = model_of(LOOP.format(trips="trips = Identity(n)"))
+    with pytest.raises(UnsupportedModelError, match="how often it runs is not known"):
+        import_model(model, shapes={"x": [(2,)]})
