@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i1
 from xdsl.dialects.utils import EnumAttribute
@@ -133,6 +132,8 @@ class ForOp(IRDLOperation):
         start = parser.pos
         if (other := parser.parse_optional_identifier()) is not None:
             kinds = [kind.value for kind in ForKind]
+            from difflib import get_close_matches
+
             nearest = get_close_matches(other, kinds, 1)
             hint = f"did you mean '{nearest[0]}'?" if nearest else f"expected {', '.join(kinds)}"
             parser.raise_error(f"unknown kind of loop '{other}', {hint}", start)

@@ -19,10 +19,11 @@ from ...dialects.relax.interfaces import InfersType
 from ...dialects.relax.types import is_tensor, static_shape
 from ...interpreters import has_semantics
 from ...passmanager.actions import SILENT, Actions
-from ...passmanager.base import FunctionPass
+from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
+from .infer_type import infer_types
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
@@ -33,16 +34,18 @@ MAX_ELEMENTS = 1 << 10
 """The most elements of a value that is computed to know whether a loop goes on."""
 
 
-def unroll_loops(func: FuncOp, max_operations: int, actions: Actions = SILENT) -> None:
+def unroll_loops(func: FuncOp, max_operations: int, actions: Actions = SILENT) -> bool:
     """Replace each `scf.while` in `func` whose number of iterations follows from constants by that
-    many copies of its body, inner loops first.
+    many copies of its body, inner loops first; return whether there was one.
 
     A loop whose copies would have more than `max_operations` operations stays, and so does one that
     carries no tensor.
     """
     # Within the copies of a loop, and after it, more may be known.
+    changed = False
     while _unroll_known(func, max_operations, actions):
-        pass
+        changed = True
+    return changed
 
 
 def _unroll_known(func: FuncOp, max_operations: int, actions: Actions) -> bool:
@@ -184,7 +187,7 @@ def copy_body(loop: scf.WhileOp, block: Block, arguments: Sequence[SSAValue]) ->
 
 
 @dataclass(frozen=True)
-class UnrollLoops(FunctionPass):
+class UnrollLoops(ModulePass):
     """Replace loops on tensors whose number of iterations is known by copies of their body.
 
     A recurrent layer or `Loop` of ONNX is a loop until the length of its input is known; its copies
@@ -222,10 +225,13 @@ class UnrollLoops(FunctionPass):
 
     name = "unroll-loops"
     opt_level = 2
-    required = ("infer-type",)  # not preserved: the copies have the types of the loop
+    required = ("infer-type",)
 
     max_operations: int = field(default=2048, metadata={"minimum": 0})
     """The maximum number of operations that the copies of a loop may have."""
 
-    def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        unroll_loops(func, self.max_operations, ctx.actions)
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        functions = [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]
+        unrolled = [unroll_loops(f, self.max_operations, ctx.actions) for f in functions]
+        if any(unrolled):  # the copies have the types of the loop
+            infer_types(module, actions=ctx.actions)

@@ -420,4 +420,6 @@ def test_page_names_tests_that_exist() -> None:
     page = (ROOT / "docs" / "security.md").read_text()
     named = re.findall(r"`(test_\w+)`", page)
     here = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
-    assert set(here) - {"test_page_names_tests_that_exist"} == set(named)
+    back_end = (ROOT / "tests/unit/interpreters/codegens/test_onnxruntime.py").read_text()
+    elsewhere = {name for name in named if f"def {name}(" in back_end}
+    assert set(here) - {"test_page_names_tests_that_exist"} == set(named) - elsewhere

@@ -7,7 +7,9 @@
 // LOG-NEXT:  Running pass: infer-type on builtin.module
 // LOG-NEXT:    Running analysis: CallGraph on builtin.module
 // LOG-NEXT:  Running pass: dead-code-elimination on builtin.module
+// LOG-NEXT:    Running analysis: Purity on builtin.module
 // LOG-NEXT:    Invalidating analysis: CallGraph on builtin.module
+// LOG-NEXT:    Invalidating analysis: Purity on builtin.module
 // LOG-NEXT:  Running pass: infer-type on builtin.module
 // LOG-NEXT:    Running analysis: CallGraph on builtin.module
 // LOG-NEXT:  Running pass: infer-type on builtin.module

@@ -387,7 +387,12 @@ RECURSIVE = {
         }""",
     "two functions": """
         tir.prim_func @main(%x: memref<2xf32>) { tir.call @f(%x) : memref<2xf32> }
-        tir.prim_func @f(%x: memref<2xf32>) { tir.call @main(%x) : memref<2xf32> }""",
+        tir.prim_func @f(%x: memref<2xf32>) {
+          %i = arith.constant 0 : index
+          %0 = memref.load %x[%i] : memref<2xf32>
+          memref.store %0, %x[%i] : memref<2xf32>
+          tir.call @main(%x) : memref<2xf32>
+        }""",
 }
 
 

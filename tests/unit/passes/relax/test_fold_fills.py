@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.evaluation import constant, run
-from xdsl.dialects.builtin import TensorType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import TensorType, f32, f64, i1, i8, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
@@ -34,7 +34,16 @@ BUILDERS: dict[type[TensorOp], Callable[..., TensorOp]] = {
     AstypeOp: partial(AstypeOp, dtype=i64),
     ReinterpretOp: partial(ReinterpretOp, dtype=f32),
 }
-ELEMENTS: list[list[Element]] = [[f32] * 3, [f64] * 3, [i32] * 3, [i1] * 3, [i1, f32, f32]]
+ELEMENTS: list[list[Element]] = [
+    [f32] * 3,
+    [f64] * 3,
+    [i32] * 3,
+    [i1] * 3,
+    [i1, f32, f32],
+    [f32, f32, i8],
+    [i8, f32, i8],
+    [i32, f32, i8],
+]
 
 
 def fill(value: float, element: Element, shape: list[int]) -> FullOp:
