@@ -16,7 +16,8 @@ __all__ = ["DecomposeForInference", "SimplifyInference"]
 
 
 class DecomposeForInference(RewritePattern):
-    """Replace an operation by a simpler equivalent at inference."""
+    """Replace an operation by a simpler equivalent at inference; not in a primitive function, whose
+    operations were chosen after that."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -25,7 +26,9 @@ class DecomposeForInference(RewritePattern):
         rewriter: PatternRewriter,
         /,
     ) -> None:
-        replace_by_decomposition(op, rewriter)
+        around = op.parent_op()
+        if around is None or "relax.primitive" not in around.attributes:
+            replace_by_decomposition(op, rewriter)
 
 
 @dataclass(frozen=True)

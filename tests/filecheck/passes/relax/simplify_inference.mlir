@@ -297,3 +297,13 @@ func.func @wide(%x : tensor<1x1xf16>, %v : tensor<1xf16>) -> (tensor<1x1xf16>, t
   %1 = relax.nn.batch_norm %x, %one, %zero, %zero, %v : (tensor<1x1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1xf16>
   return %0, %1 : tensor<1x1xf16>, tensor<1x1xf16>
 }
+
+// -----
+
+// Must not fire: in a primitive function.
+// CHECK-LABEL: @primitive
+// CHECK-NEXT:    relax.nn.layer_norm
+func.func private @primitive(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
+  %0 = relax.nn.layer_norm %x, %g, %g {axes = [1]} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %0 : tensor<2x3xf32>
+}
