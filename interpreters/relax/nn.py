@@ -50,7 +50,10 @@ def dropout(_: ops.DropoutOp, data: Array) -> Array:
 
 
 def bias_add(op: ops.BiasAddOp, data: Array, bias: Array) -> Array:
-    after = data.ndim - 1 - op.axis % data.ndim
+    axis = op.axis % data.ndim
+    if len(bias) != data.shape[axis]:
+        raise ValueError(f"a bias of {len(bias)} elements for a dimension of {data.shape[axis]}")
+    after = data.ndim - 1 - axis
     bias = bias.reshape(-1, *(1,) * after)
     # The sum of i1 is exclusive or; numpy's `+` of bools is or.
     return data ^ bias if data.dtype == np.bool_ else data + bias

@@ -18,6 +18,7 @@ from passline.dialects.relax.nn import (
     SoftmaxOp,
 )
 from passline.dialects.relax.types import Element
+from passline.interpreters.relax.nn import bias_add
 
 
 def numbers(*shape: int, seed: int = 0) -> Array:
@@ -190,3 +191,9 @@ def test_outputs_of_a_dense_fill_are_the_same_to_the_last_bit():
     assert result.shape == (3, 37) and (result == result[:, :1]).all()
     expanded = run(DenseOp(x, constant(run(fill), f32)))
     np.testing.assert_allclose(result, expanded, rtol=0, atol=1e-6)
+
+
+def test_a_bias_of_another_size_is_refused():
+    op = BiasAddOp(constant(np.ones((2, 3)), f32), constant(np.ones(3), f32), axis=1)
+    with pytest.raises(ValueError, match="a bias of 3 elements for a dimension of 1"):
+        bias_add(op, np.ones((2, 1)), np.ones(3))
