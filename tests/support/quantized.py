@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -103,9 +104,19 @@ class Samples(CalibrationDataReader):
         return None if array is None else {"x": array}
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drop the warnings of onnxruntime's tools, which go to the root logger."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+@quiet()
 def static(model: ModelProto, path: Path, format: QuantFormat, per_channel: bool) -> ModelProto:
     """Return the model quantized with ranges from samples."""
-    logging.disable(logging.WARNING)
     save(model, path / "float.onnx")
     quantize_static(
         path / "float.onnx",
@@ -119,9 +130,9 @@ def static(model: ModelProto, path: Path, format: QuantFormat, per_channel: bool
     return load(path / "quantized.onnx")
 
 
+@quiet()
 def dynamic(model: ModelProto, path: Path) -> ModelProto:
     """Return the model with quantized weights, which quantizes activations when it runs."""
-    logging.disable(logging.WARNING)
     save(model, path / "float.onnx")
     quantize_dynamic(path / "float.onnx", path / "quantized.onnx")
     return load(path / "quantized.onnx")
