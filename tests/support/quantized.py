@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -105,7 +105,7 @@ class Samples(CalibrationDataReader):
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet() -> Generator[None]:
     """Drop the warnings of onnxruntime's tools, which go to the root logger."""
     logging.disable(logging.WARNING)
     try:
