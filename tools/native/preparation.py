@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...analysis.device_analyzer import DEVICE
 from ...dialects.relax.device import DeviceAttr
 from ...dialects.target import Target
 from ...interpreters.signature import Function, entry_function, is_buffer
@@ -103,9 +104,10 @@ def check_dialects(module: ModuleOp) -> None:
 
 
 def remove_devices(module: ModuleOp) -> None:
-    """Remove the devices of parameters and results, which mlir-opt cannot read."""
+    """Remove the devices of functions, parameters and results, which mlir-opt cannot read."""
     for op in module.ops:
         if isinstance(op, func.FuncOp):
+            op.attributes.pop(DEVICE, None)
             if op.arg_attrs is not None:
                 op.arg_attrs = without_devices(op.arg_attrs)
             if op.res_attrs is not None:

@@ -175,3 +175,16 @@ def test_devices_of_parameters_are_left_out():
     assert "relax.device" in str(module)
     (result,) = compile_module(module)(np.array([-2], np.float32))
     assert np.asarray(result).tolist() == [2]
+
+
+@needs_native
+def test_devices_of_functions_are_left_out():
+    module = parse(
+        "func.func @main() -> tensor<1xf32>\n"
+        "    attributes {relax.device = [[], [#relax.device<cpu>]]} {\n"
+        "  %r = relax.full 2.0 : tensor<1xf32>\n"
+        "  return %r : tensor<1xf32>\n"
+        "}\n"
+    )
+    (result,) = compile_module(module)()
+    assert np.asarray(result).tolist() == [2]
