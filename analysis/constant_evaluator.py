@@ -62,13 +62,7 @@ class ConstantEvaluator:
         if isinstance(op, View) and all(isinstance(c.owner, FullOp) for c in constants):
             if static_shape(op.results[0].type) is not None:
                 return cast("list[Attribute]", known[:1])
-        key = (type(op), *map(id, known))
-        inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
-        if key in self._values and self._values[key][0] == inputs:
-            return self._values[key][1]
-        values = self._evaluate(op, constants)
-        self._values[key] = inputs, values
-        return values
+        return self._once(op, known, lambda: self._evaluate(op, constants))
 
     def values_of_call(
         self,
@@ -77,19 +71,26 @@ class ConstantEvaluator:
         constants: Sequence[SSAValue],
     ) -> Values:
         """Evaluate a call, whose operands have the values of `constants`, with `run`."""
-        known = [_value_of(constant) for constant in constants]
-        key = (type(call), *map(id, known))
-        inputs = (known, call.operand_types, call.result_types, call.properties, call.attributes)
-        if key in self._values and self._values[key][0] == inputs:
-            return self._values[key][1]
-        values = self._refused(call, constants)
-        if values is None:
+
+        def evaluate() -> Values:
+            if (refused := self._refused(call, constants)) is not None:
+                return refused
             try:
-                values = run(call, [self._argument(c) for c in constants])
+                return run(call, [self._argument(c) for c in constants])
             except Exception as error:  # the semantics of another project may raise anything
-                values = _failed(error)
-        self._values[key] = inputs, values
-        return values
+                return _failed(error)
+
+        return self._once(call, [_value_of(constant) for constant in constants], evaluate)
+
+    def _once(
+        self, op: Operation, known: Sequence[Attribute | None], evaluate: Callable[[], Values]
+    ) -> Values:
+        """Return the values of `op` on these constants, which equal operations share."""
+        key = (type(op), *map(id, known))
+        inputs = (known, op.operand_types, op.result_types, op.properties, op.attributes)
+        if key not in self._values or self._values[key][0] != inputs:
+            self._values[key] = inputs, evaluate()
+        return self._values[key][1]
 
     def _refused(self, call: Operation, constants: Sequence[SSAValue]) -> NotEvaluated | None:
         """Return why a call is not evaluated: by the number of elements, or as all its tensors are

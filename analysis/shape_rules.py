@@ -66,7 +66,7 @@ ONE = Size.of(1)
 
 
 class Facts(Protocol):
-    """What is known about values before an operation."""
+    """The shapes and elements that are known of the values before an operation."""
 
     def of(self, value: SSAValue) -> tuple[Size, ...] | None:
         """Return the shape of a tensor; None for an unknown rank."""

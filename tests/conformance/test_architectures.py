@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
 from support.architectures import ARCHITECTURES
 from support.kernels import count_kernels
 from support.machine import needs_native
-from support.models import run
+from support.models import optimized, run
 from support.ort import run_onnxruntime
 from support.seeded import Array
 from support.transformers import inputs_of
-from xdsl.dialects.builtin import ModuleOp
 
-from passline.frontends.onnx import import_model
-from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext
-from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 
 EACH = pytest.mark.parametrize("name", ARCHITECTURES)
@@ -31,35 +24,27 @@ KERNELS = {"U-Net": 11, "MobileNetV3": 25, "EfficientNet": 25, "detection head":
 after it, for each pooling, product, concatenation and gate."""
 
 
-def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
-    module = import_model(model)
-    with PassContext(opt_level=level):
-        parse_pipeline(",".join(OPTIMIZE)).apply(make_ir_context(), module)
-    return module
-
-
-def check(results: list[Array], model: onnx.ModelProto, path: Path) -> None:
-    (file := path / "model.onnx").write_bytes(model.SerializeToString())
-    for actual, expected in zip(results, run_onnxruntime(file, inputs_of(model)), strict=True):
+def check(results: list[Array], model: onnx.ModelProto) -> None:
+    for actual, expected in zip(results, run_onnxruntime(model, inputs_of(model)), strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, strict=True)
 
 
 @EACH
 @LEVELS
-def test_numpy(name: str, level: int, tmp_path: Path) -> None:
+def test_numpy(name: str, level: int) -> None:
     model = ARCHITECTURES[name]()
     module = optimized(model, level)
-    check(run(module, *inputs_of(model).values()), model, tmp_path)
+    check(run(module, *inputs_of(model).values()), model)
 
 
 @needs_native
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name != "If and Loop"])
-def test_machine_code(name: str, tmp_path: Path) -> None:
+def test_machine_code(name: str) -> None:
     model = ARCHITECTURES[name]()
     with PassContext(verify_each=False):
         function = compile_module(optimized(model, 3))
     results = function(*inputs_of(model).values())
-    check([np.asarray(r) for r in results], model, tmp_path)
+    check([np.asarray(r) for r in results], model)
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from support.kernels import count_kernels
-from support.models import run
+from support.machine import needs_native
+from support.models import optimized, run
 from support.ort import run_onnxruntime
 from support.seeded import Array
 from support.transformers import Graph, Sizes, Style, decoder, encoder, inputs_of, vision_encoder
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.frontends.onnx import import_model
-from passline.passes import OPTIMIZE
 from passline.passmanager import PassContext
 from passline.passmanager.ir.walk import walk
-from passline.passmanager.pipeline import parse_pipeline
-from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 
 Kinds = Counter[str]
@@ -50,16 +46,8 @@ MODELS = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
-def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
-    module = import_model(model)
-    with PassContext(opt_level=level):
-        parse_pipeline(",".join(OPTIMIZE)).apply(make_ir_context(), module)
-    return module
-
-
-def check(results: list[Array], model: onnx.ModelProto, path: Path):
-    (file := path / "model.onnx").write_bytes(model.SerializeToString())
-    for actual, expected in zip(results, run_onnxruntime(file, inputs_of(model)), strict=True):
+def check(results: list[Array], model: onnx.ModelProto):
+    for actual, expected in zip(results, run_onnxruntime(model, inputs_of(model)), strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -76,25 +64,27 @@ def recognized(module: ModuleOp) -> Kinds:
 
 @every_model
 @pytest.mark.parametrize("level", [0, 3])
-def test_numpy(name: str, level: int, tmp_path: Path):
+def test_numpy(name: str, level: int):
     model = MODELS[name]
-    check(run(optimized(model, level), *arguments(model)), model, tmp_path)
+    check(run(optimized(model, level), *arguments(model)), model)
 
 
+@needs_native
 @pytest.mark.parametrize("name", ["encoder 0", "encoder 3", "vision", "decoder of one token"])
-def test_machine_code(name: str, tmp_path: Path):
+def test_machine_code(name: str):
     model = MODELS[name]
     with PassContext(verify_each=False):
         function = compile_module(optimized(model, 3))
     results = function(*arguments(model))
-    check([np.asarray(r) for r in results], model, tmp_path)
+    check([np.asarray(r) for r in results], model)
 
 
-def test_machine_code_without_optimization(tmp_path: Path):
+@needs_native
+def test_machine_code_without_optimization():
     model = MODELS["encoder 1"]
     with PassContext(verify_each=False):
         function = compile_module(optimized(model, 0))
-    check([np.asarray(r) for r in function(*arguments(model))], model, tmp_path)
+    check([np.asarray(r) for r in function(*arguments(model))], model)
 
 
 @pytest.mark.parametrize("style", STYLES, ids=str)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from onnx import ModelProto, parser
 from xdsl.dialects.builtin import ModuleOp
 
+import passline
 from passline.frontends.onnx import import_model
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.verifier import verify
 
-__all__ = ["Array", "imported", "model_of", "run"]
+__all__ = ["Array", "imported", "model_of", "optimized", "run"]
 
 Array: TypeAlias = NDArray[Any]
 
@@ -33,6 +34,11 @@ def imported(model: ModelProto) -> ModuleOp:
     module = import_model(model)
     verify(module)
     return module
+
+
+def optimized(model: ModelProto, level: int) -> ModuleOp:
+    """Import a model, and run the pipeline `optimize` at a level."""
+    return passline.optimize(import_model(model), level=level)
 
 
 def run(module: ModuleOp, *arguments: Array) -> list[Array]:

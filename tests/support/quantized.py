@@ -8,10 +8,8 @@ import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import numpy as np
-import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper, load, numpy_helper, save
 from onnxruntime.quantization import (
     CalibrationDataReader,
@@ -21,6 +19,7 @@ from onnxruntime.quantization import (
     quantize_static,
 )
 from support.models import Array
+from support.ort import run_onnxruntime
 
 __all__ = ["NETWORKS", "by_onnxruntime", "dynamic", "static"]
 
@@ -140,10 +139,4 @@ def dynamic(model: ModelProto, path: Path) -> ModelProto:
 
 def by_onnxruntime(model: ModelProto, x: Array) -> Array:
     """Return the result of onnxruntime, without optimizations."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return cast(Array, session.run(None, {"x": x})[0])
+    return run_onnxruntime(model, {"x": x})[0]

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime
 from onnx import ModelProto, helper, numpy_helper
 from support.models import Array, imported, run
+from support.ort import run_onnxruntime
 
 __all__ = ["Attributes", "by_onnxruntime", "check", "ours", "single_node"]
 
@@ -67,16 +67,9 @@ def single_node(
 
 def by_onnxruntime(model: ModelProto, inputs: Sequence[Array | None]) -> list[Array]:
     """Return the outputs that onnxruntime computes, without optimizations."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
     names = {info.name for info in model.graph.input}
-    feed = {f"x{i}": x for i, x in enumerate(inputs) if f"x{i}" in names}
-    return cast(list[Array], session.run(None, feed))
+    feed = {f"x{i}": x for i, x in enumerate(inputs) if x is not None and f"x{i}" in names}
+    return run_onnxruntime(model, feed)
 
 
 def ours(model: ModelProto, inputs: Sequence[Array | None]) -> list[Array]:

@@ -108,7 +108,7 @@ def _parameters(func: FuncOp, names: Sequence[str]) -> list[int]:
     indices: list[int] = []
     for name in names:
         if name not in known and not (name.isdecimal() and int(name) < len(known)):
-            near = did_you_mean(name, known)
+            near = did_you_mean(name, known) or f": its parameters are {', '.join(known)}"
             raise DiagnosticException(
                 f"function @{func.sym_name.data} has no parameter '{name}'{near}"
             )

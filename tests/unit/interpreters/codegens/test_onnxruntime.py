@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import helper
 from support.inprocess import capture, passline_opt
+from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.interpreters.arrays import Array
@@ -138,6 +139,7 @@ def test_models_that_it_did_not_compile_are_not_run() -> None:
             OnnxRuntime().load(bad)
 
 
+@needs_native
 def test_machine_code_says_who_computes_the_function() -> None:
     text = str(parse_pipeline(PIPELINE)(module_of("relax.exp")))
     result = capture(lambda: PasslineRunMain(["-", "--engine=native"]).run(), text)

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from support.equivalence import parsed
 from support.gradients import CASES, Case
+from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp
 
 import passline
@@ -242,7 +243,7 @@ def test_training_lowers_the_loss():
     assert losses[-1] < 0.1 < 1 < losses[0]
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
 def test_optimized_gradients_are_equal(engine: Literal["numpy", "native"]):
     module = with_gradient(CNN, OPTIONS)
     arguments = cnn_arguments()

@@ -9,6 +9,7 @@ import pytest
 from support.compiled import check_machine_code
 from support.evaluation import Array, constant
 from support.legalized import check_kernel, legalized
+from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1
 from xdsl.dialects.memref import AllocOp
 from xdsl.ir import Operation
@@ -59,6 +60,7 @@ def test_masks(op: AttentionOp):
     check_kernel(op, 1e-5, 1e-6)
 
 
+@needs_native
 def test_machine_code():
     """Vectors of several widths, and their rests."""
     cases = {
