@@ -41,6 +41,7 @@ class Target:
     ) -> TargetMachine: ...
 
 class PipelineTuningOptions:
+    loop_unrolling: bool
     loop_vectorization: bool
     slp_vectorization: bool
 
