@@ -6,12 +6,17 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-__all__ = ["bisect", "opt", "reduce", "report", "run"]
+__all__ = ["bisect", "compile", "opt", "reduce", "report", "run"]
 
 
 def bisect() -> None:
     """The command `passline-bisect`."""
     _run("bisect.tool")
+
+
+def compile() -> None:
+    """The command `passline-compile`."""
+    _run("compile.tool")
 
 
 def opt() -> None:

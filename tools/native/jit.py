@@ -99,7 +99,10 @@ def load_llvm():  # -> the module llvmlite.binding
 
 def machine_of(target: Target) -> llvm.TargetMachine:
     """Return LLVM's machine for a target."""
-    return target_machine(target.triple, target.cpu, target.features)
+    features = target.features.split(",")
+    if target.triple.startswith("aarch64"):  # fused multiply-adds are no feature there
+        features = [name for name in features if name != "+fma"]
+    return target_machine(target.triple, target.cpu, ",".join(features))
 
 
 def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:
