@@ -214,7 +214,7 @@ class Function:
             )
         given = [t.in_memory(value) for t, value in zip(self.inputs, arguments, strict=True)]
         self._check_dimensions(given)
-        made = [None if t.flags & ALLOCATED else np.empty(t.shape, t.stored) for t in self.results]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        made = [new(tensor) for tensor in self.results]
         inputs = (CArray * len(given))(*map(passed, given))
         results = (CArray * len(made))(
             *(space(t) if a is None else passed(a) for t, a in zip(self.results, made, strict=True))
@@ -237,6 +237,13 @@ class Function:
                     raise LibraryError(
                         f"{place} is '{name}', which is {first[0]} by {first[1]}, not {size}"
                     )
+
+
+def new(tensor: Tensor) -> Array | None:
+    """Return an array for a result, None for one that the function allocates."""
+    if tensor.flags & ALLOCATED:
+        return None
+    return np.empty([size for size in tensor.shape if size is not None], tensor.stored)
 
 
 def passed(array: Array) -> CArray:

@@ -9,6 +9,8 @@ from itertools import chain
 from os.path import exists, isfile, realpath
 from pathlib import Path
 
+from typing_extensions import Buffer
+
 __all__ = ["ResultFile", "is_same_file"]
 
 
@@ -29,7 +31,7 @@ class ResultFile:
 
     def __init__(self, name: str | None) -> None:
         self._path = None if name in (None, "-", "/dev/stdout") else Path(name)
-        self._parts: list[Iterable[str | bytes]] = []
+        self._parts: list[Iterable[str | Buffer]] = []
 
     def write(self, text: str) -> None:
         """Add text to the output."""
@@ -41,12 +43,12 @@ class ResultFile:
         else:
             self._parts.append([text])
 
-    def write_parts(self, parts: Iterable[bytes]) -> None:
+    def write_parts(self, parts: Iterable[Buffer]) -> None:
         """Add data, which is text if stdout gets it; a file gets it by `commit`, a part at a
         time."""
         if self._path is None:
             for part in parts:
-                self.write(part.decode())
+                self.write(bytes(part).decode())
         else:
             self._parts.append(parts)
 

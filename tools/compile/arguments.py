@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from ...passmanager.errors import PasslineError
@@ -21,7 +20,7 @@ BINARY = ("so", "o")
 
 
 def add_compilation(parser: argparse.ArgumentParser) -> None:
-    """Add the options, and remove those of other tools that do not apply."""
+    """Add the options."""
     add = parser.add_argument_group("compilation").add_argument
     help = "the function to compile, by default main"
     add("--function", type=nonempty_text, default="main", metavar="NAME", help=help)
@@ -48,15 +47,15 @@ def kind_of(args: argparse.Namespace) -> str:
     suffix = Path(args.output_file or "-").suffix[1:]
     if suffix in KINDS:
         return suffix
-    known = "; ".join(f".{suffix}: {what}" for suffix, what in KINDS.items())
+    known = ", ".join(f".{suffix} ({what})" for suffix, what in KINDS.items())
     if args.output_file in (None, "-"):
         raise PasslineError(
-            f"name the output file with -o FILE ({known}), or write text to stdout with "
+            f"name the output file with -o, with one of {known}; or write text to stdout with "
             "--emit=ll or --emit=s"
         )
     raise PasslineError(
-        f"the suffix of '{args.output_file}' does not say what to make: expected one of {known}; or "
-        "use --emit"
+        f"the suffix of '{args.output_file}' does not say what to make: expected one of {known}, "
+        "or --emit"
     )
 
 
@@ -76,7 +75,7 @@ def library_name(args: argparse.Namespace) -> str:
     return f"_{name}" if name[:1].isdigit() else name
 
 
-def check_files(args: argparse.Namespace, inputs: Sequence[str]) -> None:
+def check_files(args: argparse.Namespace) -> None:
     """Raise PasslineError for files that cannot be written, before anything is compiled."""
     if args.out_dir is not None:
         raise PasslineError("--out-dir is not for passline-compile: it makes one library")

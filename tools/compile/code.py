@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import Buffer
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target
@@ -62,7 +63,7 @@ class Code:
         yield self._machine.emit_assembly(self._module).encode()
         yield from assembly_of(self._constants)
 
-    def object_file(self) -> list[bytes | memoryview]:
+    def object_file(self) -> list[Buffer]:
         """Return the parts of the object file."""
         return with_data(self._machine.emit_object(self._module), self._constants)
 

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from typing_extensions import Buffer
+
 from ...passmanager.errors import PasslineError
 from ..native.symbols import ELF64, SYMBOL_TABLE
 
@@ -31,7 +33,7 @@ MACHINE, TABLE, COUNTS = 0x12, 0x28, 0x3C
 their number with the index of the section that holds their names."""
 
 
-def with_data(code: bytes, constants: Mapping[str, Array]) -> list[bytes | memoryview]:
+def with_data(code: bytes, constants: Mapping[str, Array]) -> list[Buffer]:
     """Return an object file, in parts, that defines the symbols in `constants`, which are undefined
     in `code`: one section with the bytes of all arrays is added to it.
 
@@ -52,7 +54,7 @@ def with_data(code: bytes, constants: Mapping[str, Array]) -> list[bytes | memor
     size = max(start + length for start, length in places.values())
     name, flags = section_kind(image, constants, size)
     strings = bytes(image[sections[named][4] : sections[named][4] + sections[named][5]])
-    pieces: list[bytes | memoryview] = [a.data.cast("B") for a in constants.values()]
+    pieces = [a.data.cast("B") for a in constants.values()]
     data = Tail(len(image))
     first = data.add(pieces[0], ALIGNMENT)
     for piece in pieces[1:]:
@@ -69,10 +71,10 @@ class Tail:
     """What follows the first `size` bytes of a file."""
 
     def __init__(self, size: int) -> None:
-        self.parts: list[bytes | memoryview] = []
+        self.parts: list[Buffer] = []
         self._end = size
 
-    def add(self, data: bytes | memoryview, alignment: int) -> int:
+    def add(self, data: memoryview | bytes, alignment: int) -> int:
         """Add data, and return its offset in the file, a multiple of `alignment`."""
         start = rounded_up(self._end, alignment)
         self.parts += [bytes(start - self._end), data]

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
 
+from typing_extensions import Buffer
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ... import __version__
 from ...dialects.target import Target, has_target, host, target_of
+from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
 from ..native.function import parameters_of
 from ..native.jit import load_llvm
@@ -50,7 +51,12 @@ class PasslineCompileMain(PasslineOptMain):
 
     def check_arguments(self) -> None:
         super().check_arguments()
-        check_files(self.args, self.inputs)
+        check_files(self.args)
+        if self.args.target != "mlir":
+            raise PasslineError(
+                f"--target={self.args.target} is an output format: expected a processor, such as "
+                "x86-64-v3 or aarch64"
+            )
         self.kind = kind_of(self.args)
 
     @property
@@ -67,6 +73,7 @@ class PasslineCompileMain(PasslineOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, which may take long, after a look for the tools that follow it."""
+        entry_function(prog, self.entry)
         self.tools = find_tools()
         load_llvm()
         self.target = self.target_for(prog)
@@ -108,7 +115,7 @@ class PasslineCompileMain(PasslineOptMain):
         result.header.write(header_text(interface))
         result.write_parts(self.parts(code))
 
-    def parts(self, code: Code) -> Iterable[bytes]:
+    def parts(self, code: Code) -> Iterable[Buffer]:
         """Return the output, in parts."""
         match self.kind:
             case "ll":
@@ -134,7 +141,7 @@ class LibraryFiles(ResultFile):
         self.header.commit()
 
 
-def linked(parts: Iterable[bytes], linker: Linker, target: Target, output: str) -> list[bytes]:
+def linked(parts: Iterable[Buffer], linker: Linker, target: Target, output: str) -> list[Buffer]:
     """Link an object file to a shared library of the name `output`, and return its content, which
     is mapped into memory."""
     with TemporaryDirectory(prefix="passline-compile-") as name:
@@ -143,7 +150,7 @@ def linked(parts: Iterable[bytes], linker: Linker, target: Target, output: str) 
         (empty := directory / "empty.o").write_bytes(empty_object(target))
         linker.link([code], library := directory / "library.so", Path(output).name, empty)
         with library.open("rb") as file:
-            return [cast(bytes, mmap(file.fileno(), 0, access=ACCESS_READ))]
+            return [mmap(file.fileno(), 0, access=ACCESS_READ)]
 
 
 def main(args: Sequence[str] | None = None) -> None:
