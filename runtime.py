@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 __all__ = ["Function", "Library", "LibraryError", "Tensor"]
 
 Array: TypeAlias = NDArray[Any]
+Argument: TypeAlias = "Array | np.generic | float"
 
 INTERFACE = 1
 """The version of the C interface that this file knows."""
@@ -150,7 +151,7 @@ class Tensor:
         """The dtype of its elements in memory: that of the bits for bf16."""
         return np.dtype(np.uint16) if self.type == "bf16" else self.dtype
 
-    def in_memory(self, value: Array | float) -> Array:
+    def in_memory(self, value: Argument) -> Array:
         """Return the elements of an argument as the function reads them; LibraryError if they do
         not fit."""
         is_array = isinstance(value, np.ndarray | np.generic)
@@ -207,7 +208,7 @@ class Function:
         inputs, results = (", ".join(map(str, each)) for each in (self.inputs, self.results))
         return f"{self.name}({inputs}) -> ({results})"
 
-    def __call__(self, *arguments: Array | float) -> tuple[Array, ...]:
+    def __call__(self, *arguments: Argument) -> tuple[Array, ...]:
         if len(arguments) != len(self.inputs):
             raise LibraryError(
                 f"{self.name} takes {len(self.inputs)} arguments, not {len(arguments)}: {self!r}"
@@ -364,10 +365,11 @@ FLAGS = {
 
 
 def check_machine(file: Path) -> None:
-    """Raise LibraryError if a file is no shared library in ELF, or one for another architecture."""
+    """Raise LibraryError if a file is no shared library in ELF, is for another architecture, or is
+    cut off, with which the dynamic linker would end the process."""
     with file.open("rb") as stream:
-        start = stream.read(20)
-    if not start.startswith(b"\x7fELF") or len(start) < 20:
+        start = stream.read(64)
+    if not start.startswith(b"\x7fELF") or len(start) < 64:
         raise LibraryError(f"'{file}' is no shared library for Linux")
     (number,) = struct.unpack("<H" if start[5] == 1 else ">H", start[18:20])
     own = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower())
@@ -375,6 +377,10 @@ def check_machine(file: Path) -> None:
     arch = MACHINES.get(number, f"machine {number}")
     if arch != own or sys.platform != "linux":
         raise LibraryError(f"'{file}' is for {arch} with Linux: this is {own}, {sys.platform}")
+    (table,) = struct.unpack_from("<Q", start, 40)  # of sections, which is at the end
+    size, count = struct.unpack_from("<HH", start, 58)
+    if file.stat().st_size < table + size * count:
+        raise LibraryError(f"'{file}' is not complete")
 
 
 def own_flags() -> frozenset[str] | None:

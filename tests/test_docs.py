@@ -11,6 +11,7 @@ from support.models import model_of
 from support.pages import Runner, blocks, matches
 
 from passline.passes import PASSES
+from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.run import PasslineRunMain
 
 ROOT = Path(__file__).parent.parent
@@ -59,6 +60,7 @@ def test_options_that_are_named_exist() -> None:
         tool("--help").stdout for tool in (passline_opt, passline_reduce, passline_bisect)
     )
     helps += capture(lambda: PasslineRunMain(args=["--help"])).stdout
+    helps += capture(lambda: PasslineCompileMain(args=["--help"])).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
     assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60

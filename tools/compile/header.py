@@ -161,7 +161,7 @@ def _with_commas(lines: Sequence[str]) -> list[str]:
 
 def parameter(tensor: Tensor, *, is_result: bool) -> str:
     """Return the declaration of a parameter."""
-    const = "" if is_result or tensor.is_changed else "const "
+    const = "" if is_result or tensor.is_changed or tensor.is_number else "const "
     if tensor.is_array:
         return f"{const}passline_array *{tensor.identifier}"
     return f"{const}{tensor.c_type} {'' if tensor.is_number else '*'}{tensor.identifier}"
