@@ -21,10 +21,13 @@ from ...interpreters.signature import (
     result_names,
 )
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
-from .assertions import Failures
+from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
+from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .objects import object_code
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
@@ -51,10 +54,11 @@ def compile_module(
     entry_function(module, entry)
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
-    check_runnable(target or host())
-    prepared = prepare(module, entry, target)
+    check_runnable(processor := target or host())
+    with paused_collector():
+        prepared = prepare(module, entry, target)
     parameters = parameters_of(prepared.function)
-    code = link_module(prepared, tools, machine_of(target or host()))
+    code = link_module(prepared, tools, processor, machine_of(processor))
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(
@@ -65,6 +69,7 @@ def compile_module(
         constants,
         prepared.failures,
         seconds,
+        is_long=prepared.is_long,
     )
 
 
@@ -79,23 +84,21 @@ def check_runnable(target: Target) -> None:
         )
 
 
-def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
+def link_module(
+    prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
+) -> Code:
     """Compile a prepared module into memory; PasslineError if it calls a function that neither
     the module nor this process defines."""
-
-    def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
-        passes = to_llvm(prepared.by_pointer)
-        ir = tools.llvm_ir(mlir_text(module), passes, locations=locations)
-        return optimize(ir, prepared.entry, machine)
-
-    code = machine.emit_object(optimized(prepared.module))
+    codes = object_code(prepared, tools, target, machine)
     known = {name: address(array) for name, array in prepared.constants.items()}
-    undefined = [name for name in undefined_symbols(code) if name not in known]
+    undefined = [name for name in undefined_symbols(*codes) if name not in known]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
-        text = machine.emit_assembly(optimized(with_numbers, locations=True))
+        passes = to_llvm(prepared.by_pointer)
+        ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
+        text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
-    return link(code, prepared.entry, known)
+    return link(codes, prepared.entry, known)
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:
@@ -122,7 +125,8 @@ class NativeFunction:
     The attribute `tir.outputs` tells which buffers are results; a function without it returns
     nothing and writes to the arrays of the caller. The arrays must not overlap. PasslineError for
     arguments that do not match the type of the function, and for an assertion that fails, such as
-    that an index is in bounds. Several threads may call it at once.
+    that an index is in bounds. Several threads may call it at once. Ctrl-C stops a call that takes
+    long.
     """
 
     def __init__(
@@ -134,6 +138,8 @@ class NativeFunction:
         constants: list[Array],
         failures: Failures,
         compile_seconds: float,
+        *,
+        is_long: bool = False,
     ) -> None:
         import numpy as np
 
@@ -147,6 +153,7 @@ class NativeFunction:
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
         self._failures = failures
+        self._is_long = is_long
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
         if failures:
             types.append(ctypes.c_void_p)
@@ -191,7 +198,12 @@ class NativeFunction:
             self._call(*passed)
         else:
             status = Status()
-            self._call(*passed, self._pass_status(status))
+            passed.append(self._pass_status(status))
+            if self._is_long:
+                with interruptible(lambda: status.__setitem__(STOP, 1)):
+                    self._call(*passed)
+            else:
+                self._call(*passed)
             if status[0]:
                 raise PasslineError(self._failures.text([*status]))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
