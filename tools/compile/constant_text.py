@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .elf import ALIGNMENT
-from .interface import quoted
+from .llvm_text import quoted
 
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array

@@ -7,17 +7,20 @@ has them once more. A change of the structs changes `INTERFACE`, which all three
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from xdsl.dialects.builtin import FileLineColLoc
 
 from ...dialects.target import Target
 from ...passmanager.ir.location import place_text
 from ..native.assertions import STATUS_WORDS, Failures
+from .dimensions import check_names, check_sizes
+from .llvm_text import Body, Data, quoted, row
 from .signature import Signature, Tensor, identifier
 
-__all__ = ["INTERFACE", "LOADER_SYMBOL", "Interface", "interface_ir", "library_symbol", "quoted"]
+__all__ = ["INTERFACE", "LOADER_SYMBOL", "Interface", "interface_ir", "library_symbol"]
 
 INTERFACE = 1
 """The version of the interface, the first word of the description."""
@@ -81,77 +84,7 @@ def interface_ir(interface: Interface) -> str:
     return "\n".join([*parts, *data.lines, ""])
 
 
-class Data:
-    """The constants of an interface: strings and tables."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._strings: dict[str, str] = {}
-
-    def string(self, text: str) -> str:
-        """Return the symbol of a string; equal ones have one symbol."""
-        if text not in self._strings:
-            data = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode() + b"\0"
-            self._strings[text] = self._add(f'[{len(data)} x i8] c"{escaped(data)}"')
-        return self._strings[text]
-
-    def table(self, type: str, rows: Iterable[str]) -> str:
-        """Return the symbol of an array of `type`, or null for an empty one."""
-        values = [f"{type} {row}" for row in rows]
-        return self._add(f"[{len(values)} x {type}] [{', '.join(values)}]") if values else "null"
-
-    def _add(self, value: str) -> str:
-        symbol = f"@library.data.{len(self.lines)}"
-        self.lines.append(f"{symbol} = private unnamed_addr constant {value}")
-        return symbol
-
-
 # Functions
-
-
-class Body:
-    """The instructions of a function."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._names = 0
-
-    def new(self) -> str:
-        """Return a name for a value or a block."""
-        self._names += 1
-        return f"v{self._names}"
-
-    def add(self, line: str) -> None:
-        """Add an instruction without a result."""
-        self.lines.append(f"  {line}")
-
-    def value(self, line: str) -> str:
-        """Add an instruction, and return its result."""
-        self.add(f"%{(name := self.new())} = {line}")
-        return f"%{name}"
-
-    def word(self, pointer: str, index: int) -> str:
-        """Return the address of a word of 64 bits in memory."""
-        return self.value(f"getelementptr i64, ptr {pointer}, i64 {index}")
-
-    def load(self, type: str, pointer: str, index: int) -> str:
-        """Return a word of memory."""
-        return self.value(f"load {type}, ptr {self.word(pointer, index)}")
-
-    def store(self, type: str, value: str | int, pointer: str, index: int) -> None:
-        """Write a word of memory."""
-        self.add(f"store {type} {value}, ptr {self.word(pointer, index)}")
-
-    def unless(self, condition: str) -> tuple[str, str]:
-        """Branch where `condition` does not hold; return the name of the block that follows, and of
-        that for where it holds, which the caller adds."""
-        rest, met = self.new(), self.new()
-        self.add(f"br i1 {condition}, label %{met}, label %{rest}")
-        return rest, met
-
-    def block(self, name: str) -> None:
-        """Start a block."""
-        self.lines.append(f"{name}:")
 
 
 def entry_function(interface: Interface, data: Data) -> list[str]:
@@ -161,9 +94,7 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
     allocated = [(value, tensor) for value, tensor in named if tensor.is_allocated]
     given = [(value, tensor) for value, tensor in named if not tensor.is_allocated]
     body = Body()
-    for value, tensor in given:
-        if tensor.is_array:
-            check_sizes(body, tensor, value, data)
+    check_arrays(body, [(value, tensor) for value, tensor in given if tensor.is_array], data)
     returned = space_for_results(body, allocated)
     arguments = [argument(body, tensor, value, interface.by_pointer) for value, tensor in given]
     passed = [*([f"ptr {returned}"] if allocated else []), *arguments]
@@ -175,7 +106,7 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
         by_pointer = interface.by_pointer
         passed.append(f"ptr {status if by_pointer else descriptor(body, status, [STATUS_WORDS])}")
         call_entry(body, interface, passed)
-        return_failure(body, status)
+        return_failure(body, status, returned, [tensor for _, tensor in allocated])
     take_results(body, allocated, returned)
     body.add("ret i32 0")
     parameters = ", ".join([*(f"{passed_type(t)} {value}" for value, t in named), "ptr %failure"])
@@ -193,12 +124,14 @@ def call_entry(body: Body, interface: Interface, passed: Sequence[str]) -> None:
     body.add(f"call void {quoted(interface.entry)}({', '.join(passed)})")
 
 
-def return_failure(body: Body, status: str) -> None:
-    """Report an assertion that failed, and return."""
+def return_failure(body: Body, status: str, returned: str, results: Sequence[Tensor]) -> None:
+    """Report an assertion that failed, free the buffers that are returned even so, and return."""
     assertion, call = body.load("i64", status, 0), body.load("i64", status, 1)
     failed, succeeded = body.unless(body.value(f"icmp eq i64 {assertion}, 0"))
     body.block(failed)
     body.add(f"call void @library.fail(ptr %failure, i64 {assertion}, i64 {call})")
+    for _, word in zip(results, words_of(results)):
+        body.add(f"call void @free(ptr {body.load('ptr', returned, word)})")
     body.add(f"ret i32 {FAILED}")
     body.block(succeeded)
 
@@ -209,8 +142,13 @@ def space_for_results(body: Body, allocated: Sequence[tuple[str, Tensor]]) -> st
     for array, _ in allocated:
         body.store("ptr", "null", array, DATA)
         body.store("ptr", "null", array, MEMORY)
-    words = sum(3 + 2 * len(tensor.shape) for _, tensor in allocated)
+    *_, words = words_of([tensor for _, tensor in allocated])
     return body.value(f"alloca [{words} x i64], align 16") if allocated else ""
+
+
+def words_of(tensors: Sequence[Tensor]) -> list[int]:
+    """Return where the descriptor of each tensor begins, and where the last one ends."""
+    return [*accumulate((3 + 2 * len(tensor.shape) for tensor in tensors), initial=0)]
 
 
 def passed_type(tensor: Tensor) -> str:
@@ -265,25 +203,28 @@ def descriptor(body: Body, pointer: str, sizes: Sequence[int | str]) -> str:
     return place
 
 
-def check_sizes(body: Body, tensor: Tensor, array: str, data: Data) -> None:
-    """Return from the function if a size of an array is not one that the parameter has."""
-    shape = body.load("ptr", array, SHAPE)
-    for axis, size in enumerate(tensor.shape):
-        given = body.load("i64", shape, axis)
-        is_known, expected = size >= 0, size if size >= 0 else "0 or more"
-        fits = body.value(f"icmp {'eq' if is_known else 'sge'} i64 {given}, {max(size, 0)}")
-        wrong, right = body.unless(fits)
-        text = f"dimension {axis} of '{tensor.name}' is wrong: expected {expected}"
+def check_arrays(body: Body, arrays: Sequence[tuple[str, Tensor]], data: Data) -> None:
+    """Return from the function if the sizes of its arrays are not those that it takes."""
+
+    def refuse(condition: str, message: str) -> None:
+        wrong, right = body.unless(condition)
         body.block(wrong)
-        body.add(f"call void @library.refuse(ptr %failure, ptr {data.string(text)})")
+        body.add(f"call void @library.refuse(ptr %failure, ptr {data.string(message)})")
         body.add(f"ret i32 {BAD_ARGUMENT}")
         body.block(right)
+
+    shaped: list[tuple[Tensor, list[str]]] = []
+    for array, tensor in arrays:
+        shape = body.load("ptr", array, SHAPE)
+        shaped.append((tensor, [body.load("i64", shape, i) for i in range(len(tensor.shape))]))
+        check_sizes(body, *shaped[-1], refuse)
+    check_names(body, shaped, refuse)
 
 
 def take_results(body: Body, allocated: Sequence[tuple[str, Tensor]], returned: str) -> None:
     """Copy the descriptors of returned buffers to the arrays of the caller."""
-    word = 0
-    for array, tensor in allocated:
+    places = words_of([tensor for _, tensor in allocated])
+    for (array, tensor), word in zip(allocated, places):
         memory, aligned, offset = (
             body.load(type, returned, word + i) for i, type in enumerate(("ptr", "ptr", "i64"))
         )
@@ -294,7 +235,6 @@ def take_results(body: Body, allocated: Sequence[tuple[str, Tensor]], returned: 
         shape = body.load("ptr", array, SHAPE) if tensor.shape else ""
         for axis in range(len(tensor.shape)):
             body.store("i64", body.load("i64", returned, word + 3 + axis), shape, axis)
-        word += 3 + 2 * len(tensor.shape)
 
 
 def fail_function(failures: Failures, data: Data) -> list[str]:
@@ -327,6 +267,7 @@ def fail_function(failures: Failures, data: Data) -> list[str]:
 
 
 REFUSE = """\
+declare void @free(ptr)
 define internal void @library.refuse(ptr %failure, ptr %message) {
   %wanted = icmp ne ptr %failure, null
   br i1 %wanted, label %report, label %done
@@ -411,20 +352,3 @@ def flags_of(tensor: Tensor) -> int:
     """Return the flags of a tensor."""
     flags = (tensor.is_number, IS_NUMBER), (tensor.is_allocated, IS_ALLOCATED)
     return sum(flag for holds, flag in (*flags, (tensor.is_changed, IS_CHANGED)) if holds)
-
-
-def row(*values: str) -> str:
-    """Return a value of a struct type."""
-    return f"{{ {', '.join(values)} }}"
-
-
-def quoted(symbol: str) -> str:
-    """Return a symbol as LLVM IR has it."""
-    return f'@"{escaped(symbol.encode())}"'
-
-
-def escaped(data: bytes) -> str:
-    """Return the text of bytes between quotes in LLVM IR."""
-    return "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in data
-    )

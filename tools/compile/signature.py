@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IndexType, IntegerType, Signedness
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ...dialects.dimension_names import dimension_names_in
@@ -83,15 +84,18 @@ class Signature:
 
 def signature_of(function: Function) -> Signature:
     """Return the signature of a function on buffers, which `parameters_of` accepts."""
-    types = function.function_type.inputs.data
+    types, returned = function.function_type.inputs.data, function.function_type.outputs.data
     outputs = output_count(function)
     count = len(types) - outputs
     attributes = [*(function.arg_attrs or [DictionaryAttr({})] * len(types))]
-    inputs = _tensors(
-        "in_", argument_names(function), types[:count], attributes, is_changed=not outputs
-    )
-    names = result_names(function) if outputs else []
-    results = _tensors("out_", names, types[count:], attributes[count:], is_changed=False)
+    names = result_names(function) if outputs or returned else []
+    changed = not (outputs or returned)
+    inputs = _tensors("in_", argument_names(function), types[:count], attributes, changed=changed)
+    if isinstance(function, FuncOp) and returned:
+        given = [*(function.res_attrs or [DictionaryAttr({})] * len(returned))]
+        results = _tensors("out_", names, returned, given, allocated=True)
+    else:
+        results = _tensors("out_", names, types[count:], attributes[count:])
     return Signature(function.sym_name.data, inputs, results)
 
 
@@ -101,7 +105,8 @@ def _tensors(
     types: Sequence[Attribute],
     attributes: Sequence[DictionaryAttr],
     *,
-    is_changed: bool,
+    changed: bool = False,
+    allocated: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return tensors with these names and types; their identifiers begin with `prefix`, and so are
     no keyword and no macro."""
@@ -119,7 +124,8 @@ def _tensors(
             shape := type.get_shape() if is_buffer(type) else (),
             dimension_names_in(given, len(shape)),
             is_number=not is_buffer(type),
-            is_changed=is_changed and is_buffer(type),
+            is_changed=changed and is_buffer(type),
+            is_allocated=allocated,
         )
         for name, new, type, given in zip(names, identifiers, types, attributes)
     )
