@@ -279,6 +279,38 @@ def test_buffers_of_the_caller_are_changed(tmp_path: Path) -> None:
 
 @needs_native
 @needs_cc
+def test_sizes_are_those_that_the_names_of_dimensions_say(tmp_path: Path) -> None:
+    dims = {"a": "n", "b": "n", "c": "2 * n + 1", "d": "(n - 4) // 3", "e": "3 * m + 2", "f": "m"}
+    types = [f'%{name}: memref<?xi8> {{onnx.dims = ["{dim}"]}}' for name, dim in dims.items()]
+    types.append('%g: memref<?xi8> {onnx.dims = ["4 * k + 1"]}')
+    text = f"func.func @main({', '.join(types)}) {{ func.return }}"
+    main = Library(compiled(text, tmp_path, "sizes.so"))["main"]
+
+    def sizes(*numbers: int) -> str:
+        try:
+            return str(main(*(np.zeros(number, np.int8) for number in numbers)))
+        except LibraryError as error:
+            return str(error)
+
+    for n, m, k in [(5, 2, 3), (0, 0, 0), (4, 1, 1)]:
+        good = [n, n, 2 * n + 1, (n - 4) // 3, 3 * m + 2, m, 4 * k + 1]
+        if n == 0:  # -2 is no size
+            assert "dimension 0 of 'd' is '(n - 4) // 3'" in sizes(*good[:3], 0, *good[4:])
+            continue
+        assert sizes(*good) == "()"
+        assert sizes(n, n + 1, *good[2:]).startswith("dimension 0 of 'b' is 'n', which is")
+        for place, dim in [(2, "2 * n + 1"), (3, "(n - 4) // 3"), (4, "3 * m + 2")]:
+            bad = [*good]
+            bad[place] += 1
+            name = "abcdefg"[place]
+            said = f"dimension 0 of '{name}' is '{dim}': other sizes say another one"
+            assert sizes(*bad) == said
+        said = "dimension 0 of 'g' is not '4 * k + 1' for any size"
+        assert sizes(*good[:6], 4 * k + 3) == said
+
+
+@needs_native
+@needs_cc
 @pytest.mark.models
 def test_constants_of_more_than_100_mb(tmp_path: Path) -> None:
     from onnx import helper, numpy_helper
