@@ -51,6 +51,8 @@ class Compiled:
     constants: dict[str, Array]
     """The elements of large constants and variables, by symbol."""
     failures: Failures
+    is_long: bool = False
+    """Whether a call may take long, so that it can be interrupted."""
 
 
 class Damaged(Exception):
@@ -74,6 +76,7 @@ def write_compiled(compiled: Compiled, file: IO[bytes]) -> None:
         "function": mlir_text(signature_of(compiled.function)),
         "entry": compiled.entry,
         "by_pointer": compiled.by_pointer,
+        "is_long": compiled.is_long,
         "objects": [len(code) for code in compiled.objects],
         "constants": [
             (name, array.dtype.str, array.shape, array.flags.writeable, offset)
@@ -134,6 +137,7 @@ def read_compiled(file: IO[bytes]) -> Compiled:
             [(text, _location(at)) for text, at in description["assertions"]],
             [*map(_location, description["sites"])],
         ),
+        description["is_long"],
     )
 
 

@@ -25,9 +25,10 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
 from . import cache
-from .assertions import Failures
+from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
 from .compiled import Compiled
+from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .objects import object_code
 from .preparation import Prepared, mlir_text, prepare
@@ -74,6 +75,7 @@ def compile_code(module: ModuleOp, entry: str = "main", target: Target | None = 
         complete_objects(prepared, tools, processor, machine_of(processor)),
         prepared.constants,
         prepared.failures,
+        prepared.is_long,
     )
 
 
@@ -89,6 +91,7 @@ def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
         [*compiled.constants.values()],
         compiled.failures,
         perf_counter() - start,
+        is_long=compiled.is_long,
     )
 
 
@@ -162,7 +165,8 @@ class NativeFunction:
     The attribute `tir.outputs` tells which buffers are results; a function without it returns
     nothing and writes to the arrays of the caller. The arrays must not overlap. PasslineError for
     arguments that do not match the type of the function, and for an assertion that fails, such as
-    that an index is in bounds. Several threads may call it at once.
+    that an index is in bounds. Several threads may call it at once. Ctrl-C stops a call that takes
+    long.
     """
 
     def __init__(
@@ -174,6 +178,8 @@ class NativeFunction:
         constants: list[Array],
         failures: Failures,
         compile_seconds: float,
+        *,
+        is_long: bool = False,
     ) -> None:
         import numpy as np
 
@@ -188,6 +194,7 @@ class NativeFunction:
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
         self._failures = failures
+        self._is_long = is_long
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
         if failures:
             types.append(ctypes.c_void_p)
@@ -232,7 +239,12 @@ class NativeFunction:
             self._call(*passed)
         else:
             status = Status()
-            self._call(*passed, self._pass_status(status))
+            passed.append(self._pass_status(status))
+            if self._is_long:
+                with interruptible(lambda: status.__setitem__(STOP, 1)):
+                    self._call(*passed)
+            else:
+                self._call(*passed)
             if status[0]:
                 raise PasslineError(self._failures.text([*status]))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])
