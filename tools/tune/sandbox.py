@@ -66,8 +66,12 @@ class _Process:
         finally:
             timer.cancel()
 
+    def kill(self) -> None:
+        """End the process; a thread that waits for it gets a measurement that says so."""
+        self._process.kill()
+
     def stop(self) -> None:
-        """End the process."""
+        """End the process, and close the pipes to it."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -100,7 +104,9 @@ def _idle_process() -> Generator[_Process]:
 def stop_processes() -> None:
     """End the processes that this one started."""
     with _lock:
-        processes = [*_idle, *_busy]
+        idle = [*_idle]
         _idle.clear()
-    for process in processes:
+        for process in _busy:
+            process.kill()
+    for process in idle:
         process.stop()
