@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects.relax.base import TensorOp
 from ...dialects.relax.constant import ConstantOp, FullOp
-from ...dialects.relax.types import is_ranked, tensor_type
+from ...dialects.relax.types import static_shape, tensor_type
 from ...dialects.target import Target
 from ...passes.relax.legalize_ops.choices import Choice, Made
 from ...passes.relax.legalize_ops.kernel import kernel_of
@@ -128,4 +128,4 @@ def tunable_kernels(
 
 def has_unknown_shape(type: Attribute) -> bool:
     """Return whether a tensor has an unknown size."""
-    return is_ranked(type) and -1 in type.get_shape()
+    return static_shape(type) is None

@@ -22,6 +22,9 @@ FINALISTS = 3
 """The candidates that are measured again, for longer."""
 WORTH = 2.0
 """Random candidates have at most this many times the lowest estimate."""
+TILES = ("m", "vectors", "rows", "columns")
+"""The extents of tiles and of blocks of columns. Estimates compare those of one family well: they
+differ in the order of loops, in what is packed, or in how terms are split."""
 
 Run: TypeAlias = Callable[[Sequence[Task]], Iterator[tuple[Task, Measurement]]]
 """A function that yields tasks with their measurements, in the order of completion."""
@@ -45,15 +48,26 @@ class Settings:
 
 
 def candidates(ranked: Sequence[tuple[float, Choice]], trials: int, seed: int) -> list[Choice]:
-    """Return the candidates to measure: one half those with the lowest estimates, the rest a
-    random choice of those that are not far from them. The first is left out: it was chosen."""
+    """Return the candidates to measure, given all of them by their estimates: one half are the best
+    of each family, a quarter are those with the lowest estimates, and the rest is drawn at random
+    from those that are not far from them. The first is left out: it was chosen."""
     if not ranked:
         return []
     (least, _), *others = ranked
-    best = others[: -(-trials // 2)]
-    rest = [pair for pair in others[len(best) :] if pair[0] <= least * WORTH]
-    drawn = Random(seed).sample(rest, min(len(rest), trials - len(best)))
-    return [choice for _, choice in (*best, *sorted(drawn, key=lambda pair: pair[0]))]
+    families: dict[object, Choice] = {}
+    for _, choice in others:
+        families.setdefault(family(choice), choice)
+    chosen = [*families.values()][: -(-trials // 2)]
+    left = [(estimate, choice) for estimate, choice in others if choice not in chosen]
+    chosen += [choice for _, choice in left[: min(-(-trials // 4), trials - len(chosen))]]
+    near = [choice for estimate, choice in left if estimate <= least * WORTH]
+    near = [choice for choice in near if choice not in chosen]
+    return [*chosen, *Random(seed).sample(near, min(len(near), trials - len(chosen)))]
+
+
+def family(choice: Choice) -> tuple[object, ...]:
+    """Return what a choice has in common with those that differ in the extents of tiles alone."""
+    return tuple(value for name, value in choice.form.items() if name not in TILES)
 
 
 class Search:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -73,7 +73,7 @@ class PasslineTuneMain(TrialMain):
             self.sequential.apply(self.ctx, module)
             legalize = self.pass_context.config.apply(LegalizeOps(), LegalizeOps.name)
         assert isinstance(legalize, LegalizeOps)
-        with self.executor() as executor:
+        with self.executor() as executor, self.progress() as progress:
             tuning = tune_module(
                 module,
                 args.database,
@@ -87,6 +87,7 @@ class PasslineTuneMain(TrialMain):
                 share=args.share,
                 winograd=legalize.winograd,
                 report=self.report,
+                progress=progress,
             )
         for warning in (*tuning.warnings, *tuning.notes):
             print_message(Severity.WARNING, warning, self.arg_parser.prog)
@@ -106,6 +107,21 @@ class PasslineTuneMain(TrialMain):
             yield executor
         finally:
             executor.shutdown(cancel_futures=True)
+
+    @contextmanager
+    def progress(self) -> Generator[Callable[[], None]]:
+        """Show how many candidates have been measured, if stderr is a terminal; return the function
+        that counts one more."""
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        text = TextColumn("{task.completed:.0f} candidates measured")
+        columns = (SpinnerColumn(), text, TimeElapsedColumn())
+        console = Console(stderr=True)
+        hidden = self.args.quiet or not sys.stderr.isatty()
+        with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+            task = progress.add_task("", total=None)
+            yield lambda: progress.advance(task)
 
     def report(self, outcome: Outcome, number: int, total: int) -> None:
         """Print a line about a kernel."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -13,9 +13,11 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -79,6 +81,7 @@ def tune_module(
     winograd: Winograd = "none",
     measure: Measure = measure_apart,
     report: Callable[[Outcome, int, int], None] = lambda outcome, number, total: None,
+    progress: Callable[[], None] = lambda: None,
 ) -> Tuning:
     """Search the fastest choices for the kernels of an optimized module, and add them to the
     database; the outcomes are also in it if the search is interrupted.
@@ -86,7 +89,8 @@ def tune_module(
     Candidates are measured by `executor`, by default one after the other on this machine. Kernels
     that the database has are skipped, unless `again`; `share` limits the search to the kernels that
     are estimated to take this percentage of the time, and `time_limit` to some seconds.
-    `report` is called with each outcome, its number and the number of kernels.
+    `report` is called with each outcome, its number and the number of kernels, and `progress` after
+    each measurement.
     """
     settings = settings or Settings()
     kernels, notes = tunable_kernels(module, target, winograd)
@@ -94,9 +98,8 @@ def tune_module(
     known = Database.read(database) if Path(database).exists() else Database()
     tuning = Tuning(notes=notes, warnings=known.warnings)
     deadline = None if time_limit is None else monotonic() + time_limit
-    own = ThreadPoolExecutor(1) if executor is None else None
-    run = _Runner(executor or own, measure, deadline)  # pyright: ignore[reportArgumentType]
-    try:
+    with _given_or_own(executor) as used:
+        run = _Runner(used, measure, deadline, progress)
         for number, kernel in enumerate(kernels, 1):
             record = known.find(kernel.key, target)
             if record is not None and record.finished and not again:
@@ -108,11 +111,19 @@ def tune_module(
                 outcome = _search(kernel, settings, run, database)
             tuning.outcomes.append(outcome)
             report(outcome, number, len(kernels))
+    return tuning
+
+
+@contextmanager
+def _given_or_own(executor: Executor | None) -> Generator[Executor]:
+    """Return `executor`, or one of this process; the processes that it started here end with it."""
+    own = ThreadPoolExecutor(1) if executor is None else None
+    try:
+        yield executor or cast(Executor, own)
     finally:
         stop_processes()
         if own is not None:
             own.shutdown(cancel_futures=True)
-    return tuning
 
 
 def _search(
@@ -146,8 +157,15 @@ def heaviest(kernels: Sequence[TunableKernel], share: float) -> list[TunableKern
 class _Runner:
     """Runs tasks on an executor until a deadline."""
 
-    def __init__(self, executor: Executor, measure: Measure, deadline: float | None) -> None:
-        self._executor, self._measure, self._deadline = executor, measure, deadline
+    def __init__(
+        self,
+        executor: Executor,
+        measure: Measure,
+        deadline: float | None,
+        progress: Callable[[], None],
+    ) -> None:
+        self._executor, self._measure = executor, measure
+        self._deadline, self._progress = deadline, progress
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Measurement]]:
         """Yield tasks with their measurements; StoppedError at the deadline."""
@@ -161,6 +179,7 @@ class _Runner:
                 if not done:
                     raise StoppedError("there is no time left")
                 for future in done:
+                    self._progress()
                     yield running.pop(future), _result_of(future)
         finally:
             for future in running:
