@@ -38,6 +38,7 @@ from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
+from .polls import insert_polls
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
     """What may fail; if something may, the function has one more parameter, the status."""
+    is_long: bool
+    """Whether a call may take long, and can be interrupted by the status."""
 
 
 def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
@@ -78,6 +81,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
+    is_long = insert_polls(lowered, entry)
     failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
@@ -90,7 +94,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     soft_promote(lowered)
     expand_math(lowered)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -234,9 +238,9 @@ def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
     return data.copy() if writable else data
 
 
-def mlir_text(module: ModuleOp) -> str:
-    """Return the module as text in the generic form, which all versions of MLIR parse, with
-    locations for error messages."""
+def mlir_text(op: Operation) -> str:
+    """Return a module or another operation as text in the generic form, which all versions of MLIR
+    parse, with locations for error messages."""
     printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
-    printer.print_op(module)
+    printer.print_op(op)
     return stream.getvalue()
