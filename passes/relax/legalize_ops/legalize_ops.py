@@ -35,11 +35,9 @@ from .no_kernel import NoKernel
 
 __all__ = [
     "LegalizeOps",
-    "build_kernels",
     "constant_arguments",
     "legalize_operations",
     "outline_operations",
-    "replace_calls",
 ]
 
 Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
@@ -52,15 +50,18 @@ def legalize_operations(
     actions: Actions = SILENT,
     winograd: Winograd = "none",
     database: Database | None = None,
-) -> None:
+) -> Mapping[str, Kernel]:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel that is scheduled for `target`; equal operations or functions share a kernel.
+    kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
+    kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
     outline_operations(module, actions)
-    replace_calls(module, build_kernels(module, target, actions, winograd, database))
+    kernels = build_kernels(module, target, actions, winograd, database)
+    replace_calls(module, kernels)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
+    return kernels
 
 
 def outline_operations(module: ModuleOp, actions: Actions = SILENT) -> None:
