@@ -19,7 +19,7 @@ from .scalars import (
     greatest,
     least,
     multiply_add,
-    signless,
+    signless_form,
     wide_type,
 )
 
@@ -167,7 +167,7 @@ def total_type(
         wider = is_integer(total) and total.bitwidth > 16
         if wider and 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
             return f32
-        return signless(total)
+        return signless_form(total)
     return wide_type(lhs.element)
 
 
