@@ -190,9 +190,7 @@ class DynamicArena(Arena):
         insert_before(place, view)
         return view.result
 
-    def view_of_base(
-        self, buffer: Buffer, sizes: Sequence[SSAValue], place: Operation
-    ) -> SSAValue:
+    def view_of_base(self, buffer: Buffer, sizes: Sequence[SSAValue], place: Operation) -> SSAValue:
         """Return the memref of a parameter, a global or a buffer that an operation returned, its
         elements in the shape of `buffer`."""
         base = buffer.storage.base
