@@ -39,6 +39,7 @@ from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
 from .pointer_arguments import is_bare, pass_pointers
+from .polls import insert_polls
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
     """What may fail; if something may, the function has one more parameter, the status."""
+    is_long: bool
+    """Whether a call may take long, and can be interrupted by the status."""
 
 
 def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
@@ -79,6 +82,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
+    is_long = insert_polls(lowered, entry)
     failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
@@ -93,7 +97,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     if not by_pointer:
         pass_pointers(lowered, PREFIX + entry)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long)
 
 
 def check_dialects(module: ModuleOp) -> None:
