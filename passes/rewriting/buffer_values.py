@@ -81,7 +81,8 @@ class Storage:
     sizes: tuple[Size, ...] = ()
     """The sizes of the unknown dimensions of `base`."""
     owned: bool = False
-    """Whether the block yields it: then it is an allocation of its own, which outlives the block."""
+    """Whether the block yields it: then it is an allocation of its own, which the block does not
+    free."""
     hint: str | None = None
     """The name hint of the tensor."""
     first: int = -1

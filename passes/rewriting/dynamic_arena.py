@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -30,6 +31,10 @@ from .symbolic_plan import SizedRange, plan_by_units
 __all__ = ["DynamicArena", "extent"]
 
 BYTES = MemRefType(i8, [DYNAMIC_INDEX])
+
+
+Start: TypeAlias = tuple[SSAValue, SSAValue]
+"""An allocation, and the offset of a storage in it."""
 
 
 def extent(count: int | Size) -> Size:
@@ -106,7 +111,7 @@ class DynamicArena(Arena):
         self.sizes.erase_unused()
         erase(self.sizes.start)
 
-    def allocate_arena(self) -> dict[Storage, tuple[SSAValue, SSAValue]]:
+    def allocate_arena(self) -> dict[Storage, Start]:
         """Allocate the arena, and return it with the offset of each storage in it."""
         offsets, total = self.planned_offsets()
         if not offsets:
@@ -134,11 +139,11 @@ class DynamicArena(Arena):
             total = sizes.plus(total, units, None)
         return value, total
 
-    def allocate_others(self) -> dict[Storage, tuple[SSAValue, SSAValue]]:
+    def allocate_others(self) -> dict[Storage, Start]:
         """Allocate the storage that is not in the arena; return the memory of each, with the
         offset 0."""
         zero = self.sizes.value(Size.of(0), None)
-        starts: dict[Storage, tuple[SSAValue, SSAValue]] = {}
+        starts: dict[Storage, Start] = {}
         for storage in super().stored():
             if storage in self.reserved or storage.owned:
                 place = self.reserved.get(storage) or self.first_of(storage)
@@ -161,12 +166,10 @@ class DynamicArena(Arena):
         insert_before(place, op)
         return op.memref
 
-    def position(
-        self, root: Storage, start: tuple[SSAValue, SSAValue] | None, cast: Operation
-    ) -> Operation:
+    def position(self, root: Storage, start: Start | None, cast: Operation) -> Operation:
         """Return the operation before which a view of `root` is inserted: the placeholder `cast`,
-        unless the memory is allocated in a block within that."""
-        if start is None or root not in self.reserved and not root.owned:
+        unless the memory is allocated early in a block within that."""
+        if start is None or not root.owned or root in self.reserved:
             return cast
         allocation = start[0].owner
         assert isinstance(allocation, Operation) and allocation.next_op is not None
@@ -175,7 +178,7 @@ class DynamicArena(Arena):
     def view(
         self,
         root: Buffer,
-        start: tuple[SSAValue, SSAValue] | None,
+        start: Start | None,
         offset: int,
         place: Operation,
     ) -> SSAValue:
@@ -235,7 +238,7 @@ class DynamicArena(Arena):
             else:
                 yield prod(inner)
 
-    def free(self, starts: dict[Storage, tuple[SSAValue, SSAValue]]) -> None:
+    def free(self, starts: dict[Storage, Start]) -> None:
         """Free what no block yields at the end of its block."""
         own = {memory: s for s, (memory, _) in starts.items() if s.owned or s in self.reserved}
         for memory in dict.fromkeys(memory for memory, _ in starts.values()):

@@ -215,10 +215,8 @@ class DynamicBufferizer(FunctionBufferizer):
         return self.sizes.at_least_zero(size) if self.sizes.is_early(size) else size
 
     def call(self, op: Operation, name: str) -> None:
-        callee = self.symbols.by_name[name]
-        if not (name in self.symbols.planned and isinstance(callee, FuncOp)):
-            super().call(op, name)
-        elif not returns_buffers(callee.function_type):
+        callee = self.symbols.by_name[name] if name in self.symbols.planned else None
+        if not isinstance(callee, FuncOp) or not returns_buffers(callee.function_type):
             super().call(op, name)
         else:
             types = [leaf for type in op.result_types for leaf in leaf_types(type)]
