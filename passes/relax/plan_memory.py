@@ -27,6 +27,7 @@ from ...dialects.relax.base import RelaxOp
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
@@ -169,6 +170,8 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
         case tensor.DimOp() if integer_constant(op.index) is None:
             return "reads a dimension that is not a constant"
         case tensor.DimOp() | tensor.FromElementsOp() | tensor.ReshapeOp():
+            pass
+        case DynamicReshapeOp() if op.allowzero:  # all sizes are given, and none is -1
             pass
         case _ if op.has_trait(IsTerminator):
             return None  # the operation around it is checked

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from ...dialects.argument_names import name_in, with_name
 from ...dialects.relax.constant import FullOp
+from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.types import is_ranked
 from ...dialects.sizes import Size
 from ...passmanager.ir.walk import walk
@@ -163,7 +164,7 @@ def is_dynamic(func: FuncOp) -> bool:
     is made of scalars."""
     types = chain(func.function_type.inputs, func.function_type.outputs)
     return any(map(_has_unknown_leaves, types)) or any(
-        isinstance(op, DimOp | FromElementsOp | ReshapeOp)
+        isinstance(op, DimOp | DynamicReshapeOp | FromElementsOp | ReshapeOp)
         or any(map(_has_unknown_leaves, op.result_types))
         for op in walk(func)
     )

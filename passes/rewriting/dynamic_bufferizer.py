@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from ...analysis.constants import integer_constant
 from ...dialects.relax.constant import FullOp
+from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.sizes import Size, TooComplex
@@ -138,7 +139,7 @@ class DynamicBufferizer(FunctionBufferizer):
                 self.dimension(op)
             case tensor.FromElementsOp():
                 self.values[op.result] = self.tensor_of(op)
-            case tensor.ReshapeOp():
+            case tensor.ReshapeOp() | DynamicReshapeOp():
                 self.reshape(op)
             case tensor.ExtractOp() if (element := self.known_element(op)) is not None:
                 self.values[op.result] = element
@@ -318,11 +319,12 @@ class DynamicBufferizer(FunctionBufferizer):
             self.sizes.value(size, block), early=self.sizes.is_early(size), signed=True
         )
 
-    def reshape(self, op: tensor.ReshapeOp) -> None:
+    def reshape(self, op: tensor.ReshapeOp | DynamicReshapeOp) -> None:
         """Convert a reshape to a shape that is computed."""
-        value = self.values[op.source]
+        source, numbers = op.operands
+        value = self.values[source]
         assert isinstance(value, Buffer)
-        shape = [self.at_least_zero(size, op) for size in self.numbers(op.shape)]
+        shape = [self.at_least_zero(size, op) for size in self.numbers(numbers)]
         self.values[op.result] = self.viewed(op, value, tensor_buffer(op.result.type), shape)
 
     def viewed(self, op: Operation, value: Buffer, type: Memref, shape: Sequence[Size]) -> Buffer:
@@ -331,7 +333,7 @@ class DynamicBufferizer(FunctionBufferizer):
             size for size, n in zip(shape, type.get_shape(), strict=True) if n == DYNAMIC_INDEX
         )
         self.check_shape(op, shape, type.get_shape())
-        if isinstance(op, View | tensor.ReshapeOp):
+        if isinstance(op, View | tensor.ReshapeOp | DynamicReshapeOp):
             new = extent(self.count(type, sizes))
             old = extent(self.count(value.type, value.sizes))
             self.check_equal(new, old, f"{op.name}: the numbers of elements differ", op)
