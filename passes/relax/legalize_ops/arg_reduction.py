@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32, i64
@@ -17,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
 from .reduced_dimensions import reduced_axes
 from .reduction import Bound, Function, Reduced
@@ -71,7 +71,7 @@ class Search:
         """The type of indices: as wide as the elements if possible, so that vectors of both have
         the same number of lanes."""
         assert isinstance(self.type, FixedBitwidthType)
-        is_small = self.type.bitwidth <= 32 and prod(self.reduced.inner) < 1 << 31
+        is_small = self.type.bitwidth <= 32 and volume(self.reduced.inner) < 1 << 31
         return i32 if is_small else i64
 
     def element(self, outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
@@ -110,7 +110,7 @@ class Search:
             self.write_columns(store)
             return
         assert isinstance(self.type, FixedBitwidthType)
-        is_long = prod(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
+        is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
         find = self.find_extremum if is_long else self.compare_all
         with self.b.loops(self.reduced.outer) as outer:
             store(outer, find(outer))
@@ -124,7 +124,7 @@ class Search:
     @property
     def nowhere(self) -> SSAValue:
         """The initial index: greater than all others to find the first, less to find the last."""
-        return self.b.number(-1 if self.last else prod(self.reduced.inner), self.number)
+        return self.b.number(-1 if self.last else volume(self.reduced.inner), self.number)
 
     def found(
         self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]

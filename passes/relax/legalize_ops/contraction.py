@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .scalars import (
     convert,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
@@ -11,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import creation as ops
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
 from .scalars import add, as_index, convert, multiply, select
@@ -26,7 +26,7 @@ def shape_of(_: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def size_of(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda b, _: b.number(prod(data.shape), i64))
+    return moved(op, lambda b, _: b.number(volume(data.shape), i64))
 
 
 def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -14,6 +13,7 @@ from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
@@ -39,7 +39,7 @@ def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = 0
     if op.axis is None:
-        data = reshaped(b, data, (prod(data.shape),))
+        data = reshaped(b, data, (volume(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     size, rank = data.shape[axis], len(indices.shape)

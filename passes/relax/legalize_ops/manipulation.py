@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -13,10 +12,11 @@ from ....dialects.relax.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.permutation import FlipOp, LayoutTransformOp, ReverseSequenceOp, TransposeOp
 from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from ....dialects.relax.shapes import Shape, normalize_axes, normalize_axis
+from ....dialects.relax.shapes import normalize_axes, normalize_axis
 from ....dialects.relax.split import SplitOp, split_slices
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
 from .bounds import check_lengths
 from .kernel_builder import (
     Buffer,
@@ -90,7 +90,7 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
-        while (left := prod(lhs[start:i])) != (right := prod(rhs[other:j])):
+        while (left := volume(lhs[start:i])) != (right := volume(rhs[other:j])):
             if left < right:
                 i += 1
             else:
@@ -135,7 +135,7 @@ def reverse_sequence(
     """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
-    if prod(data.shape):
+    if volume(data.shape):
         check_lengths(op, b, op.seq_lengths, lengths, data.shape[seq])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -164,7 +164,7 @@ def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
 def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
     repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
-        data = reshaped(b, data, (prod(data.shape),))
+        data = reshaped(b, data, (volume(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     if axis == len(data.shape) - 1 and op.repeats > 0:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import linear_algebra as ops
-from ....dialects.relax.shapes import Shape, broadcast
+from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import convert

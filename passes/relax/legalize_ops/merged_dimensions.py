@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -13,8 +12,9 @@ from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.shapes import Shape, normalize_axes
+from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import static_shape
+from ....dialects.tir.extents import Shape, volume
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
@@ -124,7 +124,7 @@ def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> 
     sizes = [
         [tensor.shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank
     ]
-    shape = tuple(map(prod, sizes))
+    shape = tuple(map(volume, sizes))
     if isinstance(tensor, Elements):  # a fill: the elements do not depend on the index
         return Elements(shape, tensor.element, tensor.compute)
     return b.reshaped(tensor, shape)

@@ -13,8 +13,9 @@ from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.nn import SoftmaxBaseOp
 from ....dialects.relax.pooling import AdaptivePoolOp
 from ....dialects.relax.reduction import ArgReductionOp, ReductionOp
-from ....dialects.relax.shapes import Shape, normalize_axes
+from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import static_shape
+from ....dialects.tir.extents import Shape
 from .merged_dimensions import are_alike, extents
 
 __all__ = ["AlongAxes", "is_global", "reduced_axes", "reduced_dimensions", "reduced_groups"]

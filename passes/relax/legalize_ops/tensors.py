@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
 __all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled", "shape_of"]

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from math import prod
 from typing import TypeVar
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
 from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_of
@@ -65,7 +65,7 @@ def extents_of(t: Contraction) -> Extents:
     if t.weights is not None:
         constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
     return Extents(
-        t.m, prod(t.rows), t.columns, max(1, inputs), prod(taps), bits, t.merged, constant
+        t.m, volume(t.rows), t.columns, max(1, inputs), volume(taps), bits, t.merged, constant
     )
 
 
@@ -86,7 +86,7 @@ class Block:
 
 def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
     """Write loops over blocks of columns and of terms."""
-    image_rows, inputs = prod(t.rows), t.terms[0]
+    image_rows, inputs = volume(t.rows), t.terms[0]
     weights = None
     if t.weights is not None:
         weights = t.weights.packed(b, s.rows_of_tile if t.weights.is_lhs else s.tile)
@@ -145,7 +145,7 @@ def panel_shape(t: Contraction, s: Schedule) -> tuple[int, int]:
     assert isinstance(t.total, FixedBitwidthType)
     line = LINE * 8 // max(8, t.total.bitwidth)
     lines = padded(padded(s.rows * s.columns, s.tile), line) // line
-    return s.inputs * prod(t.terms[1:]), (lines | 1) * line
+    return s.inputs * volume(t.terms[1:]), (lines | 1) * line
 
 
 @contextmanager
@@ -276,7 +276,7 @@ class Tile:
 
     def add_packed_columns(self, panel: SSAValue, terms: tuple[Index, Index]) -> None:
         """Write a loop that adds the products of some terms; columns are in `panel`."""
-        b, taps = self.b, prod(self.contraction.terms[1:])
+        b, taps = self.b, volume(self.contraction.terms[1:])
         first_input, inputs = terms
         with b.loop(b.mul(inputs, taps)) as k, self.sums_in_registers() as index:
             right = b.load(panel, [k, self.at(*index)[1]])
