@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from .extents import Extent, UnknownExtent, volume
+from .extents import Extent, Shape, UnknownExtent, volume
 from .functions import PrimFuncOp, YieldOp
 from .index_builder import Index, IndexBuilder
 from .loops import ForKind, ForKindAttr, ForOp
@@ -30,6 +30,11 @@ _ALIGNMENT = IntegerAttr(64, IntegerType(64))
 
 class TirBuilder(IndexBuilder):
     """A builder of loops and buffer accesses that appends to the body of a function."""
+
+    def __init__(self, func: PrimFuncOp):
+        super().__init__(func)
+        self.shapes: dict[SSAValue, Shape] = {}
+        """The shapes of buffers whose types do not say all of it."""
 
     # Buffers
 
@@ -45,7 +50,8 @@ class TirBuilder(IndexBuilder):
         type = MemRefType(element, dimensions(shape), NoneAttr(), space)
         if scope is None:
             sizes = [self.index(extent) for extent in shape if not isinstance(extent, int)]
-            return self.insert(memref.AllocOp(sizes, [], type, _ALIGNMENT)).results[0]
+            op = self.insert(memref.AllocOp(sizes, [], type, _ALIGNMENT))
+            return self._of_shape(op.results[0], shape)
         if DYNAMIC_INDEX in type.get_shape():
             raise UnknownExtent(f"a buffer in {scope} memory of a size that is not known")
         op = memref.AllocaOp.build(
@@ -53,29 +59,26 @@ class TirBuilder(IndexBuilder):
         )
         return self.insert(op).results[0]
 
-    def view(
-        self, buffer: SSAValue, shape: Sequence[Extent], old: Sequence[Extent] | None = None
-    ) -> SSAValue:
+    def view(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
         """Return a view of `buffer`, which is contiguous, with another shape and the same number
-        of elements; `old` is its shape, without which it must be static to be returned as it is."""
+        of elements."""
         type = buffer.type
         assert isa(type, MemRefType) and isinstance(type.layout, NoneAttr)
-        if tuple(shape) == (type.get_shape() if old is None else tuple(old)):
+        if tuple(shape) == self.shapes.get(buffer, type.get_shape()):
             return buffer
         strides = [volume(shape[axis + 1 :]) for axis in range(len(shape))]
         result = MemRefType(type.element_type, dimensions(shape), NoneAttr(), type.memory_space)
-        op = memref.ReinterpretCastOp.from_dynamic(
-            buffer,
-            [0],
-            [*map(self.number_or_value, shape)],
-            [*map(self.number_or_value, strides)],
-            result,
-        )
-        return self.insert(op).results[0]
+        sizes, steps = ([self._operand(n) for n in row] for row in (shape, strides))
+        op = memref.ReinterpretCastOp.from_dynamic(buffer, [0], sizes, steps, result)
+        return self._of_shape(self.insert(op).results[0], shape)
 
-    def number_or_value(self, extent: Extent) -> SSAValue | int:
+    def _operand(self, extent: Extent) -> SSAValue | int:
         """Return an extent as an operand that may be a number."""
         return extent if isinstance(extent, int) else self.index(extent)
+
+    def _of_shape(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
+        self.shapes[buffer] = tuple(shape)
+        return buffer
 
     def load(self, buffer: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """Load the element of `buffer` at `indices`."""

@@ -147,6 +147,13 @@ class IndexBuilder:
         """Let `symbol` be the size of dimension `axis` of a parameter, unless it is one already."""
         self._dimensions.setdefault(symbol, (buffer, axis))
 
+    def symbol(self, value: SSAValue) -> SymbolicExtent:
+        """Return `value`, which is computed at the start of the function, as an extent."""
+        size = Size.symbol(f"?size{len(self._sizes)}")
+        ((factors, _),) = size.terms
+        self._sizes[factors] = self._sizes[size] = value
+        return SymbolicExtent(size)
+
     def _computed(self, size: Size) -> SSAValue:
         """Return the value of a size, computed at the start of the function."""
         if (found := self._sizes.get(size)) is not None:
@@ -160,13 +167,14 @@ class IndexBuilder:
                 term = self._product(factors)
             else:
                 scale = self.index(abs(number))
-                term = self._at_start(arith.MuliOp(self._product(factors), scale))
+                term = self.at_start(arith.MuliOp(self._product(factors), scale))
             if total is None:
-                zero = self.index(0)
-                total = self._at_start(arith.SubiOp(zero, term)) if number < 0 else term
+                total = term
+                if number < 0:
+                    total = self.at_start(arith.SubiOp(self.index(0), term))
             else:
                 step = arith.SubiOp if number < 0 else arith.AddiOp
-                total = self._at_start(step(total, term))
+                total = self.at_start(step(total, term))
         value = self.index(0) if total is None else total
         self._sizes[size] = value
         return value
@@ -182,7 +190,7 @@ class IndexBuilder:
                 value = self._quotient(atom.dividend, atom.divisor)
         else:
             *first, last = factors
-            value = self._at_start(arith.MuliOp(self._product((*first,)), self._product((last,))))
+            value = self.at_start(arith.MuliOp(self._product((*first,)), self._product((last,))))
         self._sizes[factors] = value
         return value
 
@@ -190,22 +198,22 @@ class IndexBuilder:
         if (place := self._dimensions.get(symbol)) is None:
             raise UnknownExtent("a size that is no dimension of a parameter")
         buffer, axis = place
-        return self._at_start(memref.DimOp(buffer, self.index(axis)))
+        return self.at_start(memref.DimOp(buffer, self.index(axis)))
 
     def _quotient(self, dividend: Size, divisor: int) -> SSAValue:
         lhs, rhs = self._computed(dividend), self.index(divisor)
         if dividend.low is not None and dividend.low >= 0:
-            return self._at_start(arith.DivUIOp(lhs, rhs))
+            return self.at_start(arith.DivUIOp(lhs, rhs))
         # Rounded down: -1 divided by 2 is -1.
-        rest = self._at_start(arith.RemSIOp(lhs, rhs))
-        below = self._at_start(arith.CmpiOp(rest, self.index(0), SLT))
-        lower = self._at_start(arith.SubiOp(lhs, rhs))
-        lower = self._at_start(arith.AddiOp(lower, self.index(1)))
-        dividend_value = self._at_start(arith.SelectOp(below, lower, lhs))
-        return self._at_start(arith.DivSIOp(dividend_value, rhs))
+        rest = self.at_start(arith.RemSIOp(lhs, rhs))
+        below = self.at_start(arith.CmpiOp(rest, self.index(0), SLT))
+        lower = self.at_start(arith.SubiOp(lhs, rhs))
+        lower = self.at_start(arith.AddiOp(lower, self.index(1)))
+        dividend_value = self.at_start(arith.SelectOp(below, lower, lhs))
+        return self.at_start(arith.DivSIOp(dividend_value, rhs))
 
-    def _at_start(self, op: Operation) -> SSAValue:
-        """Insert `op` after the constants and the sizes before it."""
+    def at_start(self, op: Operation) -> SSAValue:
+        """Insert `op` at the start of the function, and return its result."""
         block = self.func.body.block
         after = self._last_size or self._last_constant
         if after is not None:

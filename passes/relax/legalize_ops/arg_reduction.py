@@ -32,7 +32,7 @@ from .scalars import (
     step_type,
     widen,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["ARG_REDUCTION"]
 
@@ -178,7 +178,7 @@ def index_of(order: Order) -> Legalization:
     """Legalize a search for the best element by `order`."""
 
     def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        shape = shape_of(op.input)
+        shape = b.shape_of(op.input)
         data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
         search = Search(b, data, reduced, order, op.select_last_index)

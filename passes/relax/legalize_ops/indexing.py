@@ -22,7 +22,7 @@ from .scalars import add, as_index, convert, maximum, minimum, multiply, select,
 __all__ = ["INDEXING"]
 
 
-def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
     parts = {
         axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
     }
@@ -33,7 +33,7 @@ def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
             place[axis] = b.add(b.mul(index[axis], step), start)
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -51,7 +51,7 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
         place = TAKEN.get(op.mode, clipped)(b, at, size)
         return b.read(data, [*index[:axis], place, *index[axis + rank :]])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
@@ -84,7 +84,7 @@ def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
         place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -98,7 +98,7 @@ def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -
         ]
         return b.read(data, [*index[:batch], *place, *rest])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 # Writing

@@ -354,14 +354,14 @@ class KernelBuilder(TirBuilder):
         self, buffer: SSAValue, shape: Sequence[Extent], element: Attribute, value: float = 0
     ) -> None:
         """Write a loop that sets all elements of `buffer`, of `shape`, to `value`."""
-        flat = self.view(buffer, (volume(shape),), shape)
+        flat = self.view(buffer, (volume(shape),))
         with self.elements([volume(shape)], self.lanes) as index:
             self.store(self.number(value, element), flat, index)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Buffer:
         """Return the elements of `tensor` in a buffer of `shape`."""
-        source = self.buffered(tensor)
-        return Buffer(shape, tensor.element, self.view(source.buffer, shape, source.shape))
+        buffer = self.view(self.buffered(tensor).buffer, shape)
+        return Buffer(shape, tensor.element, buffer)
 
     def remark(
         self,
@@ -385,7 +385,9 @@ class KernelBuilder(TirBuilder):
         parameter = constant.buffer
         self.constants.discard(parameter)
         earlier = self.prepared.pop(parameter, None)
-        value = Rewriter.replace_value_with_new_type(parameter, MemRefType(element, dimensions(shape)))
+        value = Rewriter.replace_value_with_new_type(
+            parameter, MemRefType(element, dimensions(shape))
+        )
         self.prepared[value] = preparation
         if earlier is not None:
             self.prepared[value] = lambda array: preparation(earlier(array))

@@ -32,7 +32,7 @@ from .scalars import (
     step_type,
     wide_type,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
 
@@ -188,7 +188,7 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    shape = shape_of(op.operands[0])
+    shape = b.shape_of(op.operands[0])
     keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
     data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
     identity = b.number(start, type)
@@ -224,7 +224,7 @@ def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    shape = shape_of(op.operands[0])
+    shape = b.shape_of(op.operands[0])
     count = volume(shape[axis] for axis in reduced_axes(op, len(shape)))
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
