@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from ctypes import c_float
+from itertools import count
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -22,7 +23,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from ..sizes import Product, Size, Symbol, TooComplex
+from ..size_values import SizeValues
+from ..sizes import Size, Symbol, TooComplex
 from .extents import Extent, SymbolicExtent, UnknownExtent
 from .functions import PrimFuncOp
 from .loops import LikelyOp
@@ -53,8 +55,8 @@ class IndexBuilder:
         """The pure results of each block from the function to the insertion point."""
         self._dimensions: dict[str, tuple[SSAValue, int]] = {}
         """The buffer and the dimension from which each symbol of a size is read."""
-        self._sizes: dict[object, SSAValue] = {}
-        """The values of symbols, products and sizes, computed after the constants."""
+        self._sizes = SizeValues(self.at_start, self.index, self._dimension)
+        self._numbers = count()
         self._last_size: Operation | None = None
 
     # Operations
@@ -133,7 +135,7 @@ class IndexBuilder:
         Raises UnknownExtent for an expression of symbols that are no dimensions of parameters.
         """
         if isinstance(value, SymbolicExtent):
-            return self._computed(value.size)
+            return self._sizes.of(value.size)
         return self.number(value, IndexType()) if isinstance(value, int) else value
 
     def known(self, value: Index) -> Index:
@@ -149,68 +151,15 @@ class IndexBuilder:
 
     def symbol(self, value: SSAValue) -> SymbolicExtent:
         """Return `value`, which is computed at the start of the function, as an extent."""
-        size = Size.symbol(f"?size{len(self._sizes)}")
-        ((factors, _),) = size.terms
-        self._sizes[factors] = self._sizes[size] = value
+        size = Size.symbol(f"?size{next(self._numbers)}")
+        self._sizes.define(size, value)
         return SymbolicExtent(size)
 
-    def _computed(self, size: Size) -> SSAValue:
-        """Return the value of a size, computed at the start of the function."""
-        if (found := self._sizes.get(size)) is not None:
-            return found
-        terms = sorted(size.terms, key=lambda term: (term[1] < 0, not term[0]))
-        total: SSAValue | None = None
-        for factors, number in terms:
-            if not factors:
-                term = self.index(abs(number))
-            elif abs(number) == 1:
-                term = self._product(factors)
-            else:
-                scale = self.index(abs(number))
-                term = self.at_start(arith.MuliOp(self._product(factors), scale))
-            if total is None:
-                total = term
-                if number < 0:
-                    total = self.at_start(arith.SubiOp(self.index(0), term))
-            else:
-                step = arith.SubiOp if number < 0 else arith.AddiOp
-                total = self.at_start(step(total, term))
-        value = self.index(0) if total is None else total
-        self._sizes[size] = value
-        return value
-
-    def _product(self, factors: Product) -> SSAValue:
-        if (found := self._sizes.get(factors)) is not None:
-            return found
-        if len(factors) == 1:
-            (atom,) = factors
-            if isinstance(atom, Symbol):
-                value = self._dimension(atom.name)
-            else:
-                value = self._quotient(atom.dividend, atom.divisor)
-        else:
-            *first, last = factors
-            value = self.at_start(arith.MuliOp(self._product((*first,)), self._product((last,))))
-        self._sizes[factors] = value
-        return value
-
-    def _dimension(self, symbol: str) -> SSAValue:
-        if (place := self._dimensions.get(symbol)) is None:
+    def _dimension(self, symbol: Symbol) -> SSAValue:
+        if (place := self._dimensions.get(symbol.name)) is None:
             raise UnknownExtent("a size that is no dimension of a parameter")
         buffer, axis = place
         return self.at_start(memref.DimOp(buffer, self.index(axis)))
-
-    def _quotient(self, dividend: Size, divisor: int) -> SSAValue:
-        lhs, rhs = self._computed(dividend), self.index(divisor)
-        if dividend.low is not None and dividend.low >= 0:
-            return self.at_start(arith.DivUIOp(lhs, rhs))
-        # Rounded down: -1 divided by 2 is -1.
-        rest = self.at_start(arith.RemSIOp(lhs, rhs))
-        below = self.at_start(arith.CmpiOp(rest, self.index(0), SLT))
-        lower = self.at_start(arith.SubiOp(lhs, rhs))
-        lower = self.at_start(arith.AddiOp(lower, self.index(1)))
-        dividend_value = self.at_start(arith.SelectOp(below, lower, lhs))
-        return self.at_start(arith.DivSIOp(dividend_value, rhs))
 
     def at_start(self, op: Operation) -> SSAValue:
         """Insert `op` at the start of the function, and return its result."""

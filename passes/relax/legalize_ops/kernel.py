@@ -51,6 +51,8 @@ __all__ = ["Kernel", "kernel_of"]
 class Kernel:
     """A kernel, and the constants that its callers have to prepare, by parameter."""
 
+    source: FuncOp
+    """The function that it computes."""
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
     remarks: Sequence[Remark]
@@ -132,7 +134,7 @@ def build_kernel(
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(kernel, prepared, b.remarks, b.warnings)
+    return Kernel(func, kernel, prepared, b.remarks, b.warnings)
 
 
 def widest(ops: Sequence[Operation]) -> int:
