@@ -159,10 +159,11 @@ class TirBuilder(IndexBuilder):
                 yield [*index, position]
 
     @contextmanager
-    def vectors_and_rest(self, extent: Extent, lanes: int) -> Generator[Index]:
+    def vectors_and_rest(self, extent: Index, lanes: int) -> Generator[Index]:
         """Build the body of a vectorized loop of `lanes` lanes within a loop over the whole vectors
         of `extent` elements, and once more in a loop over the rest."""
-        whole = extent // lanes
+        whole = self.floordiv(extent, lanes)
+        rest = self.sub(extent, self.mul(whole, lanes))
         outer = self.loop_op(0, whole, ForKind.SERIAL)
         with self.into(outer.body.block):
             inner = self.loop_op(0, lanes, ForKind.VECTORIZED)
@@ -170,12 +171,12 @@ class TirBuilder(IndexBuilder):
                 yield self.add(self.mul(outer.variable, lanes), inner.variable)
             inner.body.block.add_op(YieldOp())
         outer.body.block.add_op(YieldOp())
-        if extent % lanes == 0:
+        if rest == 0:
             return
-        rest = inner.clone({outer.variable: self.index(whole)})
-        rest.operands = [rest.operands[0], self.index(extent % lanes)]
-        rest.kind = ForKindAttr(ForKind.SERIAL)
-        self.insert(rest)
+        tail = inner.clone({outer.variable: self.index(whole)})
+        tail.operands = [tail.operands[0], self.index(rest)]
+        tail.kind = ForKindAttr(ForKind.SERIAL)
+        self.insert(tail)
 
     def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
         """Append a loop with an empty body."""

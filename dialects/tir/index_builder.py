@@ -235,9 +235,9 @@ class IndexBuilder:
             return folded
         return self.pure(arith.RemUIOp, self.index(lhs), self.index(rhs))
 
-    def ceildiv(self, extent: Index, by: int) -> Index:
+    def ceildiv(self, extent: Index, by: Index) -> Index:
         """Return `extent / by`, rounded up."""
-        return self.floordiv(self.add(extent, by - 1), by)
+        return self.floordiv(self.add(extent, self.sub(by, 1)), by)
 
     def min(self, lhs: Index, rhs: Index) -> Index:
         """Return the smaller of two signed indices."""

@@ -46,6 +46,7 @@ __all__ = [
     "Winograd",
     "broadcast_index",
     "is_less",
+    "is_more",
 ]
 
 
@@ -521,6 +522,11 @@ results; NoKernel if kernels do not support the operation."""
 def is_less(extent: Extent, than: int) -> bool:
     """Return whether an extent is known to be less than a number."""
     return isinstance(extent, int) and extent < than
+
+
+def is_more(extent: Extent, than: int) -> bool:
+    """Return whether an extent is known to be more than a number."""
+    return isinstance(extent, int) and extent > than
 
 
 def broadcast_index(
