@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
+from ...analysis.call_graph import CallGraph
 from ...analysis.fusion_graph import FusionGraph
 from ...analysis.graph_partitioner import GraphPartitioner
 from ...analysis.memory.concatenations import is_in_place
+from ...analysis.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.interfaces import View
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase
+from ..rewriting.known_sizes import functions_with_unknown_sizes
 from ..rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 
 __all__ = ["FuseOps", "fuse_operations"]
@@ -31,6 +34,7 @@ def fuse_operations(
     fuse_opt_level: int = 2,
     max_depth: int = 256,
     actions: Actions = SILENT,
+    shapes: SymbolicShapes | None = None,
 ) -> None:
     """Outline the operations in `func` into primitive functions, each group of fused ones into one.
 
@@ -42,9 +46,11 @@ def fuse_operations(
     other is computed. A group has at most `max_depth` operations, and a single one at level 0.
 
     Groups of views and concatenations in place stay; so do operations with effects or regions,
-    opaque ones, and those in graph regions. Dead operations and `relax.stop_fusion` are erased.
+    opaque ones, and those in graph regions. With `shapes`, so do operations whose results are
+    sizes that these know: they compute shapes, and nothing is left of them when sizes are computed
+    where they are needed. Dead operations and `relax.stop_fusion` are erased.
     """
-    graph = FusionGraph(func)
+    graph = FusionGraph(func, shapes)
     partitioner = GraphPartitioner(graph, max_depth, actions)
     if fuse_opt_level > 0:
         partitioner.fuse()
@@ -113,7 +119,9 @@ class FuseOps(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         level = ctx.opt_level if self.fuse_opt_level is None else self.fuse_opt_level
-        outliner = Outliner(module, is_scalar_constant)
+        graph = ctx.analyses.get(CallGraph, module)
+        shapes = SymbolicShapes(module, graph) if functions_with_unknown_sizes(graph) else None
+        outliner = Outliner(module, is_scalar_constant, shapes)
         for func in fusible_functions(module):
             fuse_operations(
                 func,
@@ -121,5 +129,6 @@ class FuseOps(ModulePass):
                 fuse_opt_level=level,
                 max_depth=self.max_depth,
                 actions=ctx.actions,
+                shapes=shapes,
             )
         outliner.finish()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32, i64
@@ -17,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
 from .reduced_dimensions import reduced_axes
 from .reduction import Bound, Function, Reduced
@@ -32,7 +32,7 @@ from .scalars import (
     step_type,
     widen,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["ARG_REDUCTION"]
 
@@ -71,7 +71,7 @@ class Search:
         """The type of indices: as wide as the elements if possible, so that vectors of both have
         the same number of lanes."""
         assert isinstance(self.type, FixedBitwidthType)
-        is_small = self.type.bitwidth <= 32 and prod(self.reduced.inner) < 1 << 31
+        is_small = self.type.bitwidth <= 32 and volume(self.reduced.inner) < 1 << 31
         return i32 if is_small else i64
 
     def element(self, outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
@@ -110,7 +110,7 @@ class Search:
             self.write_columns(store)
             return
         assert isinstance(self.type, FixedBitwidthType)
-        is_long = prod(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
+        is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
         find = self.find_extremum if is_long else self.compare_all
         with self.b.loops(self.reduced.outer) as outer:
             store(outer, find(outer))
@@ -124,7 +124,7 @@ class Search:
     @property
     def nowhere(self) -> SSAValue:
         """The initial index: greater than all others to find the first, less to find the last."""
-        return self.b.number(-1 if self.last else prod(self.reduced.inner), self.number)
+        return self.b.number(-1 if self.last else volume(self.reduced.inner), self.number)
 
     def found(
         self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
@@ -178,7 +178,7 @@ def index_of(order: Order) -> Legalization:
     """Legalize a search for the best element by `order`."""
 
     def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        shape = shape_of(op.input)
+        shape = b.shape_of(op.input)
         data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
         search = Search(b, data, reduced, order, op.select_last_index)

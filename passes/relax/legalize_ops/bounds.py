@@ -7,7 +7,6 @@ hold. The loops that follow access memory without checks, and nothing is accesse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -15,6 +14,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Tensor
 from .scalars import as_index
 
@@ -93,8 +93,8 @@ def check(
 ) -> None:
     """Assert that a condition holds at all indices of a tensor of `shape`."""
     message = f"{op.name}: {message}"
-    if prod(shape) == 1:
+    if volume(shape) == 1:
         b.require(holds([0] * len(shape)), message, op)
-    elif prod(shape):
+    elif volume(shape):
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)

@@ -6,17 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import convolution as ops
 from ....dialects.relax.layout import Layout
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer, static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 from .depthwise import Depthwise
@@ -107,7 +106,7 @@ def convolve(
 ) -> Tensor:
     """Return the convolution of data (NC...) and a weight (OI...), which is one of `known`."""
     outputs, inputs, *sizes = weight.shape
-    terms = inputs * prod(sizes)
+    terms = inputs * volume(sizes)
     rows = [array.reshape(outputs, terms) for array in known]
     total = total_type(element, data, weight, terms, rows)
     if is_integer(data.element):
@@ -115,14 +114,14 @@ def convolve(
     kernel = b.constant(weight) or b.reshaped(weight, (outputs, terms))
     merged = b.groups is not None
     if merged and all(map(is_trivial, geometry.windows)):
-        points = prod(data.shape[2:])
+        points = volume(data.shape[2:])
         data = b.reshaped(data, (*data.shape[:2], points))
         if points == geometry.groups == 1:
             shape = (data.shape[0], outputs, points)
             return of_points(b, data, kernel, shape, element, total)
         image = Image(data, (), points, (), read_points)
     elif inputs == 1 and outputs // geometry.groups <= FEW_OUTPUTS:
-        taps = b.reshaped(weight, (outputs, prod(sizes)))
+        taps = b.reshaped(weight, (outputs, volume(sizes)))
         return depthwise(b, data, taps, geometry, element, total)
     else:
         image = image_of_windows(b, data, weight, geometry)
@@ -220,7 +219,7 @@ class ImageProduct:
     @property
     def terms(self) -> int:
         """The terms of a sum."""
-        return self.inputs * prod(self.image.taps)
+        return self.inputs * volume(self.image.taps)
 
     @property
     def out(self) -> Shape:
@@ -237,7 +236,7 @@ class ImageProduct:
         """The shape of the result."""
         sizes = (self.image.data.shape[0], self.outputs, *self.out)
         if self.merged:
-            return (*sizes[:2], prod(self.out))
+            return (*sizes[:2], volume(self.out))
         return self.geometry.out_layout.shape(dict(zip(self.plain.axes, sizes, strict=True)))
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
@@ -370,7 +369,7 @@ def depthwise(
     images, channels, *extents = data.shape
     out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
     sizes = (images, kernel.shape[0], *out)
-    shape = (*sizes[:2], prod(out)) if merged else out_layout.shape(dict(zip(plain.axes, sizes)))
+    shape = (*sizes[:2], volume(out)) if merged else out_layout.shape(dict(zip(plain.axes, sizes)))
     rank = len(out)
     if rank == 1:
         data = b.reshaped(data, (images, channels, 1, *extents))

@@ -26,6 +26,8 @@ from ....dialects.target import Target
 
 __all__ = [
     "LINE",
+    "NOMINAL",
+    "NOMINAL_IMAGE",
     "Extents",
     "Operand",
     "Schedule",
@@ -69,6 +71,13 @@ class Operand(Enum):
 
     LHS = "lhs"
     RHS = "rhs"
+
+
+NOMINAL = 128
+"""The extent that is assumed for one that is known at run time only: a schedule for it serves
+larger ones too, and smaller ones waste less than a tile."""
+NOMINAL_IMAGE = 56
+"""The same for the rows and the columns of an image."""
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
 from ....dialects.tir.ops import ForKind
 from .contraction import of_total
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
@@ -104,7 +103,7 @@ class Depthwise(Scheduled):
         with b.channels(*self.data.shape[:2]) as (image, channels):
             part = None if reads_in_place(self, tile) else empty_image(b, self, rows, tile)
             # The lanes of a last vector may reach beyond the end.
-            sums = b.alloc((prod(outer) * rows * width + tile.lanes,), self.total)
+            sums = b.alloc((volume(outer) * rows * width + tile.lanes,), self.total)
             with channels as channel, b.loop(height // rows) as block:
                 first_row = b.mul(block, rows)
                 if part is None:
@@ -180,7 +179,7 @@ def cycles(tile: Tile, t: Depthwise, rows: int, target: Target) -> float:
     loads = sources * tile.vectors * crossing + window.size
     sums = tile.rows * tile.vectors
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
-    columns_of_taps = prod(v.size for v in t.windows) // window.size
+    columns_of_taps = volume(v.size for v in t.windows) // window.size
     step = columns_of_taps * max(sums * window.size / rate, loads / LOADS)
     count = -(-rows // tile.rows) * -(-t.out[-1] // tile.columns)
     return count * (step + sums + TILE_OVERHEAD)
@@ -216,8 +215,8 @@ def rows_of(t: Depthwise, target: Target) -> int:
     """Return the rows of a block: as many as divide all rows, and of which the image and the sums
     stay in the first cache, unless these are so few that most rows are copied twice."""
     height, window = t.out[-2], t.windows[-2]
-    row = prod(t.out[:-2]) * t.out[-1] * t.bits // 8
-    reads = prod(min(v.stride, v.span) for v in t.windows)  # the phases of an element
+    row = volume(t.out[:-2]) * t.out[-1] * t.bits // 8
+    reads = volume(min(v.stride, v.span) for v in t.windows)  # the phases of an element
     fitting = [
         n
         for n in range(window.span, height + 1)
@@ -240,7 +239,7 @@ def image_in_place(
     extents = t.data.shape[2:]
     *outer, _, _ = extents
     start = b.flat([image, channel, *[0] * len(outer), first_row, 0], t.data.shape)
-    buffer = b.view(b.buffered(t.data).buffer, (prod(t.data.shape),))
+    buffer = b.view(b.buffered(t.data).buffer, (volume(t.data.shape),))
     return Image((*[1] * len(extents), *extents), buffer, start)
 
 
@@ -248,7 +247,7 @@ def empty_image(b: KernelBuilder, t: Depthwise, rows: int, tile: Tile) -> Image:
     """Return a buffer of zeros for the rows that a block reads, and their padding."""
     counts = [*t.out[:-2], rows, t.out[-1]]
     shape = shape_of_phases(t.windows, counts)
-    size = prod(shape) + tile.lanes
+    size = volume(shape) + tile.lanes
     buffer = b.alloc((size,), t.total)
     b.fill(buffer, (size,), t.total)
     return Image(shape, buffer, 0)
@@ -335,7 +334,7 @@ def add_products(
     *outer, window, last = t.windows
     rest = [*outer, last]
     row = len(outer)
-    pitch, row_phase = image.shape[-1], prod(image.shape[row + 1 :])
+    pitch, row_phase = image.shape[-1], volume(image.shape[row + 1 :])
     with b.loops([v.size for v in rest]) as taps:
         *above, tap = taps
         weights = [t.weight(b, output, [*above, i, tap]) for i in range(window.size)]
@@ -373,7 +372,7 @@ def finish_rows(
     """Write a loop that finishes the elements of a block."""
     *outer, _, width = t.out
     shape = (*outer, rows, width)
-    with b.elements([prod(shape)] if t.merged else shape, t.lanes(b)) as index:
+    with b.elements([volume(shape)] if t.merged else shape, t.lanes(b)) as index:
         if t.merged:
             place = [b.add(index[0], b.mul(first_row, width))]
             position = index[0]

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import elementwise as ops
-from ....dialects.relax.shapes import broadcast
 from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
+from .broadcast import broadcast_shape
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from .no_kernel import NoKernel
 from .scalars import (
@@ -77,12 +77,10 @@ def of_any_sign(scalar: Scalar) -> Legalization:
     signedness."""
 
     def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor:
-        shape = operands[0].shape
-        for operand in operands:
-            shape = broadcast(shape, operand.shape)
+        shape = broadcast_shape(op, b, [operand.shape for operand in operands])
 
         def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-            elements = [b.read(t, broadcast_index(b, index, t.shape)) for t in operands]
+            elements = [b.read(t, broadcast_index(b, index, t.shape, shape)) for t in operands]
             return scalar(op, b, *elements)
 
         return Elements(shape, tensor_type(op.results[0]).element_type, compute)

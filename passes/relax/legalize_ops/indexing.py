@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -14,6 +13,7 @@ from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
@@ -22,7 +22,7 @@ from .scalars import add, as_index, computable, convert, maximum, minimum, multi
 __all__ = ["INDEXING"]
 
 
-def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
     parts = {
         axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
     }
@@ -33,13 +33,13 @@ def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
             place[axis] = b.add(b.mul(index[axis], step), start)
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = 0
     if op.axis is None:
-        data = reshaped(b, data, (prod(data.shape),))
+        data = reshaped(b, data, (volume(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     size, rank = data.shape[axis], len(indices.shape)
@@ -51,7 +51,7 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
         place = TAKEN.get(op.mode, clipped)(b, at, size)
         return b.read(data, [*index[:axis], place, *index[axis + rank :]])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
@@ -84,7 +84,7 @@ def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
         place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -98,7 +98,7 @@ def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -
         ]
         return b.read(data, [*index[:batch], *place, *rest])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 # Writing

@@ -15,7 +15,7 @@ from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor
 from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
 from .scalars import add, computable, convert, divide, exponential, multiply, step_type, widen
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["HEAVY", "NN", "greater"]
 
@@ -29,7 +29,7 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the exponentials of a row, each rounded to the element type, into a buffer; then
     multiply them by the reciprocal of their sum, which is at least 1: no reciprocal overflows."""
     element, wide = data.element, step_type(data.element)
-    shape = shape_of(op.data)
+    shape = b.shape_of(op.data)
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
@@ -59,7 +59,7 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the maxima and the sums of exponentials of all rows, then the logarithms of the sums
     in vectors, then subtract both."""
     element, wide = data.element, step_type(data.element)
-    shape, vectorize = shape_of(op.data), element == wide
+    shape, vectorize = b.shape_of(op.data), element == wide
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
     lanes = b.lanes if vectorize else 1
 

@@ -8,9 +8,9 @@ from itertools import groupby, product
 
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 
 __all__ = ["element_range", "shape_of_phases", "split_phases"]

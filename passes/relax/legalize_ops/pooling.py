@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import pooling as ops
 from ....dialects.relax.layout import Layout
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Tensor
 from .layouts import relayout
 from .pooled import Pooled, Pooling, combined
@@ -45,7 +44,7 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
         (axis, *counted(b, window, data.shape[axis], padding, wide))
         for axis, window in windows.items()
     ]
-    fixed = prod(numbers[0] for _, numbers, table in divisors if table is None)
+    fixed = volume(numbers[0] for _, numbers, table in divisors if table is None)
     tables = [(axis, table) for axis, _, table in divisors if table is not None]
     some_empty = any(0 in numbers for _, numbers, _ in divisors)
 
@@ -130,7 +129,7 @@ def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tenso
     while axes and out[axes - 1] == 1:
         axes -= 1
     outer = out[:axes]
-    source = b.reshaped(data, (*outer, prod(data.shape[axes:])))
+    source = b.reshaped(data, (*outer, volume(data.shape[axes:])))
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def element(i: Sequence[Index]) -> SSAValue:
@@ -244,7 +243,7 @@ def adaptive(
     if all(0 < steps[axis] * out[axis] == source.shape[axis] for axis in axes):
 
         def finish_window(b: KernelBuilder, _: Sequence[Index], value: SSAValue) -> SSAValue:
-            return finish(b, value, prod(steps.values()))
+            return finish(b, value, volume(steps.values()))
 
         windows = {axis: Window(layout.axes[axis], n, n, 1, 0, 0) for axis, n in steps.items()}
         result = pool(b, source, windows, replace(pooling, finish=finish_window))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.pooling import AdaptivePoolOp
-from ....dialects.relax.shapes import Shape, normalize_axes, reduce
+from ....dialects.relax.shapes import normalize_axes, reduce
 from ....dialects.tir.builder import Index, TirBuilder
+from ....dialects.tir.extents import Shape, volume
 from .binary import quotient
 from .kernel_builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
 from .merged_dimensions import merge
@@ -32,7 +32,7 @@ from .scalars import (
     step_type,
     wide_type,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
 
@@ -188,7 +188,7 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    shape = shape_of(op.operands[0])
+    shape = b.shape_of(op.operands[0])
     keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
     data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
     identity = b.number(start, type)
@@ -224,8 +224,8 @@ def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
 
 def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    shape = shape_of(op.operands[0])
-    count = prod(shape[axis] for axis in reduced_axes(op, len(shape)))
+    shape = b.shape_of(op.operands[0])
+    count = volume(shape[axis] for axis in reduced_axes(op, len(shape)))
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
