@@ -49,18 +49,6 @@ func.func @region(%x : tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// CHECK: error: 'scf.while' op gives tensor<?xf32>: plan-memory needs static shapes
-func.func @loop(%x : tensor<4xf32>, %c : i1) {
-  %y = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
-  %0 = scf.while (%a = %y) : (tensor<?xf32>) -> tensor<?xf32> {
-    scf.condition (%c) %a : tensor<?xf32>
-  } do {
-  ^bb0(%b : tensor<?xf32>):
-    scf.yield %b : tensor<?xf32>
-  }
-  return
-}
-
 // -----
 
 // CHECK: error: 'relax.lambda' op cannot be planned: buffers cannot hold functions; lambda-lift and inline turn them into calls
