@@ -38,6 +38,8 @@ from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
+from .pointer_arguments import is_bare, pass_pointers
+from .polls import insert_polls
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
     """What may fail; if something may, the function has one more parameter, the status."""
+    is_long: bool
+    """Whether a call may take long, and can be interrupted by the status."""
 
 
 def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
@@ -78,6 +82,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
+    is_long = insert_polls(lowered, entry)
     failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
@@ -89,8 +94,10 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     store_bools_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
+    if not by_pointer:
+        pass_pointers(lowered, PREFIX + entry)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -190,14 +197,12 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
 
 
 def takes_pointers(module: ModuleOp) -> bool:
-    """Return whether all buffers that are parameters can be passed as bare pointers: they have
-    static shapes and no layout, and no stride is 0, as in memref<2x0xf32>."""
-    types = [t for op in module.ops if isinstance(op, func.FuncOp) for t in op.function_type.inputs]
+    """Return whether all buffers that are parameters can be passed as bare pointers, and none is a
+    result."""
+    types = [op.function_type for op in module.ops if isinstance(op, func.FuncOp)]
     return all(
-        is_plain(type) and DYNAMIC_INDEX not in type.get_shape() and 0 not in type.get_shape()[1:]
-        for type in types
-        if is_buffer(type)
-    )
+        is_bare(type) for each in types for type in each.inputs if is_buffer(type)
+    ) and not any(is_buffer(type) for each in types for type in each.outputs)
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:
