@@ -105,7 +105,9 @@ def dynamic_detector() -> onnx.ModelProto:
     eighth = block(quarter, 24, 32, 2)
     context = g.op("MaxPool", eighth, kernel_shape=[5, 5], pads=[2] * 4)
     gate = g.op("Sigmoid", g.op("GlobalAveragePool", eighth))
-    eighth = g.op("Mul", g.op("Concat", eighth, context, axis=1), g.op("Concat", gate, gate, axis=1))
+    eighth = g.op(
+        "Mul", g.op("Concat", eighth, context, axis=1), g.op("Concat", gate, gate, axis=1)
+    )
     scales = g.constant(np.array([1, 1, 2, 2], np.float32))
     up = g.op("Resize", eighth, "", scales, mode="nearest", **NEAREST)
     joined = block(g.op("Concat", quarter, up, axis=1), 88, 32, 1)

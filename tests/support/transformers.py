@@ -17,7 +17,16 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-__all__ = ["Graph", "Sizes", "Style", "decoder", "dynamic_encoder", "encoder", "inputs_of", "vision_encoder"]
+__all__ = [
+    "Graph",
+    "Sizes",
+    "Style",
+    "decoder",
+    "dynamic_encoder",
+    "encoder",
+    "inputs_of",
+    "vision_encoder",
+]
 
 Array: TypeAlias = NDArray[Any]
 
