@@ -39,10 +39,13 @@ class FusionGraph:
     outside of graph regions. Each field that is a list is indexed by the number of an operation.
     """
 
-    def __init__(self, func: Operation, shapes: SymbolicShapes | None = None) -> None:
-        """With `shapes`, unknown sizes are compared by them, and operations whose results have only
-        elements that they know are not fusible."""
+    def __init__(
+        self, func: Operation, shapes: SymbolicShapes | None = None, keep_sizes: bool = False
+    ) -> None:
+        """With `shapes`, unknown sizes are compared by them; with `keep_sizes`, operations whose
+        results have only elements that they know are not fusible."""
         self._shapes = shapes
+        self._keep_sizes = keep_sizes
         self.ops: list[Operation] = []
         self.kinds: list[FusionKind] = []
         self.users: list[list[int]] = []
@@ -74,7 +77,11 @@ class FusionGraph:
                     in_order
                     and not regions
                     and fusible[type(op)]
-                    and not (self._shapes is not None and _computes_sizes(results, self._shapes))
+                    and not (
+                        self._keep_sizes
+                        and self._shapes is not None
+                        and _computes_sizes(results, self._shapes)
+                    )
                 ):
                     number = self._add(op, results)
                 elif isinstance(op, StopFusionOp):

@@ -131,13 +131,17 @@ class DynamicArena(Arena):
         unknown = [s for s in stored if not isinstance(s.count, int)]
         ranges = [SizedRange(s.first, s.last, bytes_of(s)) for s in unknown]
         for plan in plan_by_units(ranges, sizes.covers):
-            unit = sizes.value(plan.unit, None)
-            for number, offset in plan.offsets.items():
-                shift = sizes.times(sizes.value(Size.of(offset), None), unit, None)
-                value[unknown[number]] = sizes.plus(total, shift, None)
-            units = sizes.times(sizes.value(Size.of(plan.total), None), unit, None)
-            total = sizes.plus(total, units, None)
+            starts = {
+                n: self.shifted(total, n, plan.unit) for n in sorted({*plan.offsets.values()})
+            }
+            value |= {unknown[number]: starts[n] for number, n in plan.offsets.items()}
+            total = self.shifted(total, plan.total, plan.unit)
         return value, total
+
+    def shifted(self, start: SSAValue, count: int, unit: Size) -> SSAValue:
+        """Return the early value `start + count * unit`."""
+        factors = self.sizes.value(Size.of(count), None), self.sizes.value(unit, None)
+        return self.sizes.plus(start, self.sizes.times(*factors, None), None)
 
     def allocate_others(self) -> dict[Storage, Start]:
         """Allocate the storage that is not in the arena; return the memory of each, with the

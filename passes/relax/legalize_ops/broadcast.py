@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from ....dialects.tir.extents import Extent, Shape, SymbolicExtent
 from .kernel_builder import KernelBuilder
 
-__all__ = ["broadcast_shape"]
+__all__ = ["broadcast_shape", "require_broadcast"]
 
 
 def broadcast_shape(op: Operation, b: KernelBuilder, shapes: Sequence[Shape]) -> Shape:
@@ -32,10 +32,16 @@ def broadcast_size(op: Operation, b: KernelBuilder, sizes: Sequence[Extent]) -> 
         for size in left[1:]:
             result = chosen(b, result, size)
     for size in left:
-        if size != result:
+        require_broadcast(op, b, (size,), (result,))
+    return result
+
+
+def require_broadcast(op: Operation, b: KernelBuilder, shape: Shape, to: Shape) -> None:
+    """Write assertions that a tensor of `shape` broadcasts to a shape, unless that is known."""
+    for size, result in zip(shape[::-1], to[::-1], strict=False):
+        if size not in (1, result):
             fits = b.pure(arith.OrIOp, b.equal(size, result), b.equal(size, 1))
             b.require(fits, f"{op.name}: the operands do not broadcast", op)
-    return result
 
 
 def chosen(b: KernelBuilder, lhs: Extent, rhs: Extent) -> SymbolicExtent:

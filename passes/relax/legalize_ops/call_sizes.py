@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
@@ -10,6 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ....analysis.symbolic_shapes import SymbolicShapes
+from ....dialects.relax.constant import constant_integers
 from ....dialects.relax.types import is_ranked, is_tensor
 from ....dialects.size_values import SizeValues
 from ....dialects.sizes import Size, Symbol
@@ -162,6 +163,12 @@ class CallSizes:
         element = self.insert(tensor.ExtractOp(value, at, type.element_type))
         return self.insert(arith.IndexCastOp(element, IndexType()))
 
+    def constants(self, value: SSAValue) -> Sequence[int]:
+        """Return the integers of a constant vector."""
+        if (numbers := constant_integers(value)) is None:
+            raise NoKernel("a parameter that has to be constant is not")
+        return numbers
+
 
 class CalleeScope:
     """The sizes in a function that became a kernel, computed in its caller for a call."""
@@ -196,6 +203,11 @@ class CalleeScope:
         if value.owner is not self._callee.body.block:
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self._caller.element(self._argument(value), index)
+
+    def constants(self, value: SSAValue) -> Sequence[int]:
+        if not isinstance(value.owner, Operation):
+            value = self._argument(value)
+        return self._caller.constants(value)
 
     def insert(self, op: Operation) -> SSAValue:
         return self._caller.insert(op)

@@ -94,7 +94,7 @@ class Contraction(Tensor):
 
     total: Attribute
     batch: Shape
-    m: Extent
+    m: Index
     rows: Shape
     columns: Extent
     terms: Shape
@@ -166,9 +166,9 @@ def total_type(
     if is_integer(lhs.element):
         total = element if is_integer(element) else i64
         wider = is_integer(total) and total.bitwidth > 16
-        known = isinstance(terms, int) and wider
-        if known and 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
-            return f32
+        if wider and isinstance(terms, int):
+            if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
+                return f32
         return signless_form(total)
     return wide_type(lhs.element)
 

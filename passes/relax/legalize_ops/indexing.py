@@ -13,7 +13,7 @@ from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import volume
+from ....dialects.tir.extents import Extent, volume
 from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
@@ -24,16 +24,26 @@ __all__ = ["INDEXING"]
 
 def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
     parts = {
-        axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
+        axis: (start_of(b, part, data.shape[axis]), part.step or 1)
+        for axis, part in op.slices(len(data.shape)).items()
     }
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        for axis, (start, _, step) in parts.items():
+        for axis, (start, step) in parts.items():
             place[axis] = b.add(b.mul(index[axis], step), start)
         return b.read(data, place)
 
     return moved(op, b, read)
+
+
+def start_of(b: KernelBuilder, part: slice, size: Extent) -> Index:
+    """Return the position of the first element of a slice of a dimension."""
+    if isinstance(size, int):
+        return part.indices(size)[0]
+    low, high = (0, size) if part.step > 0 else (-1, size - 1)
+    start = part.start if part.start >= 0 else size + part.start
+    return b.max(low, b.min(start, high))
 
 
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -54,20 +64,21 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     return moved(op, b, read)
 
 
-def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def place_of(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return the position of an index, which counts from the end if it is negative."""
     at = as_index(b, value)
     return select(b, b.less(at, 0), b.add(at, size), at)
 
 
-def clipped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return the position that is nearest to an index."""
     return b.max(0, b.min(as_index(b, value), size - 1))
 
 
-def wrapped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return an index modulo `size`."""
-    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(size))
+    divisor = size if isinstance(size, int) else b.max(size, 1)
+    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))
     return select(b, b.less(rest, 0), b.add(rest, size), rest)
 
 

@@ -142,6 +142,10 @@ class KernelBuilder(TirBuilder):
         """Return the shape of an operand or a result of an operation that is legalized."""
         return self.sizes[value]
 
+    def count(self, extent: Extent, type: Attribute) -> SSAValue:
+        """Return an extent as a float, to divide by it."""
+        return self.number(float(extent) if isinstance(extent, int) else extent, type)
+
     def require_equal(self, lhs: Extent, rhs: Extent, message: str, op: Operation) -> None:
         """Assert that two sizes are equal, unless that is known."""
         if lhs == rhs:
@@ -335,7 +339,7 @@ class KernelBuilder(TirBuilder):
 
     @contextmanager
     def channels(
-        self, images: int, channels: int
+        self, images: Extent, channels: int
     ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
         """Build a parallel loop over images and groups of channels; yield the image, and the loop
         over the channels of a group, which may share buffers."""

@@ -18,7 +18,12 @@ from ....analysis.call_graph import CallGraph
 from ....analysis.symbolic_shapes import SymbolicShapes
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
+from ....dialects.relax.dynamic.base import DynamicOp
+from ....dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
+)
 from ....dialects.relax.interfaces import FusionPattern, View
 from ....dialects.relax.kernels import CallTIROp
 from ....dialects.relax.types import static_shape
@@ -31,7 +36,7 @@ from ....passmanager.ir.walk import walk
 from ...rewriting.dead_code import remove_dead_operations
 from ...rewriting.known_sizes import functions_with_unknown_sizes
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
-from ..fuse_ops import fuse_operations
+from ..fuse_ops import fuse_operations, keeps_count
 from .call_sizes import CallSizes
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
@@ -56,6 +61,13 @@ def legalize_operations(
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
     kernel that is scheduled for `target`; equal operations or functions share a kernel."""
     shapes = symbolic_shapes(module)
+    if shapes is not None:
+        views = {
+            op: sizes
+            for func in fusible_functions(module)
+            for op, sizes in sizes_of_views(func, shapes, DynamicOp).items()
+        }
+        replace_views(views, shapes)
     outline_operations(module, actions, shapes)
     kernels = build_kernels(module, target, actions, winograd)
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
@@ -90,6 +102,10 @@ def outline_operations(
 def outline_others(func: FuncOp, outliner: Outliner) -> None:
     """Outline the operations that cannot be fused, but have a legalization."""
     for op in [*walk(func)]:
+        if isinstance(op, DynamicReshapeOp) and isinstance(
+            op.newshape.owner, tensor.FromElementsOp
+        ):
+            continue
         if legalization_of(op) is not None and not isinstance(op, FusionPattern):
             outliner.outline([op], {"relax.primitive": UnitAttr()})
 
@@ -168,7 +184,7 @@ def sizes_of_results(
             try:
                 if name in kernels:
                     sizes[op] = scope.of_results(op)
-                elif isinstance(op, View) and static_shape(op.results[0].type) is None:
+                elif is_unknown_view(op, shapes):
                     sizes[op] = scope.of_dimensions(op.results[0], op)
             except NoKernel as error:
                 if name is None:
@@ -183,11 +199,34 @@ def sizes_of_results(
     return sizes
 
 
-def replace_views(sizes: Sizes) -> None:
+def sizes_of_views(
+    func: FuncOp, shapes: SymbolicShapes, cls: type[Operation]
+) -> dict[Operation, list[SSAValue]]:
+    """Compute the sizes of the results of the views of a class that are unknown."""
+    scope = CallSizes(func, shapes, {})
+    return {
+        op: scope.of_dimensions(op.results[0], op)
+        for op in [*walk(func)]
+        if isinstance(op, cls) and is_unknown_view(op, shapes)
+    }
+
+
+def is_unknown_view(op: Operation, shapes: SymbolicShapes) -> bool:
+    """Return whether `op` is a view of unknown sizes that expressions give, with as many elements
+    as its operand."""
+    is_view = isinstance(op, View | DynamicReshapeOp | DynamicExpandDimsOp | DynamicSqueezeOp)
+    if not is_view or static_shape(op.results[0].type) is not None:
+        return False
+    if isinstance(op, DynamicReshapeOp) and isinstance(op.newshape.owner, tensor.FromElementsOp):
+        return False  # one that this pass made
+    return keeps_count(op, shapes)
+
+
+def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
     """Replace the views among the operations by `relax.dyn.reshape` to their sizes."""
     # Not tensor.reshape: xDSL's verifier multiplies unknown sizes as if they were numbers.
     for op, dimensions in sizes.items():
-        if not isinstance(op, View):
+        if isinstance(op, CallOp):
             continue
         numbers = [arith.IndexCastOp(size, i64) for size in dimensions]
         shape = tensor.FromElementsOp(*(number.result for number in numbers))
@@ -195,6 +234,8 @@ def replace_views(sizes: Sizes) -> None:
         view = DynamicReshapeOp(op.operands[0], shape.result, result_types=types, allowzero=True)
         for new in (*numbers, shape, view):
             new.location = op.location
+        if shapes is not None:
+            shapes.move(op.results[0], view.result)
         Rewriter.replace_op(op, [*numbers, shape, view], view.results)
 
 

@@ -18,6 +18,7 @@ from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, UnknownExtent, volume
 from .bounds import check_lengths
+from .broadcast import require_broadcast
 from .kernel_builder import (
     Buffer,
     Element,
@@ -48,7 +49,9 @@ def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Te
 
 def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
     """Read the same elements, in row-major order, in the shape of the result."""
-    return reshaped(b, data, b.shape_of(op.results[0]))
+    shape = b.shape_of(op.results[0])
+    b.require_equal(volume(data.shape), volume(shape), "the number of elements changes", op)
+    return reshaped(b, data, shape)
 
 
 def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
@@ -155,7 +158,9 @@ def reverse_sequence(
 
 
 def broadcast_to(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, b, lambda b, index: b.read(data, broadcast_index(b, index, data.shape)))
+    shape = b.shape_of(op.results[0])
+    require_broadcast(op, b, data.shape, shape)
+    return moved(op, b, lambda b, index: b.read(data, broadcast_index(b, index, data.shape, shape)))
 
 
 def tile(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -215,7 +220,7 @@ def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
     sections = 0 if op.sections is None else op.sections
 
-    def part(number: int, start: int) -> Tensor:
+    def part(number: int, start: Extent) -> Tensor:
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             place = [*index]
             place[axis] = b.add(index[axis], start)
@@ -224,8 +229,17 @@ def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
         return moved(op, b, read, number)
 
     size = data.shape[axis]
-    parts = split_slices(size, op.indices, sections)
-    return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
+    if isinstance(size, int):
+        parts = split_slices(size, op.indices, sections)
+        return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
+    if op.indices is None:
+        b.require_equal(size % sections, 0, "the parts differ in size", op)
+        return tuple(part(i, i * (size // sections)) for i in range(sections))
+    starts = [0, *op.indices]
+    if starts != sorted(starts) or starts[0] < 0:
+        raise UnknownExtent("parts from indices that do not ascend")
+    b.require(b.less(starts[-1] - 1, size), f"{op.name}: a part begins behind the data", op)
+    return tuple(part(i, start) for i, start in enumerate(starts))
 
 
 MANIPULATION: dict[type[Operation], Legalization] = {

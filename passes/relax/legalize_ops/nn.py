@@ -33,10 +33,14 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
-        less = less_maximum(b, data, row, element == wide)
+        is_known = all(isinstance(extent, int) for extent in row.inner)
+        vectorize = element == wide and (is_known or row.is_contiguous)
+        less = less_maximum(b, data, row, vectorize)
+        # Rows of unknown extent share a buffer, as each allocation calls a function.
+        shared = None if is_known else b.alloc(row.inner, element)
 
         def compute(outer: list[Index]) -> None:
-            powers = b.alloc(row.inner, element)
+            powers = b.alloc(row.inner, element) if shared is None else shared
 
             def power(inner: Sequence[Index]) -> SSAValue:
                 exponent = widen(b, convert(b, less(outer, inner), element))
@@ -46,11 +50,11 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
             total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
-            with row.along(b, element == wide) as inner:
+            with row.along(b, vectorize) as inner:
                 value = multiply(b, widen(b, b.load(powers, inner)), factor)
                 store(row.index(outer, inner), convert(b, value, element))
 
-        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
 
     return scheduled(op, b, row.shape, element, loops)
 
@@ -120,7 +124,9 @@ def bias_add(op: nn.BiasAddOp, _: KernelBuilder, data: Tensor, bias: Tensor) -> 
     axis = op.axis % len(data.shape)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        summand = b.read(bias, broadcast_index(b, [index[axis]], bias.shape))
+        summand = b.read(
+            bias, broadcast_index(b, [index[axis]], bias.shape, data.shape[axis : axis + 1])
+        )
         total = add(b, widen(b, b.read(data, index)), widen(b, summand))
         return convert(b, total, data.element)
 

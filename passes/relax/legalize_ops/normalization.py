@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import normalization as ops
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import volume
+from ....dialects.tir.extents import Extent, volume
 from .binary import power_of
 from .kernel_builder import (
     Buffer,
@@ -98,7 +98,7 @@ def normalized(
     wide, whole = step_type(data.element), Reduced.of(data.shape, axes)
     merged, reduced = Reduced.merged(b, data, data.shape, whole.axes)
     means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
-    zero, count = b.number(0.0, wide), b.number(float(volume(reduced.inner)), wide)
+    zero, count = b.number(0.0, wide), b.count(volume(reduced.inner), wide)
 
     def statistics(outer: list[Index]) -> None:
         def element(inner: Sequence[Index]) -> SSAValue:
@@ -199,7 +199,7 @@ class Rows:
         layer normalization, and the reciprocal of the root of the mean square of these."""
         b, wide = self.b, step_type(self.data.element)
         _, width = self.data.shape
-        zero, one, count = (b.number(n, wide) for n in (0.0, 1.0, float(width)))
+        zero, one, count = b.number(0.0, wide), b.number(1.0, wide), b.count(width, wide)
 
         def at(i: Index) -> SSAValue:
             return widen(b, b.read(self.data, [row, i]))
@@ -265,7 +265,7 @@ def over_root(
     b: KernelBuilder,
     data: Tensor,
     axes: Sequence[int],
-    finish: Callable[[SSAValue, int], SSAValue],
+    finish: Callable[[SSAValue, Extent], SSAValue],
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
     """Write loops that compute the roots of `finish(sum of squares, count)` along `axes`; return a
     function that computes an element divided by its root, in the wide type."""
@@ -296,8 +296,8 @@ def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) 
         return rows.result()
     wide, axes = step_type(data.element), op.axes
 
-    def mean(total: SSAValue, count: int) -> SSAValue:
-        squares = divide(b, total, b.number(float(count), wide))
+    def mean(total: SSAValue, count: Extent) -> SSAValue:
+        squares = divide(b, total, b.count(count, wide))
         return add(b, squares, b.number(op.epsilon, wide))
 
     value, factor = over_root(b, data, axes, mean), along(weight, axes, len(data.shape))

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.pooling import AdaptivePoolOp
-from ....dialects.relax.shapes import normalize_axes, reduce
+from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.extents import Shape, volume
 from .binary import quotient
@@ -80,7 +80,9 @@ class Reduced:
     @property
     def outer(self) -> Shape:
         """The shape of the result."""
-        return reduce(self.shape, self.axes, self.keepdims)
+        ones = (1,) if self.keepdims else ()
+        parts = (ones if axis in self.axes else (n,) for axis, n in enumerate(self.shape))
+        return tuple(n for part in parts for n in part)
 
     @property
     def inner(self) -> Shape:
@@ -150,17 +152,23 @@ class Reduced:
         """
         assert isinstance(start.type, FixedBitwidthType)
         *outer, columns = self.outer
-        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // start.type.bitwidth))
-        with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
-            first = b.min(b.mul(tile, width), columns - width)
+        width = max(1, b.target.l1_cache // 4 * 8 // start.type.bitwidth)
+        if isinstance(columns, int):
+            width = max(1, min(columns, width))
+        with b.loops(outer) as index, b.loop(b.ceildiv(columns, width)) as tile:
+            first, count = b.mul(tile, width), width
+            if isinstance(columns, int):
+                first = b.min(first, columns - width)
+            else:
+                count = b.min(width, b.sub(columns, first))
             # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
             partial = b.alloc((width,), start.type, "local")
-            with b.loop(width) as i:
+            with b.loop(count) as i:
                 b.store(start, partial, [i])
-            with b.loops(self.inner) as inner, b.loop(width) as i:
+            with b.loops(self.inner) as inner, b.loop(count) as i:
                 number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
                 b.store(number, partial, [i])
-            with b.loop(width) as i:
+            with b.loop(count) as i:
                 store([*index, b.add(first, i)], b.load(partial, [i]))
 
     def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:

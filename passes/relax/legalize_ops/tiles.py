@@ -81,7 +81,7 @@ def extents_of(t: Contraction) -> Extents:
     )
 
 
-def nominal(extent: Extent, assumed: int = NOMINAL) -> int:
+def nominal(extent: Index, assumed: int = NOMINAL) -> int:
     """Return an extent, or the `assumed` one if it is not known."""
     return extent if isinstance(extent, int) else assumed
 
@@ -129,6 +129,7 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -
         if not is_more(inputs, s.inputs):
             write_tiles(b, t, s, block, (0, inputs), finish)
             return
+        assert not isinstance(t.m, SSAValue)  # parts of matrices have few terms
         shape = padded(t.m, s.rows_of_tile), padded(s.rows * s.columns, s.tile)
         shape = in_order(s, shape)
         sums = b.alloc(shape, t.total)
@@ -360,7 +361,7 @@ class Tile:
         else:
             m = b.add(self.first_m, i)
             # Rows beyond the last one repeat it: their sums are not used.
-            whole = t.m % self.schedule.m == 0
+            whole = is_multiple(t.m, self.schedule.m)
             left = t.lhs(b, block.batch, m if whole else b.min(m, b.sub(t.m, 1)), k)
         total = t.multiply_add(b, b.load(self.sums, index), left, right)
         b.store(total, self.sums, index)
@@ -379,11 +380,16 @@ class Tile:
             i, v, lane = (variables[order.index(axis)] for axis in range(3))
             m, column = self.at(i, v, lane)
             with (
-                b.when([] if t.m % s.rows_of_tile == 0 else [b.less(m, t.m)]),
+                b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
                 b.when(below(b, column, self.columns, s.tile)),
             ):
                 total = b.load(copy, [i, v, lane])
                 finish_column(b, t, self.block, m, column, total, finish)
+
+
+def is_multiple(extent: Index, of: int) -> bool:
+    """Return whether an extent is known to be a multiple of a number."""
+    return not isinstance(extent, SSAValue) and extent % of == 0
 
 
 def read_weights(
