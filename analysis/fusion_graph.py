@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import MemoryEffect, NoMemoryEffect
 
 from ..dialects.relax.annotation import StopFusionOp
@@ -17,6 +18,7 @@ from ..dialects.relax.types import is_tensor, shape_of
 from ..passmanager.ir.access import read_step
 from ..passmanager.ir.dominance import is_graph_region
 from ..passmanager.ir.per_class import PerClass
+from .symbolic_shapes import SymbolicShapes
 
 __all__ = ["FusionGraph"]
 
@@ -37,7 +39,13 @@ class FusionGraph:
     outside of graph regions. Each field that is a list is indexed by the number of an operation.
     """
 
-    def __init__(self, func: Operation) -> None:
+    def __init__(
+        self, func: Operation, shapes: SymbolicShapes | None = None, keep_sizes: bool = False
+    ) -> None:
+        """With `shapes`, unknown sizes are compared by them; with `keep_sizes`, operations whose
+        results have only elements that they know are not fusible."""
+        self._shapes = shapes
+        self._keep_sizes = keep_sizes
         self.ops: list[Operation] = []
         self.kinds: list[FusionKind] = []
         self.users: list[list[int]] = []
@@ -65,7 +73,16 @@ class FusionGraph:
             while op is not None:
                 operands, results, regions, following = read_step(op)
                 number = -1
-                if in_order and not regions and fusible[type(op)]:
+                if (
+                    in_order
+                    and not regions
+                    and fusible[type(op)]
+                    and not (
+                        self._keep_sizes
+                        and self._shapes is not None
+                        and _computes_sizes(results, self._shapes)
+                    )
+                ):
                     number = self._add(op, results)
                 elif isinstance(op, StopFusionOp):
                     self.stops.append(op)
@@ -159,14 +176,20 @@ class FusionGraph:
     def keeps_shape(self, members: set[int], source: int) -> bool:
         """Return whether no edge from `source` to `members`, or between these, changes shape."""
         for i in members:
-            if self.kinds[i] is ELEMENTWISE:
+            if self.kinds[i] is ELEMENTWISE and self._shapes is None:
                 continue
-            shape = _shape(self.ops[i].results[0].type)
+            shape = self._shape(self.ops[i].results[0])
             for operand in self.ops[i].operands:
                 producer = self.definitions.get(id(operand))
-                if (producer == source or producer in members) and _shape(operand.type) != shape:
+                if (producer == source or producer in members) and self._shape(operand) != shape:
                     return False
         return True
+
+    def _shape(self, value: SSAValue) -> Sequence[object] | None:
+        shape = shape_of(value.type) if is_tensor(value.type) else None
+        if self._shapes is None or shape is None or DYNAMIC_INDEX not in shape:
+            return shape
+        return self._shapes.of(value)
 
 
 def _is_fusible(cls: type[Operation]) -> bool:
@@ -189,5 +212,7 @@ def _blocks_of(op: Operation) -> list[tuple[Operation | None, bool]]:
     ]
 
 
-def _shape(type: Attribute) -> tuple[int, ...] | None:
-    return shape_of(type) if is_tensor(type) else None
+def _computes_sizes(results: Sequence[SSAValue], shapes: SymbolicShapes) -> bool:
+    """Return whether all elements of all results are sizes that are known by expressions."""
+    elements = [shapes.elements_of(result) for result in results]
+    return all(row is not None and None not in row for row in elements)

@@ -51,6 +51,13 @@ class SymbolicShapes:
             if isinstance(op, FuncOp):
                 self._visit(op)
 
+    @staticmethod
+    def of_function(function: FuncOp) -> SymbolicShapes:
+        """Return the shapes in a function that calls no other."""
+        shapes = SymbolicShapes(ModuleOp([]))
+        shapes._visit(function)
+        return shapes
+
     # Queries
 
     def of(self, value: SSAValue) -> Sizes | None:

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache, reduce
 from math import gcd, prod
 from typing import TypeAlias
 
-__all__ = ["Size", "Symbol", "TooComplex", "size_of_text"]
+__all__ = ["Product", "Size", "Symbol", "TooComplex", "size_of_text"]
 
 MAX_TERMS = 32
 """The most terms of a size; a product with more is not multiplied out."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     FlatSymbolRefAttrConstr,
     FunctionType,
+    IndexType,
     MemRefType,
     SymbolRefAttr,
     TensorType,
@@ -15,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     ParsePropInAttrDict,
     irdl_op_definition,
     prop_def,
@@ -28,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..signature import of_signature
 from .attributes import ints_prop, properties_of
 from .base import RelaxOp
-from .types import is_tensor, refine
+from .types import is_ranked, is_tensor, refine
 
 __all__ = ["CallTIRInplaceOp", "CallTIROp"]
 
@@ -53,11 +56,11 @@ class CallTIRSymbolUse(SymbolUserOpInterface):
                 f"calls {op.callee}, which returns results: a kernel writes them into buffers, "
                 "its last parameters"
             )
-        values = [*op.operand_types, *(result.type for result in op.new_results())]
+        values = [*op.arguments.types, *(result.type for result in op.new_results())]
         if len(type.inputs.data) != len(values):
             raise VerifyException(
-                f"calls {op.callee} with {len(op.operands)} operands and {len(op.results)} results,"
-                f" but it has {len(type.inputs.data)} parameters"
+                f"calls {op.callee} with {len(op.arguments)} operands and {len(op.results)} "
+                f"results, but it has {len(type.inputs.data)} parameters"
             )
         for number, (parameter, value) in enumerate(zip(type.inputs.data, values, strict=True)):
             if refine(as_tensor(parameter), value) is None:
@@ -77,32 +80,54 @@ def as_tensor(parameter: Attribute) -> Attribute:
             return parameter
 
 
+def unknown_sizes(type: Attribute) -> int:
+    """Return the number of unknown dimensions of a tensor type; 0 for an unknown rank."""
+    return type.get_shape().count(DYNAMIC_INDEX) if is_ranked(type) else 0
+
+
+def verify_sizes(op: CallTIROp | CallTIRInplaceOp) -> None:
+    """Check that a call of a kernel has a size for each unknown dimension of its new results."""
+    expected = sum(unknown_sizes(result.type) for result in op.new_results())
+    if len(op.sizes) != expected:
+        raise VerifyException(
+            f"has {len(op.sizes)} sizes, expected {expected}: one for each unknown dimension of "
+            "the results"
+        )
+
+
 @irdl_op_definition
 class CallTIROp(RelaxOp):
     """A call of a kernel in destination-passing style (`relax.call_tir`).
 
-    `%r = relax.call_tir @f(%x) : (type) -> type`. The kernel writes its results into buffers, which
-    are allocated with the shapes of the result types.
+    `%r = relax.call_tir @f(%x) sizes(%n) : (type) -> type`. The kernel writes its results into
+    buffers, which are allocated with the shapes of the result types; `sizes` are the sizes of their
+    unknown dimensions, in order of results and dimensions.
     """
 
     name = "relax.call_tir"
 
     callee = prop_def(FlatSymbolRefAttrConstr)
     arguments = var_operand_def()
+    sizes = var_operand_def(IndexType)
     res = var_result_def()
 
     traits = traits_def(Pure(), CallTIRSymbolUse())
 
-    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "$callee `(` $arguments `)` (`sizes` `(` $sizes^ `)`)? attr-dict "
+        "`:` functional-type($arguments, $res)"
+    )
 
     def __init__(
         self,
         callee: str | SymbolRefAttr,
         arguments: Sequence[SSAValue | Operation],
         results: Sequence[Attribute],
+        sizes: Sequence[SSAValue | Operation] = (),
     ):
         super().__init__(
-            operands=[arguments],
+            operands=[arguments, sizes],
             properties={"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
             result_types=[results],
         )
@@ -112,6 +137,7 @@ class CallTIROp(RelaxOp):
         for type in self.res.types:
             if not is_tensor(type):
                 raise VerifyException(f"result type {type} is not a tensor")
+        verify_sizes(self)
 
     def new_results(self) -> Sequence[SSAValue]:
         """Return the results in buffers of their own: all."""
@@ -124,8 +150,8 @@ class CallTIRInplaceOp(RelaxOp):
 
     `%r = relax.call_tir_inplace @f(%x) {inplace_indices = array<i64: 0>} : (type) -> type`.
     Result i is what the kernel leaves in the buffer of operand `inplace_indices[i]`; -1 stands for
-    a buffer of its own, after the operands. The operands stay values: `plan-memory` copies an
-    operand that is used later.
+    a buffer of its own, after the operands, with the next `sizes` for its unknown dimensions. The
+    operands stay values: `plan-memory` copies an operand that is used later.
     """
 
     name = "relax.call_tir_inplace"
@@ -133,12 +159,16 @@ class CallTIRInplaceOp(RelaxOp):
     callee = prop_def(FlatSymbolRefAttrConstr)
     inplace_indices = ints_prop()
     arguments = var_operand_def()
+    sizes = var_operand_def(IndexType)
     res = var_result_def()
 
     traits = traits_def(Pure(), CallTIRSymbolUse())
 
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
+    irdl_options = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
+    assembly_format = (
+        "$callee `(` $arguments `)` (`sizes` `(` $sizes^ `)`)? attr-dict "
+        "`:` functional-type($arguments, $res)"
+    )
 
     def __init__(
         self,
@@ -146,10 +176,11 @@ class CallTIRInplaceOp(RelaxOp):
         arguments: Sequence[SSAValue | Operation],
         results: Sequence[Attribute],
         inplace_indices: Sequence[int],
+        sizes: Sequence[SSAValue | Operation] = (),
     ):
         properties = {"inplace_indices": inplace_indices}
         super().__init__(
-            operands=[arguments],
+            operands=[arguments, sizes],
             properties=properties_of(type(self), properties)
             | {"callee": SymbolRefAttr(callee) if isinstance(callee, str) else callee},
             result_types=[results],
@@ -180,3 +211,4 @@ class CallTIRInplaceOp(RelaxOp):
                     f"result type {result.type} is not the type of operand {index}, "
                     f"{self.arguments[index].type}"
                 )
+        verify_sizes(self)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from math import prod
 
 from xdsl.dialects import cf, memref, scf
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, NoneAttr, StringAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from .extents import Extent, Shape, UnknownExtent, volume
 from .functions import PrimFuncOp, YieldOp
 from .index_builder import Index, IndexBuilder
-from .loops import ForKind, ForOp
+from .loops import ForKind, ForKindAttr, ForOp
 
-__all__ = ["Index", "TirBuilder"]
+__all__ = ["Index", "TirBuilder", "dimensions"]
 
 _ALIGNMENT = IntegerAttr(64, IntegerType(64))
 """Bytes: one cache line."""
@@ -24,33 +31,54 @@ _ALIGNMENT = IntegerAttr(64, IntegerType(64))
 class TirBuilder(IndexBuilder):
     """A builder of loops and buffer accesses that appends to the body of a function."""
 
+    def __init__(self, func: PrimFuncOp):
+        super().__init__(func)
+        self.shapes: dict[SSAValue, Shape] = {}
+        """The shapes of buffers whose types do not say all of it."""
+
     # Buffers
 
-    def alloc(self, shape: Sequence[int], element: Attribute, scope: str | None = None) -> SSAValue:
+    def alloc(
+        self, shape: Sequence[Extent], element: Attribute, scope: str | None = None
+    ) -> SSAValue:
         """Allocate a buffer that lives until the end of the block.
 
-        It is a `memref.alloc`, or in a storage scope such as "local" a `memref.alloca`.
+        It is a `memref.alloc`, or in a storage scope such as "local" a `memref.alloca`, which has
+        to have a static shape.
         """
         space = NoneAttr() if scope is None else StringAttr(scope)
-        type = MemRefType(element, shape, NoneAttr(), space)
+        type = MemRefType(element, dimensions(shape), NoneAttr(), space)
         if scope is None:
-            return self.insert(memref.AllocOp([], [], type, _ALIGNMENT)).results[0]
+            sizes = [self.index(extent) for extent in shape if not isinstance(extent, int)]
+            op = self.insert(memref.AllocOp(sizes, [], type, _ALIGNMENT))
+            return self._of_shape(op.results[0], shape)
+        if DYNAMIC_INDEX in type.get_shape():
+            raise UnknownExtent(f"a buffer in {scope} memory of a size that is not known")
         op = memref.AllocaOp.build(
             operands=[[], []], result_types=[type], properties={"alignment": _ALIGNMENT}
         )
         return self.insert(op).results[0]
 
-    def view(self, buffer: SSAValue, shape: Sequence[int]) -> SSAValue:
+    def view(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
         """Return a view of `buffer`, which is contiguous, with another shape and the same number
         of elements."""
         type = buffer.type
         assert isa(type, MemRefType) and isinstance(type.layout, NoneAttr)
-        if type.get_shape() == tuple(shape):
+        if tuple(shape) == self.shapes.get(buffer, type.get_shape()):
             return buffer
-        strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        result = MemRefType(type.element_type, shape, NoneAttr(), type.memory_space)
-        op = memref.ReinterpretCastOp.from_dynamic(buffer, [0], shape, strides, result)
-        return self.insert(op).results[0]
+        strides = [volume(shape[axis + 1 :]) for axis in range(len(shape))]
+        result = MemRefType(type.element_type, dimensions(shape), NoneAttr(), type.memory_space)
+        sizes, steps = ([self._operand(n) for n in row] for row in (shape, strides))
+        op = memref.ReinterpretCastOp.from_dynamic(buffer, [0], sizes, steps, result)
+        return self._of_shape(self.insert(op).results[0], shape)
+
+    def _operand(self, extent: Extent) -> SSAValue | int:
+        """Return an extent as an operand that may be a number."""
+        return extent if isinstance(extent, int) else self.index(extent)
+
+    def _of_shape(self, buffer: SSAValue, shape: Sequence[Extent]) -> SSAValue:
+        self.shapes[buffer] = tuple(shape)
+        return buffer
 
     def load(self, buffer: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """Load the element of `buffer` at `indices`."""
@@ -89,14 +117,14 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def loops(
-        self, extents: Sequence[int], kind: ForKind = ForKind.SERIAL
+        self, extents: Sequence[Index], kind: ForKind = ForKind.SERIAL
     ) -> Generator[list[Index]]:
         """Build the body of a nest of loops of one kind, outermost first; yield the variables."""
         with self.nest(extents, [kind] * len(extents)) as index:
             yield index
 
     @contextmanager
-    def nest(self, extents: Sequence[int], kinds: Sequence[ForKind]) -> Generator[list[Index]]:
+    def nest(self, extents: Sequence[Index], kinds: Sequence[ForKind]) -> Generator[list[Index]]:
         """Build the body of a nest of loops, each of its own kind, and yield the variables."""
         if not extents:
             yield []
@@ -105,17 +133,22 @@ class TirBuilder(IndexBuilder):
             yield [index, *rest]
 
     @contextmanager
-    def elements(self, extents: Sequence[int], lanes: int = 1) -> Generator[list[Index]]:
+    def elements(self, extents: Sequence[Extent], lanes: int = 1) -> Generator[list[Index]]:
         """Build the body of loops over all elements of a tensor of shape `extents`.
 
-        The last dimension is computed `lanes` elements at a time, in a vectorized loop; a condition
-        excludes the lanes beyond its extent.
+        The last dimension is computed `lanes` elements at a time, in a vectorized loop. A condition
+        excludes the lanes beyond its extent; if this is not known, the body is built a second time
+        for the elements that do not fill a vector, one after the other.
         """
         if not extents or lanes == 1:
             with self.loops(extents) as index:
                 yield index
             return
         *outer, last = extents
+        if not isinstance(last, int):
+            with self.loops(outer) as index, self.vectors_and_rest(last, lanes) as position:
+                yield [*index, position]
+            return
         with (
             self.loops([*outer, -(-last // lanes)]) as (*index, chunk),
             self.loop(lanes, ForKind.VECTORIZED) as lane,
@@ -126,14 +159,44 @@ class TirBuilder(IndexBuilder):
                 yield [*index, position]
 
     @contextmanager
-    def chunks(self, extent: int, lanes: int) -> Generator[Index]:
+    def vectors_and_rest(self, extent: Index, lanes: int) -> Generator[Index]:
+        """Build the body of a vectorized loop of `lanes` lanes within a loop over the whole vectors
+        of `extent` elements, and once more in a loop over the rest."""
+        whole = self.floordiv(extent, lanes)
+        rest = self.sub(extent, self.mul(whole, lanes))
+        outer = self.loop_op(0, whole, ForKind.SERIAL)
+        with self.into(outer.body.block):
+            inner = self.loop_op(0, lanes, ForKind.VECTORIZED)
+            with self.into(inner.body.block):
+                yield self.add(self.mul(outer.variable, lanes), inner.variable)
+            inner.body.block.add_op(YieldOp())
+        outer.body.block.add_op(YieldOp())
+        if rest == 0:
+            return
+        tail = inner.clone({outer.variable: self.index(whole)})
+        tail.operands = [tail.operands[0], self.index(rest)]
+        tail.kind = ForKindAttr(ForKind.SERIAL)
+        self.insert(tail)
+
+    def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
+        """Append a loop with an empty body."""
+        op = ForOp(self.index(start), self.index(extent), kind=kind)
+        self.insert(op)
+        return op
+
+    @contextmanager
+    def chunks(self, extent: Extent, lanes: int) -> Generator[Index]:
         """Build the body of vectorized loops over `extent` elements that all have as many lanes:
         the last one overlaps the one before it if `extent` is not a multiple.
 
         There are `lanes` lanes, fewer if `extent` is smaller, and a power of two. The body has to
         give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
-        to 6.
+        to 6. An extent that is not known may be less than a vector, and has no such overlap.
         """
+        if not isinstance(extent, int):
+            with self.vectors_and_rest(extent, lanes) as position:
+                yield position
+            return
         lanes = min(lanes, 1 << max(0, extent.bit_length() - 1))
         with (
             self.loop(-(-extent // lanes)) as chunk,
@@ -141,15 +204,15 @@ class TirBuilder(IndexBuilder):
         ):
             yield self.add(self.chunk_start(chunk, lanes, extent), lane)
 
-    def chunk_start(self, chunk: Index, size: int, extent: int) -> Index:
+    def chunk_start(self, chunk: Index, size: int, extent: Extent) -> Index:
         """Return the first of the `size` elements of a chunk of `extent` elements; the last chunk
         overlaps the one before it if they are not a multiple of `size`."""
         start = self.mul(chunk, size)
-        return self.min(start, extent - size) if extent % size else start
+        return start if extent % size == 0 else self.min(start, self.sub(extent, size))
 
     def accumulate(
         self,
-        extents: Sequence[int],
+        extents: Sequence[Extent],
         start: SSAValue,
         combine: Callable[[SSAValue, list[Index]], SSAValue],
     ) -> SSAValue:
@@ -208,3 +271,8 @@ class TirBuilder(IndexBuilder):
         """End the body of the function, and return the function."""
         self.func.body.block.add_op(YieldOp())
         return self.func
+
+
+def dimensions(shape: Sequence[Extent]) -> list[int]:
+    """Return the dimensions of a type, DYNAMIC_INDEX for those that are not known."""
+    return [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from ctypes import c_float
+from itertools import count
 from typing import TypeAlias
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
@@ -22,13 +23,16 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from ..size_values import SizeValues
+from ..sizes import Size, Symbol, TooComplex
+from .extents import Extent, SymbolicExtent, UnknownExtent
 from .functions import PrimFuncOp
 from .loops import LikelyOp
 
 __all__ = ["Index", "IndexBuilder"]
 
-Index: TypeAlias = SSAValue | int
-"""An SSA value of type index, or a number that is known at compile time."""
+Index: TypeAlias = SSAValue | Extent
+"""An SSA value of type index, a number that is known at compile time, or an expression of sizes."""
 
 EQ, SLT, SLE = "eq", "slt", "sle"  # predicates of arith.cmpi
 
@@ -49,6 +53,11 @@ class IndexBuilder:
         self._known: dict[SSAValue, int] = {}
         self._pure: list[dict[object, SSAValue]] = [{}]
         """The pure results of each block from the function to the insertion point."""
+        self._dimensions: dict[str, tuple[SSAValue, int]] = {}
+        """The buffer and the dimension from which each symbol of a size is read."""
+        self._sizes = SizeValues(self.at_start, self.index, self._dimension)
+        self._numbers = count()
+        self._last_size: Operation | None = None
 
     # Operations
 
@@ -120,21 +129,69 @@ class IndexBuilder:
         return op.result
 
     def index(self, value: Index) -> SSAValue:
-        """Return `value` as an SSA value; a known number becomes a constant."""
+        """Return `value` as an SSA value: a known number becomes a constant, an expression of sizes
+        a value that is computed once, at the start of the function.
+
+        Raises UnknownExtent for an expression of symbols that are no dimensions of parameters.
+        """
+        if isinstance(value, SymbolicExtent):
+            return self._sizes.of(value.size)
         return self.number(value, IndexType()) if isinstance(value, int) else value
 
     def known(self, value: Index) -> Index:
         """Return the int that `value` stands for if this builder made it as a constant;
         otherwise `value`."""
-        return value if isinstance(value, int) else self._known.get(value, value)
+        return self._known.get(value, value) if isinstance(value, SSAValue) else value
+
+    # Sizes that are known at run time
+
+    def read_size(self, symbol: str, buffer: SSAValue, axis: int) -> None:
+        """Let `symbol` be the size of dimension `axis` of a parameter, unless it is one already."""
+        self._dimensions.setdefault(symbol, (buffer, axis))
+
+    def symbol(self, value: SSAValue) -> SymbolicExtent:
+        """Return `value`, which is computed at the start of the function, as an extent."""
+        size = Size.symbol(f"?size{next(self._numbers)}")
+        self._sizes.define(size, value)
+        return SymbolicExtent(size)
+
+    def _dimension(self, symbol: Symbol) -> SSAValue:
+        if (place := self._dimensions.get(symbol.name)) is None:
+            raise UnknownExtent("a size that is no dimension of a parameter")
+        buffer, axis = place
+        return self.at_start(memref.DimOp(buffer, self.index(axis)))
+
+    def at_start(self, op: Operation) -> SSAValue:
+        """Insert `op` at the start of the function, and return its result."""
+        block = self.func.body.block
+        after = self._last_size or self._last_constant
+        if after is not None:
+            block.insert_op_after(op, after)
+        elif block.first_op is not None:
+            block.insert_op_before(op, block.first_op)
+        else:
+            block.add_op(op)
+        self._last_size = op
+        return op.results[0]
+
+    def _folded(self, function: Callable[[Extent, Extent], Extent], *of: Index) -> Index | None:
+        """Return `function` of two extents; None if one of them is computed in loops, or the
+        expression is too large."""
+        lhs, rhs = of
+        if isinstance(lhs, SSAValue) or isinstance(rhs, SSAValue):
+            return None
+        try:
+            return function(lhs, rhs)
+        except (TooComplex, UnknownExtent):
+            return None
 
     # Index arithmetic
 
     def add(self, lhs: Index, rhs: Index) -> Index:
         """Return `lhs + rhs`."""
         lhs, rhs = self.known(lhs), self.known(rhs)
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs + rhs
+        if (folded := self._folded(lambda a, b: a + b, lhs, rhs)) is not None:
+            return folded
         if lhs == 0 or rhs == 0:
             return rhs if lhs == 0 else lhs
         return self.pure(arith.AddiOp, self.index(lhs), self.index(rhs))
@@ -142,8 +199,8 @@ class IndexBuilder:
     def sub(self, lhs: Index, rhs: Index) -> Index:
         """Return `lhs - rhs`."""
         lhs, rhs = self.known(lhs), self.known(rhs)
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs - rhs
+        if (folded := self._folded(lambda a, b: a - b, lhs, rhs)) is not None:
+            return folded
         if rhs == 0:
             return lhs
         return self.pure(arith.SubiOp, self.index(lhs), self.index(rhs))
@@ -151,51 +208,74 @@ class IndexBuilder:
     def mul(self, lhs: Index, rhs: Index) -> Index:
         """Return `lhs * rhs`."""
         lhs, rhs = self.known(lhs), self.known(rhs)
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return lhs * rhs
+        if (folded := self._folded(lambda a, b: a * b, lhs, rhs)) is not None:
+            return folded
         if lhs == 0 or rhs == 0:
             return 0
         if lhs == 1 or rhs == 1:
             return rhs if lhs == 1 else lhs
         return self.pure(arith.MuliOp, self.index(lhs), self.index(rhs))
 
-    def floordiv(self, lhs: Index, rhs: int) -> Index:
+    def floordiv(self, lhs: Index, rhs: Index) -> Index:
         """Return the quotient of `lhs`, which must not be negative, by a positive number."""
         # LLVM turns unsigned division by a power of 2 into one shift; signed division needs more.
-        lhs = self.known(lhs)
-        if isinstance(lhs, int):
-            return lhs // rhs
-        return lhs if rhs == 1 else self.pure(arith.DivUIOp, lhs, self.index(rhs))
+        lhs, rhs = self.known(lhs), self.known(rhs)
+        if rhs == 1:
+            return lhs
+        if (folded := self._folded(lambda a, b: a // b, lhs, rhs)) is not None:
+            return folded
+        return self.pure(arith.DivUIOp, self.index(lhs), self.index(rhs))
 
-    def mod(self, lhs: Index, rhs: int) -> Index:
+    def mod(self, lhs: Index, rhs: Index) -> Index:
         """Return the remainder of `lhs`, which must not be negative, by a positive number."""
-        lhs = self.known(lhs)
-        if isinstance(lhs, int):
-            return lhs % rhs
-        return 0 if rhs == 1 else self.pure(arith.RemUIOp, lhs, self.index(rhs))
+        lhs, rhs = self.known(lhs), self.known(rhs)
+        if rhs == 1:
+            return 0
+        if (folded := self._folded(lambda a, b: a % b, lhs, rhs)) is not None:
+            return folded
+        return self.pure(arith.RemUIOp, self.index(lhs), self.index(rhs))
+
+    def ceildiv(self, extent: Index, by: Index) -> Index:
+        """Return `extent / by`, rounded up."""
+        return self.floordiv(self.add(extent, self.sub(by, 1)), by)
 
     def min(self, lhs: Index, rhs: Index) -> Index:
         """Return the smaller of two signed indices."""
         lhs, rhs = self.known(lhs), self.known(rhs)
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return min(lhs, rhs)
+        if (folded := self._folded(min, lhs, rhs)) is not None:
+            return folded
         return self.pure(arith.MinSIOp, self.index(lhs), self.index(rhs))
 
     def max(self, lhs: Index, rhs: Index) -> Index:
         """Return the larger of two signed indices."""
         lhs, rhs = self.known(lhs), self.known(rhs)
-        if isinstance(lhs, int) and isinstance(rhs, int):
-            return max(lhs, rhs)
+        if (folded := self._folded(max, lhs, rhs)) is not None:
+            return folded
         return self.pure(arith.MaxSIOp, self.index(lhs), self.index(rhs))
 
-    def flat(self, indices: Sequence[Index], shape: Sequence[int]) -> Index:
+    def smaller(self, lhs: Extent, rhs: Extent) -> Extent:
+        """Return the smaller of two extents, which is computed at the start of the function if it
+        is not known."""
+        if (folded := self._folded(min, lhs, rhs)) is not None:
+            assert not isinstance(folded, SSAValue)
+            return folded
+        return self.symbol(self.at_start(arith.MinSIOp(self.index(lhs), self.index(rhs))))
+
+    def larger(self, lhs: Extent, rhs: Extent) -> Extent:
+        """Return the larger of two extents, as `smaller`."""
+        if (folded := self._folded(max, lhs, rhs)) is not None:
+            assert not isinstance(folded, SSAValue)
+            return folded
+        return self.symbol(self.at_start(arith.MaxSIOp(self.index(lhs), self.index(rhs))))
+
+    def flat(self, indices: Sequence[Index], shape: Sequence[Extent]) -> Index:
         """Return the row-major position of the element at `indices` of a buffer of `shape`."""
         position: Index = 0
         for index, size in zip(indices, shape, strict=True):
             position = self.add(self.mul(position, size), index)
         return position
 
-    def unflat(self, position: Index, shape: Sequence[int]) -> list[Index]:
+    def unflat(self, position: Index, shape: Sequence[Extent]) -> list[Index]:
         """Return the indices of the element at a row-major `position`: the inverse of `flat`."""
         indices: list[Index] = []
         for axis in reversed(range(1, len(shape))):
@@ -217,11 +297,20 @@ class IndexBuilder:
         """Return the conditions for `low <= index < high`, without those known to hold."""
         index = self.known(index)
         conditions: list[SSAValue] = []
-        if not (isinstance(index, int) and isinstance(low, int) and index >= low):
+        if not self._holds(lambda a, b: a <= b, low, index):
             conditions.append(self.pure(arith.CmpiOp, self.index(low), self.index(index), arg=SLE))
-        if not (isinstance(index, int) and isinstance(high, int) and index < high):
+        if not self._holds(lambda a, b: a < b, index, high):
             conditions.append(self.less(index, high))
         return conditions
+
+    def _holds(self, compare: Callable[[Extent, Extent], bool], lhs: Index, rhs: Index) -> bool:
+        """Return whether a comparison is known to hold."""
+        if isinstance(lhs, SSAValue) or isinstance(rhs, SSAValue):
+            return False
+        try:
+            return compare(lhs, rhs)
+        except (TooComplex, UnknownExtent):
+            return False
 
     def all(self, conditions: Sequence[SSAValue]) -> SSAValue:
         """Return the conjunction of `conditions`; the empty one is true."""

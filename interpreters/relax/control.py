@@ -6,10 +6,11 @@ the buffers of a kernel are arrays that it modifies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -27,7 +28,8 @@ from ...dialects.relax import annotation, device, kernels, tuples
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp, YieldOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.ordering import dependence_order
-from ...dialects.relax.types import is_ranked, static_shape
+from ...dialects.relax.shapes import shape_text
+from ...dialects.relax.types import is_ranked
 from ..arrays import Array, check_size, dtype_of, element_of
 
 __all__ = ["Closure", "ControlFunctions"]
@@ -94,9 +96,9 @@ class ControlFunctions(InterpreterFunctions):
     def run_call_tir(
         self, interpreter: Interpreter, op: kernels.CallTIROp, args: PythonValues
     ) -> PythonValues:
-        outputs = tuple(map(allocate, op.results))
-        # A kernel expects contiguous buffers; views and fills are not contiguous.
-        buffers = [np.asarray(arg, order="C") for arg in args]
+        arguments, sizes = split_sizes(op, args)
+        outputs = tuple(allocate(result, sizes) for result in op.results)
+        buffers = [as_buffer(arg) for arg in arguments]
         interpreter.call_op(op.callee, (*buffers, *outputs))
         return outputs
 
@@ -104,14 +106,15 @@ class ControlFunctions(InterpreterFunctions):
     def run_call_tir_inplace(
         self, interpreter: Interpreter, op: kernels.CallTIRInplaceOp, args: PythonValues
     ) -> PythonValues:
+        arguments, sizes = split_sizes(op, args)
         # The operands are values: what the kernel overwrites is a copy.
         copied = {*op.inplace_indices}
         buffers = [
-            np.array(arg, order="C") if i in copied else np.asarray(arg, order="C")
-            for i, arg in enumerate(args)
+            np.array(arg, order="C") if i in copied else as_buffer(arg)
+            for i, arg in enumerate(arguments)
         ]
         pairs = zip(op.results, op.inplace_indices, strict=True)
-        outputs = tuple(allocate(r) if index < 0 else buffers[index] for r, index in pairs)
+        outputs = tuple(allocate(r, sizes) if index < 0 else buffers[index] for r, index in pairs)
         new = [o for o, index in zip(outputs, op.inplace_indices, strict=True) if index < 0]
         interpreter.call_op(op.callee, (*buffers, *new))
         return outputs
@@ -146,10 +149,31 @@ def closure(interpreter: Interpreter, op: LambdaOp, captured: dict[SSAValue, obj
     return call
 
 
-def allocate(result: SSAValue) -> Array:
-    """Return an array for a result of a kernel; InterpretationError if its shape is unknown."""
+def as_buffer(argument: Array | float) -> Array | float:
+    """Return the argument of a kernel: an array as a contiguous buffer, which views and fills are
+    not; a scalar as it is."""
+    return np.asarray(argument, order="C") if isinstance(argument, np.ndarray) else argument
+
+
+def split_sizes(
+    op: kernels.CallTIROp | kernels.CallTIRInplaceOp, args: PythonValues
+) -> tuple[PythonValues, Iterator[int]]:
+    """Return the arguments of a call of a kernel, and the sizes of unknown dimensions."""
+    count = len(op.arguments)
+    return args[:count], iter(args[count:])
+
+
+def allocate(result: SSAValue, sizes: Iterator[int]) -> Array:
+    """Return an array for a result of a kernel; the next of `sizes` are those of its unknown
+    dimensions.
+
+    InterpretationError if its rank is unknown, or a size is negative.
+    """
     type = result.type
-    if not is_ranked(type) or (shape := static_shape(type)) is None:
+    if not is_ranked(type):
         raise InterpretationError(f"cannot allocate a result of type {type}: its shape is unknown")
+    shape = tuple(next(sizes) if size == DYNAMIC_INDEX else size for size in type.get_shape())
+    if min(shape, default=0) < 0:
+        raise InterpretationError(f"cannot allocate a result of shape {shape_text(shape)}")
     check_size(shape)
     return np.zeros(shape, dtype_of(element_of(type)))

@@ -35,9 +35,9 @@ __all__ = ["DataflowUseInplaceCalls", "updates_in_place", "use_inplace_calls"]
 def use_inplace_calls(module: ModuleOp, actions: Actions = SILENT) -> None:
     """Replace calls of kernels in `module` by calls of copies that overwrite an operand.
 
-    The kernel computes `result[i] = f(operand[i], ...)` once for each i (`updates_in_place`), and
-    the operand dies at the call (`dies_at`). Kernels without calls stay: remove-unused-functions
-    erases them.
+    The kernel computes `result[i] = f(operand[i], ...)` once for each i (`updates_in_place`), both
+    have the same static shape, and the operand dies at the call (`dies_at`). Kernels without calls
+    stay: remove-unused-functions erases them.
     """
     symbols = {symbol_of(op): op for op in module.ops}
     copies: dict[tuple[str, int], str] = {}
@@ -46,6 +46,8 @@ def use_inplace_calls(module: ModuleOp, actions: Actions = SILENT) -> None:
         kernel = symbols.get(name)
         if not isinstance(kernel, PrimFuncOp) or kernel.is_declaration or len(call.res) != 1:
             continue
+        if call.sizes:
+            continue  # equal types may stand for different sizes
         fitting = (
             index
             for index, operand in enumerate(call.arguments)

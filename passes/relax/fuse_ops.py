@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
+from ...analysis.call_graph import CallGraph
 from ...analysis.fusion_graph import FusionGraph
 from ...analysis.graph_partitioner import GraphPartitioner
 from ...analysis.memory.concatenations import is_in_place
+from ...analysis.shape_rules import product
+from ...analysis.symbolic_shapes import SymbolicShapes
 from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.interfaces import View
+from ...dialects.sizes import TooComplex
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase
+from ..rewriting.known_sizes import functions_with_unknown_sizes
 from ..rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 
 __all__ = ["FuseOps", "fuse_operations"]
@@ -31,6 +36,8 @@ def fuse_operations(
     fuse_opt_level: int = 2,
     max_depth: int = 256,
     actions: Actions = SILENT,
+    shapes: SymbolicShapes | None = None,
+    keep_sizes: bool = False,
 ) -> None:
     """Outline the operations in `func` into primitive functions, each group of fused ones into one.
 
@@ -42,9 +49,11 @@ def fuse_operations(
     other is computed. A group has at most `max_depth` operations, and a single one at level 0.
 
     Groups of views and concatenations in place stay; so do operations with effects or regions,
-    opaque ones, and those in graph regions. Dead operations and `relax.stop_fusion` are erased.
+    opaque ones, and those in graph regions. With `keep_sizes`, so do operations whose results are
+    sizes that `shapes` know: nothing is left of them when sizes are computed where they are needed.
+    Dead operations and `relax.stop_fusion` are erased.
     """
-    graph = FusionGraph(func)
+    graph = FusionGraph(func, shapes, keep_sizes)
     partitioner = GraphPartitioner(graph, max_depth, actions)
     if fuse_opt_level > 0:
         partitioner.fuse()
@@ -52,7 +61,7 @@ def fuse_operations(
         if dead:
             erase(op)
     for ops in partitioner.groups():
-        if needs_no_kernel(ops) or not actions.allowed(ops[-1]):
+        if needs_no_kernel(ops, shapes) or not actions.allowed(ops[-1]):
             continue
         call = outliner.outline(ops, _PRIMITIVE)
         if len(ops) > 1:
@@ -64,11 +73,25 @@ def fuse_operations(
         erase(op)
 
 
-def needs_no_kernel(ops: Sequence[Operation]) -> bool:
-    """Return whether a group of operations computes nothing: `plan-memory` gives it a buffer."""
+def needs_no_kernel(ops: Sequence[Operation], shapes: SymbolicShapes | None = None) -> bool:
+    """Return whether a group of operations computes nothing: `plan-memory` gives it a buffer. A
+    view whose operand may have another number of elements has a kernel, which checks them."""
     return all(
-        isinstance(op, View) or (isinstance(op, ConcatenateOp) and is_in_place(op)) for op in ops
+        (isinstance(op, View) and (shapes is None or keeps_count(op, shapes)))
+        or (isinstance(op, ConcatenateOp) and is_in_place(op))
+        for op in ops
     )
+
+
+def keeps_count(op: Operation, shapes: SymbolicShapes) -> bool:
+    """Return whether the operand and the result of `op` are known to have as many elements."""
+    before, after = shapes.of(op.operands[0]), shapes.of(op.results[0])
+    if before is None or after is None:
+        return False
+    try:
+        return product(before) == product(after)
+    except TooComplex:
+        return False
 
 
 @dataclass(frozen=True)
@@ -113,7 +136,9 @@ class FuseOps(ModulePass):
 
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         level = ctx.opt_level if self.fuse_opt_level is None else self.fuse_opt_level
-        outliner = Outliner(module, is_scalar_constant)
+        graph = ctx.analyses.get(CallGraph, module)
+        shapes = SymbolicShapes(module, graph) if functions_with_unknown_sizes(graph) else None
+        outliner = Outliner(module, is_scalar_constant, shapes)
         for func in fusible_functions(module):
             fuse_operations(
                 func,
@@ -121,5 +146,7 @@ class FuseOps(ModulePass):
                 fuse_opt_level=level,
                 max_depth=self.max_depth,
                 actions=ctx.actions,
+                shapes=shapes,
+                keep_sizes=True,
             )
         outliner.finish()

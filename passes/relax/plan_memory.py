@@ -21,17 +21,18 @@ from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
+from ...analysis.constants import integer_constant
 from ...analysis.memory.concatenations import is_contiguous
 from ...dialects.relax.base import RelaxOp
 from ...dialects.relax.closures import InvokeOp, LambdaOp, MakeClosureOp
 from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.constant import ConstantOp, FullOp
+from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.graph import GraphOp
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp, TupleGetItemOp, TupleOp
-from ...dialects.relax.types import is_tensor, static_shape
-from ...dialects.tir.ops import PrimFuncOp
+from ...dialects.relax.types import is_ranked, is_tensor
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -41,7 +42,9 @@ from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ..rewriting.arena import MemoryUse
 from ..rewriting.buffer_values import leaf_types
+from ..rewriting.bufferize import Function
 from ..rewriting.constant_globals import ConstantGlobals
+from ..rewriting.dynamic_bufferizer import DynamicBufferizer
 from ..rewriting.loop_bufferizer import LoopBufferizer
 from .legalize_ops.missing_kernel import missing_kernel
 
@@ -67,15 +70,15 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
         return
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
-        bufferizer = LoopBufferizer(op, constants)
-        prim_func = bufferizer.run()
-        Rewriter.replace_op(op, prim_func)
-        report(prim_func, bufferizer.use_of_memory(), actions)
+        is_dynamic = op.sym_name.data in constants.dynamic
+        bufferizer = (DynamicBufferizer if is_dynamic else LoopBufferizer)(op, constants)
+        Rewriter.replace_op(op, new := bufferizer.run())
+        report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
         insert_before(first, *constants.globals)
 
 
-def report(op: PrimFuncOp, use: MemoryUse, actions: Actions) -> None:
+def report(op: Function, use: MemoryUse, actions: Actions) -> None:
     """Report the memory that the intermediate results of `op` take."""
     actions.count("buffers", use.buffers)
     actions.count("bytes-before", use.before)
@@ -138,8 +141,8 @@ def _unstorable(type: Attribute) -> str | None:
         return FUNCTIONS
     if not is_tensor(type):
         return None
-    if static_shape(type) is None:
-        return "plan-memory needs static shapes"
+    if not is_ranked(type):
+        return "plan-memory needs tensors of known rank"
     if not isinstance(type.element_type, FixedBitwidthType | IndexType):
         return f"elements of type {type.element_type} have no size"
     return None
@@ -166,6 +169,12 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
         case GraphOp() | IfOp() | WhileOp() | ForOp():
             pass
         case func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
+            pass
+        case tensor.DimOp() if integer_constant(op.index) is None:
+            return "reads a dimension that is not a constant"
+        case tensor.DimOp() | tensor.FromElementsOp() | tensor.ReshapeOp():
+            pass
+        case DynamicReshapeOp() if op.allowzero:  # all sizes are given, and none is -1
             pass
         case _ if op.has_trait(IsTerminator):
             return None  # the operation around it is checked

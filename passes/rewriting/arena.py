@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp, i8
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ...analysis.memory.storage_plan import ALIGNMENT, LiveRange, StoragePlan, plan_storage
 from .buffer_values import Buffer, Memref, Storage, offset_of, root_of
@@ -42,11 +42,12 @@ class Arena:
         self.placeholders: dict[Buffer, UnrealizedConversionCastOp] = {}
         self.plan = StoragePlan([], 0)
 
-    def memref(self, buffer: Buffer, block: Block) -> SSAValue:
-        """Return the memref of `buffer`; its placeholder is at the end of `block` if it is new."""
+    def memref(self, buffer: Buffer, blocks: Sequence[Block]) -> SSAValue:
+        """Return the memref of `buffer`; if it is new, its placeholder is at the end of the first
+        of `blocks`, those that are being filled."""
         if (cast := self.placeholders.get(buffer)) is None:
             cast = UnrealizedConversionCastOp.create(result_types=[buffer.type])
-            block.add_op(cast)
+            blocks[0].add_op(cast)
             self.placeholders[buffer] = cast
         return cast.results[0]
 
@@ -111,16 +112,16 @@ def view_of_arena(
 
 
 def view_of_base(
-    base: BlockArgument | memref.GlobalOp, type: Memref
+    base: BlockArgument | OpResult | memref.GlobalOp, type: Memref
 ) -> tuple[Sequence[Operation], SSAValue]:
     """Build the memref of a parameter or a global, its elements in the shape of `type`; return the
     new operations and the memref."""
     new: list[Operation] = []
-    if isinstance(base, BlockArgument):
-        value: SSAValue = base
-    else:
+    if isinstance(base, memref.GlobalOp):
         new.append(get := memref.GetGlobalOp(base.sym_name.data, base.type))
         value = get.memref
+    else:
+        value: SSAValue = base
     if value.type != type:
         shape = type.get_shape()
         strides = [prod(shape[i + 1 :]) for i in range(len(shape))]

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import DictionaryAttr, FixedBitwidthType, MemRefType, TupleType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DictionaryAttr,
+    FixedBitwidthType,
+    MemRefType,
+    TupleType,
+)
+from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.dialects.tensor import DimOp, FromElementsOp, ReshapeOp
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from ...dialects.argument_names import name_in, with_name
 from ...dialects.relax.constant import FullOp
+from ...dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ...dialects.relax.types import is_ranked
+from ...dialects.sizes import Size
+from ...passmanager.ir.walk import walk
 
 __all__ = [
     "Buffer",
@@ -22,7 +34,9 @@ __all__ = [
     "Storage",
     "Value",
     "as_parameter",
+    "has_unknown_sizes",
     "is_buffer",
+    "is_dynamic",
     "leaf_attributes",
     "leaf_names",
     "leaf_types",
@@ -47,16 +61,17 @@ class Storage:
     """
 
     element: Attribute
-    count: int
-    """The number of elements."""
-    base: BlockArgument | GlobalOp | None = None
-    """The parameter or global with the elements; None if they are in the arena."""
+    count: int | Size
+    """The number of elements, an int if it is known."""
+    base: BlockArgument | OpResult | GlobalOp | None = None
+    """The parameter or global with the elements, or the buffer that an operation returned; None if
+    they are in the arena or an allocation of their own."""
     depth: int = 0
     """The number of regions around the operation that computes the elements."""
     block: Block | None = None
     """The block of that operation; None for a parameter or a global."""
-    fill: FullOp | None = None
-    """The fill that has not been stored yet: its loop is written before the first use."""
+    fill: FullOp | FromElementsOp | None = None
+    """The elements that have not been stored yet: they are written before the first use."""
     joined: Storage | None = None
     """The storage into which the elements are computed: a result of the enclosing operation or of
     the function."""
@@ -64,6 +79,11 @@ class Storage:
     """The position in `joined`, in bytes."""
     has_parts: bool = False
     """Whether other storage is joined at an offset: then a parameter cannot take its place."""
+    sizes: tuple[Size, ...] = ()
+    """The sizes of the unknown dimensions of `base`."""
+    owned: bool = False
+    """Whether the block yields it: then it is an allocation of its own, which the block does not
+    free."""
     hint: str | None = None
     """The name hint of the tensor."""
     first: int = -1
@@ -72,12 +92,16 @@ class Storage:
     """The time of the last use."""
 
     @property
-    def size(self) -> int:
-        """The size in bytes."""
+    def element_size(self) -> int:
+        """The size of an element in bytes."""
         element = self.element
-        return self.count * (
-            element.compile_time_size if isinstance(element, FixedBitwidthType) else INDEX_SIZE
-        )
+        return element.compile_time_size if isinstance(element, FixedBitwidthType) else INDEX_SIZE
+
+    @property
+    def size(self) -> int:
+        """The size in bytes, which is known."""
+        assert isinstance(self.count, int)
+        return self.count * self.element_size
 
 
 def root_of(storage: Storage) -> Storage:
@@ -102,6 +126,8 @@ class Buffer:
 
     storage: Storage
     type: Memref
+    sizes: tuple[Size, ...] = ()
+    """The sizes of the unknown dimensions of the type."""
 
 
 Value: TypeAlias = "Buffer | SSAValue | tuple[Value, ...]"
@@ -126,6 +152,26 @@ def _memref(element: Attribute, shape: tuple[int, ...]) -> Memref:
 def as_parameter(type: Attribute) -> Attribute:
     """Return the type of the buffer of a tensor, and any other type as it is."""
     return tensor_buffer(type) if is_ranked(type) else type
+
+
+def has_unknown_sizes(type: Attribute) -> bool:
+    """Return whether `type` is that of a tensor of known rank with unknown dimensions."""
+    return is_ranked(type) and DYNAMIC_INDEX in type.get_shape()
+
+
+def is_dynamic(func: FuncOp) -> bool:
+    """Return whether a function on tensors computes with sizes: a tensor has unknown dimensions, or
+    is made of scalars."""
+    types = chain(func.function_type.inputs, func.function_type.outputs)
+    return any(map(_has_unknown_leaves, types)) or any(
+        isinstance(op, DimOp | DynamicReshapeOp | FromElementsOp | ReshapeOp)
+        or any(map(_has_unknown_leaves, op.result_types))
+        for op in walk(func)
+    )
+
+
+def _has_unknown_leaves(type: Attribute) -> bool:
+    return any(map(has_unknown_sizes, leaf_types(type)))
 
 
 def is_buffer(type: Attribute) -> TypeIs[Memref]:

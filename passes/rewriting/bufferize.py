@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects import arith, func, memref, tensor
 from xdsl.dialects.builtin import (
@@ -22,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.scf import IfOp, YieldOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ...analysis.memory.last_uses import dies_at
 from ...analysis.traversal import in_order
@@ -52,7 +53,10 @@ from .buffer_values import (
 )
 from .constant_globals import ConstantGlobals
 
-__all__ = ["FunctionBufferizer"]
+__all__ = ["Function", "FunctionBufferizer"]
+
+Function: TypeAlias = tir.PrimFuncOp | FuncOp
+"""A function on buffers."""
 
 SMALL = 4096
 """The largest `relax.full`, in bytes, that becomes a global; a larger one is filled by a loop in
@@ -80,29 +84,37 @@ class FunctionBufferizer:
         self.copies = 0
         self.arena = Arena()
 
-    def run(self) -> tir.PrimFuncOp:
+    def run(self) -> Function:
         """Return the new function."""
         op, type = self.source, self.source.function_type
         inputs = [[*map(as_parameter, leaf_types(input))] for input in type.inputs]
         outputs = [as_parameter(leaf) for output in type.outputs for leaf in leaf_types(output)]
         types = [*chain(*inputs), *outputs]
-        attributes = {**op.attributes, tir.OUTPUTS: IntegerAttr(len(outputs), i64)}
-        visibility = None if op.sym_visibility is None else op.sym_visibility.data
-        if op.is_declaration:
-            region = Region()
-        else:
-            region = Region(Block(arg_types=types))
+        region = Region()
+        if not op.is_declaration:
+            region.add_block(Block(arg_types=self.parameter_types(types, len(outputs))))
             self.convert_body(region.block, inputs, outputs)
-        result = tir.PrimFuncOp(
+        result = self.function(types, len(outputs), region)
+        result.location = op.location
+        return result
+
+    def parameter_types(self, types: Sequence[Attribute], results: int) -> Sequence[Attribute]:
+        """Return which of `types`, those of the parameters and of the last `results`, are
+        parameters of the new function: all."""
+        return types
+
+    def function(self, types: Sequence[Attribute], results: int, region: Region) -> Function:
+        """Return the new function on buffers of `types`, of which the last `results` are those of
+        results."""
+        op = self.source
+        return tir.PrimFuncOp(
             op.sym_name.data,
             types,
             region,
-            visibility=visibility,
-            attributes=attributes,
+            visibility=None if op.sym_visibility is None else op.sym_visibility.data,
+            attributes={**op.attributes, tir.OUTPUTS: IntegerAttr(results, i64)},
             arg_attrs=self.parameter_attributes(),
         )
-        result.location = op.location
-        return result
 
     def parameter_attributes(self) -> ArrayAttr[DictionaryAttr] | None:
         """Return the attributes of the parameters and results for the buffers of these; None if
@@ -147,12 +159,16 @@ class FunctionBufferizer:
                 argument.name_hint = name if old.name_hint else None
             self.values[old] = nested(old.type, iter([*map(self.argument, new)]))
         results = [*arguments]
-        for argument, name in zip(results, self.result_names(), strict=True):
+        for argument, name in zip(results, self.result_names()):
             argument.name_hint = name
-        end = self.convert_block(self.source.body.block, block, (*map(self.argument, results),))
+        self.convert_body_into(block, [*map(self.argument, results)])
+        self.arena.place(block)
+
+    def convert_body_into(self, block: Block, results: Sequence[Value]) -> None:
+        """Convert the operations of the function into `block`, which computes `results`."""
+        end = self.convert_block(self.source.body.block, block, results)
         assert not end, "a function on buffers returns nothing"
         block.add_op(tir.YieldOp())
-        self.arena.place(block)
 
     def argument(self, value: BlockArgument) -> Value:
         """Return a parameter of the new function as a converted value."""
@@ -160,18 +176,24 @@ class FunctionBufferizer:
             return value
         return Buffer(Storage(type.element_type, prod(type.get_shape()), base=value), type)
 
-    def convert_block(self, old: Block, new: Block, targets: Sequence[Value]) -> list[SSAValue]:
+    def convert_block(
+        self, old: Block, new: Block, targets: Sequence[Value | None]
+    ) -> list[SSAValue]:
         """Convert the operations of `old` into `new`, and deliver the tensors that it yields to
-        `targets`; return the scalars that it yields."""
+        `targets`; return the scalars that it yields, and the buffers of tensors whose target is
+        None."""
         self.blocks.append(new)
         self.starts.append(self.time)
         end = self.convert_ops(old)
         self.time += 1
         scalars: list[SSAValue] = []
-        wanted = [target for target in targets if isinstance(target, Buffer)]
+        wanted = iter(targets)
         for value in (leaf for operand in end for leaf in leaf_values(self.values[operand])):
             if isinstance(value, Buffer):
-                self.deliver(value, wanted.pop(0))
+                if isinstance(target := next(wanted), Buffer):
+                    self.deliver(value, target)
+                else:
+                    scalars.append(self.own(value))
             else:
                 scalars.append(value)
         self.blocks.pop()
@@ -197,7 +219,7 @@ class FunctionBufferizer:
                 self.values[op.result] = self.filled(op)
             case View() | MatchCastOp() | tensor.CastOp():
                 value = self.values[op.operands[0]]
-                self.values[op.results[0]] = self.retyped(value, op.result_types[0])
+                self.values[op.results[0]] = self.retyped(op, value, op.result_types[0])
             case ConcatenateOp():
                 self.concatenate(op)
             case TupleOp():
@@ -233,28 +255,36 @@ class FunctionBufferizer:
 
     def call(self, op: Operation, name: str) -> None:
         """Call the function on buffers `name`, with new buffers for the results."""
-        types = [leaf for type in op.result_types for leaf in leaf_types(type)]
-        results = [self.new_buffer(type) for type in types]
+        results = self.new_results(op, op.results)
         self.define(op, iter(results))
-        inputs = [leaf for operand in op.operands for leaf in leaf_values(self.values[operand])]
-        self.call_with(op, name, inputs, results)
+        self.call_with(op, name, self.arguments(op), results)
+
+    def arguments(self, op: Operation) -> list[Value]:
+        """Return the converted arguments of a call."""
+        assert isinstance(op, func.CallOp | CallTIROp)
+        return [leaf for value in op.arguments for leaf in leaf_values(self.values[value])]
+
+    def new_results(self, op: Operation, results: Sequence[SSAValue]) -> list[Buffer]:
+        """Return new buffers for `results`, which are all results of the call `op` or some."""
+        return [self.new_buffer(leaf) for result in results for leaf in leaf_types(result.type)]
 
     def call_in_place(self, op: CallTIRInplaceOp) -> None:
         """Call a kernel whose results take the buffers of operands; an operand that is used later,
         or is not computed in this block, is copied first."""
         inputs = [self.values[operand] for operand in op.arguments]
         results: list[Value] = []
-        new: list[Value] = []
-        for result, index in zip(op.res, op.inplace_indices, strict=True):
+        new = self.new_results(op, op.new_results())
+        rest = iter(new)
+        for index in op.inplace_indices:
             if index < 0:
-                new.append(buffer := self.new_buffer(result.type))
+                buffer = next(rest)
             else:
                 old = inputs[index]
                 assert isinstance(old, Buffer)
                 if self.owns(old.storage) and dies_at(op, op.arguments[index]):
                     buffer = old
                 else:
-                    buffer = self.new_buffer(result.type)
+                    buffer = self.like(old)
                     self.copy(old, buffer)
                 inputs[index] = buffer
             results.append(buffer)
@@ -275,7 +305,8 @@ class FunctionBufferizer:
         type = callee.get_attr_or_prop("function_type")
         if isinstance(type, FunctionType) and name not in self.symbols.planned:
             operands = [*map(self.cast_to, operands, type.inputs)]
-        is_func = isinstance(callee, FuncOp) and name not in self.symbols.planned
+        is_prim_func = name in self.symbols.planned and name not in self.symbols.dynamic
+        is_func = isinstance(callee, FuncOp) and not is_prim_func
         call = func.CallOp(name, operands, []) if is_func else tir.CallOp(name, operands)
         call.attributes |= op.attributes
         self.add(call, op)
@@ -296,19 +327,36 @@ class FunctionBufferizer:
     def branch(self, op: IfOp) -> None:
         """Convert an `scf.if`: both branches compute tensors into the same buffers."""
         types = [leaf for type in op.result_types for leaf in leaf_types(type)]
-        wanted: list[Value] = [self.new_buffer(type) for type in types if is_tensor(type)]
+        wanted = [self.target(type) for type in types if is_tensor(type)]
         regions: list[Region] = []
         for region in op.regions:
             regions.append(new := Region())
             for block in region.blocks:
                 new.add_block(Block())
                 new.block.add_op(YieldOp(*self.convert_block(block, new.block, wanted)))
-        scalars = [type for type in types if not is_tensor(type)]
-        new_op = IfOp(self.scalar(op.cond), scalars, regions[0], regions[1], dict(op.attributes))
+        buffers = iter(wanted)
+        leaves = [next(buffers) if is_tensor(type) else None for type in types]
+        yielded = [
+            as_parameter(type) for type, leaf in zip(types, leaves, strict=True) if leaf is None
+        ]
+        new_op = IfOp(self.scalar(op.cond), yielded, regions[0], regions[1], dict(op.attributes))
         self.add(new_op, op)
-        results, buffers = iter(new_op.results), iter(wanted)
-        leaves = (next(buffers) if is_tensor(type) else next(results) for type in types)
-        self.define(op, leaves)
+        results = map(self.received, new_op.results)
+        self.define(op, (next(results) if leaf is None else leaf for leaf in leaves))
+
+    def target(self, type: Attribute) -> Buffer | None:
+        """Return the buffer into which the branches compute a tensor of `type`; None if each
+        branch yields a buffer of its own."""
+        return self.new_buffer(type)
+
+    def own(self, value: Buffer) -> SSAValue:
+        """Return the memref of `value` in an allocation of its own, which the block yields."""
+        raise AssertionError(f"{value.type} has a static shape")
+
+    def received(self, result: OpResult | BlockArgument) -> Value:
+        """Return a result of a new operation, or an argument of its block, as a converted value: a
+        scalar as it is."""
+        return result
 
     def deliver(self, value: Buffer, target: Buffer) -> None:
         """Bring the elements of `value` into `target` at the end of the current block.
@@ -329,6 +377,7 @@ class FunctionBufferizer:
         source, wanted = root_of(value.storage), root_of(target.storage)
         in_part = value.storage is not source and offset_of(value.storage) > 0
         is_whole = source.count == target.storage.count and not in_part
+        is_whole &= source.base is None and not source.owned
         return is_whole and not (source.has_parts and wanted.base)
 
     def concatenate(self, op: ConcatenateOp) -> None:
@@ -342,7 +391,8 @@ class FunctionBufferizer:
             value = self.values[operand]
             assert isinstance(value, Buffer)
             source = value.storage
-            if source.joined is None and source.block is self.blocks[-1] and source is not whole:
+            is_free = source.joined is None and source.base is None
+            if is_free and source.block is self.blocks[-1] and source is not whole:
                 self.join(source, whole, offset)
                 offset += source.size
             else:
@@ -362,7 +412,7 @@ class FunctionBufferizer:
 
     def copy(self, value: Buffer, target: Buffer) -> None:
         """Copy the elements of `value` into `target`."""
-        copied = Buffer(value.storage, target.type)
+        copied = Buffer(value.storage, target.type, target.sizes)
         self.blocks[-1].add_op(memref.CopyOp(self.memref(copied), self.memref(target)))
         self.copies += 1
 
@@ -385,8 +435,9 @@ class FunctionBufferizer:
         buffer.storage.hint = op.result.name_hint
         return buffer
 
-    def fill(self, storage: Storage, op: FullOp) -> None:
+    def fill(self, storage: Storage, op: FullOp | tensor.FromElementsOp) -> None:
         """Write a loop that stores the value of a fill in each element of `storage`."""
+        assert isinstance(op, FullOp) and isinstance(storage.count, int)
         block = self.blocks[storage.depth]
         flat = Buffer(storage, MemRefType(storage.element, [storage.count]))
         zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
@@ -408,24 +459,34 @@ class FunctionBufferizer:
         assert isinstance(scalar, SSAValue)
         return scalar
 
-    def retyped(self, value: Value, type: Attribute) -> Value:
-        """Return the elements of `value` as a value of `type`."""
+    def retyped(self, op: Operation, value: Value, type: Attribute) -> Value:
+        """Return the elements of `value`, the operand of the view or cast `op`, as a value of
+        `type`."""
         match value:
             case Buffer():
-                return Buffer(value.storage, tensor_buffer(type))
+                return self.view(op, value, type)
             case tuple():
                 assert isinstance(type, TupleType)
-                return tuple(map(self.retyped, value, type.types))
+                return tuple(self.retyped(op, *pair) for pair in zip(value, type.types))
             case _:
                 return value
 
+    def view(self, op: Operation, value: Buffer, type: Attribute) -> Buffer:
+        """Return the buffer of the result of the view or cast `op` of `value`."""
+        return Buffer(value.storage, tensor_buffer(type))
+
     def new_buffer(self, type: Attribute) -> Buffer:
-        """Return a buffer for a tensor that is computed in the current block."""
-        buffer = tensor_buffer(type)
+        """Return a buffer for a tensor, or of a buffer type, that is computed in the current
+        block."""
+        buffer = type if is_buffer(type) else tensor_buffer(type)
         count, depth = prod(buffer.get_shape()), len(self.blocks) - 1
         storage = Storage(buffer.element_type, count, depth=depth, block=self.blocks[-1])
         self.arena.computed.append(storage)
         return Buffer(storage, buffer)
+
+    def like(self, value: Buffer) -> Buffer:
+        """Return a new buffer of the shape of `value`."""
+        return self.new_buffer(value.type)
 
     def define(self, op: Operation, leaves: Iterator[Value]) -> None:
         """Set the converted values of the results of `op`, built from the `leaves` of all."""
@@ -450,7 +511,7 @@ class FunctionBufferizer:
     def memref(self, buffer: Buffer) -> SSAValue:
         """Return the memref of a buffer that is used now."""
         self.touch(buffer.storage)
-        return self.arena.memref(buffer, self.blocks[0])
+        return self.arena.memref(buffer, self.blocks)
 
     def add(self, new: Operation, old: Operation) -> None:
         """Append `new` to the current block, with the location of `old`."""

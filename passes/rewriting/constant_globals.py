@@ -23,6 +23,7 @@ from ...analysis.memory.storage_plan import ALIGNMENT
 from ...dialects.relax.constant import ConstantOp, FullOp
 from ...dialects.relax.types import Element
 from ...passmanager.ir.symbols import symbol_of
+from .buffer_values import is_dynamic
 
 __all__ = ["ConstantGlobals"]
 
@@ -37,7 +38,10 @@ class ConstantGlobals:
 
     def __init__(self, module: ModuleOp, planned: Iterable[FuncOp]) -> None:
         self.by_name = {name: op for op in module.ops if (name := symbol_of(op))}
-        self.planned = {op.sym_name.data for op in planned}
+        funcs = [*planned]
+        self.planned = {op.sym_name.data for op in funcs}
+        self.dynamic = {op.sym_name.data for op in funcs if is_dynamic(op)}
+        """The functions of these that compute with sizes: they become `func.func`s."""
         self.globals: list[GlobalOp] = []
         self.by_elements: dict[tuple[Attribute, bytes | int], GlobalOp] = {}
         self.suffixes: dict[str, int] = {}

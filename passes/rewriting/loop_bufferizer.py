@@ -6,10 +6,9 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ...analysis.memory.last_uses import source_of, users_of
 from ...analysis.region_flow import carried_arguments, first_carried_operand
@@ -18,7 +17,15 @@ from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
 from ...dialects.relax.tuples import MatchCastOp
 from ...dialects.relax.types import is_tensor
-from .buffer_values import Buffer, Storage, Value, leaf_types, leaf_values, nested, root_of
+from .buffer_values import (
+    Buffer,
+    Storage,
+    has_unknown_sizes,
+    leaf_types,
+    leaf_values,
+    nested,
+    root_of,
+)
 from .bufferize import FunctionBufferizer
 from .constant_globals import ConstantGlobals
 
@@ -39,6 +46,9 @@ class LoopBufferizer(FunctionBufferizer):
     iteration, and after the last one the result. What an iteration yields is computed in the home
     if the old value is not read from there on, and otherwise in another buffer, from which it is
     copied at the end of the iteration. Scalars stay carried.
+
+    A tensor of unknown size has no home: each iteration takes over an allocation with the value,
+    and frees it, unless it gives it to the next one.
 
     The regions of a loop follow each other in time; a buffer from outside that is used in a loop is
     live until its end.
@@ -69,14 +79,14 @@ class LoopBufferizer(FunctionBufferizer):
         """
         start = self.time
         initial, homes = self.initial_values(op)
-        results = [self.new_buffer(t) for t in leaves_of(op.result_types) if is_tensor(t)]
-        before, after = Block(arg_types=types_of(initial)), Block()
+        results = [self.new_buffer(type) for type in leaves_of(op.result_types) if has_home(type)]
+        before = Block(arg_types=types_of(initial))
         forwarded: set[Storage] = set()
         with self.inside(before):
             self.enter(op.before_region.block.args, before.args, homes)
             condition, *passed = self.convert_ops(op.before_region.block)
             self.time += 1
-            buffers, scalars = self.separated(passed)
+            carried, buffers = self.separated(passed)
             targets = {home.storage for home in homes}
             for number, value in enumerate(buffers):
                 if value.storage in targets - forwarded:
@@ -84,14 +94,13 @@ class LoopBufferizer(FunctionBufferizer):
                     forwarded.add(value.storage)
                 else:
                     self.deliver(value, results[number])
-            before.add_op(ConditionOp(self.scalar(condition), *scalars))
-        for type in types_of(scalars):
-            after.insert_arg(type, len(after.args))
+            before.add_op(ConditionOp(self.scalar(condition), *carried))
+        after = Block(arg_types=types_of(carried))
         with self.inside(after):
             self.enter(op.after_region.block.args, after.args, results)
             self.carried |= dict.fromkeys(forwarded, after)
             after.add_op(YieldOp(*self.advance(self.convert_ops(op.after_region.block), homes)))
-        new = WhileOp(initial, types_of(scalars), Region(before), Region(after))
+        new = WhileOp(initial, types_of(carried), Region(before), Region(after))
         self.leave(op, new, homes, results, start)
 
     def convert_for(self, op: ForOp) -> None:
@@ -111,54 +120,60 @@ class LoopBufferizer(FunctionBufferizer):
     # The values of a loop
 
     def initial_values(self, op: WhileOp | ForOp) -> tuple[list[SSAValue], list[Buffer]]:
-        """Bring the initial values of a loop into new homes; return the scalars among them, and the
-        homes of the tensors."""
+        """Bring the initial values of a loop into new homes; return those that have none, and the
+        homes of the others."""
         homes: list[Buffer] = []
-        scalars: list[SSAValue] = []
+        carried: list[SSAValue] = []
         for operand in op.operands[first_carried_operand(op) :]:
-            for type, value in zip(
-                leaf_types(operand.type), leaf_values(self.values[operand]), strict=True
-            ):
-                if isinstance(value, Buffer):
+            is_last = is_only_use(op, operand)
+            for type, value in self.leaves(operand):
+                if not isinstance(value, Buffer):
+                    carried.append(value)
+                elif not has_home(type):
+                    carried.append(self.own(value if is_last else self.saved(value)))
+                else:
                     homes.append(home := self.new_buffer(type))
                     home.storage.hint = value.storage.hint
-                    if is_only_use(op, operand) and not root_of(value.storage).has_parts:
+                    if is_last and not root_of(value.storage).has_parts:
                         self.deliver(value, home)
                     else:
                         self.copy(value, home)
-                else:
-                    scalars.append(value)
-        return scalars, homes
+        return carried, homes
 
     def enter(
-        self, arguments: Sequence[SSAValue], scalars: Sequence[SSAValue], buffers: Sequence[Buffer]
+        self,
+        arguments: Sequence[SSAValue],
+        new: Sequence[BlockArgument],
+        homes: Sequence[Buffer],
     ) -> None:
-        """Let the arguments of a region be new scalars and buffers."""
-        rest, homes = iter(scalars), iter(buffers)
+        """Let the arguments of a region be homes, and new arguments."""
+        carried, buffers = iter(new), iter(homes)
         for argument in arguments:
-            types = leaf_types(argument.type)
-            leaves: Iterator[Value] = (next(homes if is_tensor(t) else rest) for t in types)
-            self.values[argument] = value = nested(argument.type, leaves)
+            leaves = [
+                next(buffers) if has_home(type) else self.received(next(carried))
+                for type in leaf_types(argument.type)
+            ]
+            self.values[argument] = value = nested(argument.type, iter(leaves))
             if isinstance(value, SSAValue):
                 value.name_hint = argument.name_hint
 
     def advance(self, ends: Sequence[SSAValue], homes: Sequence[Buffer]) -> list[SSAValue]:
-        """Bring the tensors that an iteration yields into their homes; return the scalars."""
+        """Bring what an iteration yields into the homes; return the values that have none."""
         self.time += 1
-        buffers, scalars = self.separated(ends)
+        carried, buffers = self.separated(ends)
         moves = [Move(*pair) for pair in zip(buffers, homes, strict=True)]
         moves = [m for m in moves if m.value.storage is not m.home.storage]
         read = {root_of(move.value.storage) for move in moves}
         rest = [m for m in moves if root_of(m.home.storage) in read or not self.in_place(m)]
         while rest:
-            read = [root_of(value.storage) for value, _ in rest]
-            free = (m for m in rest if root_of(m.home.storage) not in read)
+            reads = [root_of(value.storage) for value, _ in rest]
+            free = (m for m in rest if root_of(m.home.storage) not in reads)
             if (move := next(free, None)) is not None:
                 self.copy(*move)
                 rest.remove(move)
             else:  # they exchange their homes
                 rest[0] = Move(self.saved(rest[0].value), rest[0].home)
-        return scalars
+        return carried
 
     def in_place(self, move: Move) -> bool:
         """Let the value be computed in its home, if it is computed in this block after the last
@@ -175,7 +190,7 @@ class LoopBufferizer(FunctionBufferizer):
 
     def saved(self, value: Buffer) -> Buffer:
         """Return a copy of a tensor."""
-        copy = self.new_buffer(TensorType(value.type.element_type, value.type.get_shape()))
+        copy = self.like(value)
         self.copy(value, copy)
         return copy
 
@@ -197,15 +212,30 @@ class LoopBufferizer(FunctionBufferizer):
                 storage.last = self.time
         new.attributes |= op.attributes
         self.add(new, op)
-        scalars, buffers = iter(new.results), iter(results)
-        types = leaves_of(op.result_types)
-        self.define(op, (next(buffers if is_tensor(type) else scalars) for type in types))
+        carried, buffers = iter(new.results), iter(results)
+        leaves = [
+            next(buffers) if has_home(type) else self.received(next(carried))
+            for type in leaves_of(op.result_types)
+        ]
+        self.define(op, iter(leaves))
 
-    def separated(self, values: Sequence[SSAValue]) -> tuple[list[Buffer], list[SSAValue]]:
-        """Return the tensors and the scalars among the leaves of converted values."""
-        leaves = [leaf for value in values for leaf in leaf_values(self.values[value])]
-        buffers = [leaf for leaf in leaves if isinstance(leaf, Buffer)]
-        return buffers, [leaf for leaf in leaves if not isinstance(leaf, Buffer)]
+    def separated(self, values: Sequence[SSAValue]) -> tuple[list[SSAValue], list[Buffer]]:
+        """Return the leaves of converted values that have no home, tensors among them as memrefs
+        that this block gives away; and the tensors that have one."""
+        carried: list[SSAValue] = []
+        buffers: list[Buffer] = []
+        for type, leaf in (pair for value in values for pair in self.leaves(value)):
+            if not isinstance(leaf, Buffer):
+                carried.append(leaf)
+            elif has_home(type):
+                buffers.append(leaf)
+            else:
+                carried.append(self.own(leaf))
+        return carried, buffers
+
+    def leaves(self, value: SSAValue) -> Iterator[tuple[Attribute, Buffer | SSAValue]]:
+        """Yield the types and the converted values of the leaves of a value."""
+        yield from zip(leaf_types(value.type), leaf_values(self.values[value]), strict=True)
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
@@ -226,6 +256,11 @@ def is_only_use(loop: Operation, operand: SSAValue) -> bool:
         return False
     others = [user for user in users_of(source) if not isinstance(user, View | MatchCastOp)]
     return others == [loop]
+
+
+def has_home(type: Attribute) -> bool:
+    """Return whether a loop carries a value of `type` in a buffer: a tensor of known size."""
+    return is_tensor(type) and not has_unknown_sizes(type)
 
 
 def types_of(values: Sequence[SSAValue]) -> list[Attribute]:

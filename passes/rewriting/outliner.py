@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import ConstantLike
 
 from ...analysis.attribute_numbering import AttributeNumbering
 from ...analysis.opaque_functions import is_opaque
-from ...dialects.relax.types import is_tensor, shape_of
+from ...analysis.symbolic_shapes import SymbolicShapes
+from ...dialects.dimension_names import with_dimension_names
+from ...dialects.relax.types import is_ranked, is_tensor, shape_of, static_shape
+from ...dialects.sizes import Size
 from ...passmanager.ir.access import read_fields, read_step
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.symbols import PRIVATE, symbol_of
@@ -31,9 +41,19 @@ class Outliner:
     Operations outside of a group for which `binds` is true are constants: a function gets its own
     copy of those that it uses. Other values from outside become parameters, in the order of their
     first use.
+
+    With `shapes`, the parameters name the unknown sizes of their dimensions, by names that do not
+    depend on those in the caller: sizes that are equal there are so in the function. Calls get the
+    shapes of the values that they replace.
     """
 
-    def __init__(self, module: ModuleOp, binds: Callable[[Operation], bool]) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        binds: Callable[[Operation], bool],
+        shapes: SymbolicShapes | None = None,
+    ) -> None:
+        self.shapes = shapes
         self.block = module.body.block
         self.binds = binds
         self.names = {symbol_of(op) for op in self.block.ops}
@@ -72,6 +92,8 @@ class Outliner:
         )
         insert_before(last, call)
         for old, new in zip(results, call.results, strict=True):
+            if self.shapes is not None:
+                self.shapes.move(old, new)
             if inside:
                 old.replace_uses_with_if(new, lambda use: use.operation not in inside)
             else:
@@ -131,7 +153,8 @@ class Outliner:
                 local[id(result)] = len(local)
                 key += (None, number(result.type))
         used = [local[id(result)] for result in results]
-        return Group(parameters, constants, results, (*key, *used))
+        names = None if self.shapes is None else dimension_names(parameters, self.shapes)
+        return Group(parameters, constants, results, (*key, *used, names), names)
 
     def name_function(self, stem: str, group: Group) -> Callee:
         """Return an unused name for the function of a group, `stem` or with a number, and its
@@ -171,12 +194,18 @@ class Outliner:
         block.add_ops(ops)
         location = ops[-1].location
         block.add_op(ReturnOp.create(operands=group.results, location=location))
+        properties: dict[str, Attribute] = {
+            "sym_name": symbol.root_reference,
+            "function_type": types,
+            "sym_visibility": PRIVATE,
+        }
+        if group.names is not None:
+            none = DictionaryAttr({})
+            properties["arg_attrs"] = ArrayAttr(
+                [with_dimension_names(none, names) for names in group.names]
+            )
         func = FuncOp.create(
-            properties={
-                "sym_name": symbol.root_reference,
-                "function_type": types,
-                "sym_visibility": PRIVATE,
-            },
+            properties=properties,
             attributes=attributes,
             regions=[Region(block)],
             location=location,
@@ -185,6 +214,7 @@ class Outliner:
 
 
 Key: TypeAlias = tuple[object, ...]
+Names: TypeAlias = tuple[str | None, ...]
 
 
 class Group(NamedTuple):
@@ -196,6 +226,8 @@ class Group(NamedTuple):
     results: Sequence[SSAValue]
     """The values that are used outside."""
     key: Key
+    names: tuple[Names, ...] | None
+    """The names of the dimensions of the parameters, if one is unknown."""
 
 
 class Callee(NamedTuple):
@@ -203,6 +235,34 @@ class Callee(NamedTuple):
 
     symbol: SymbolRefAttr
     types: FunctionType
+
+
+def dimension_names(
+    parameters: Sequence[SSAValue], shapes: SymbolicShapes
+) -> tuple[Names, ...] | None:
+    """Return names for the unknown dimensions of parameters, d0, d1, ..., None for the others; an
+    expression of symbols that are dimensions themselves is one of their names. None if all
+    dimensions are known."""
+    types = [value.type for value in parameters]
+    rows = [
+        shapes.of(value) if is_ranked(type) and static_shape(type) is None else None
+        for value, type in zip(parameters, types, strict=True)
+    ]
+    sizes = [size for row in rows for size in row or () if size.known is None]
+    if not sizes:
+        return None
+    names: dict[Size, Size] = {}
+    for size in sorted(sizes, key=lambda size: size.lone_symbol is None):
+        if size not in names:
+            inner = {symbol.name: names.get(Size.symbol(symbol.name)) for symbol in size.symbols()}
+            if None in inner.values():
+                names[size] = Size.symbol(f"d{len(names)}")
+            else:
+                names[size] = size.substitute(lambda symbol, inner=inner: inner[symbol.name])
+    return tuple(
+        () if row is None else tuple(n.text if (n := names.get(size)) else None for size in row)
+        for row in rows
+    )
 
 
 def _name_of(ops: Sequence[Operation]) -> str:

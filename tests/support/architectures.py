@@ -11,7 +11,7 @@ from onnx import TensorProto
 
 from .transformers import Graph
 
-__all__ = ["ARCHITECTURES"]
+__all__ = ["ARCHITECTURES", "dynamic_detector"]
 
 
 class Vision(Graph):
@@ -83,6 +83,45 @@ def unet() -> onnx.ModelProto:
     x = g.op("Relu", g.conv(g.op("Concat", x, skips[0], axis=1), 24, 8))
     g.output("y", g.op("Sigmoid", g.conv(x, 8, 1, 1)), (1, 1, 24, 32))
     return g.model()
+
+
+def dynamic_detector() -> onnx.ModelProto:
+    """Return a fully convolutional detector for images of any height and width that are multiples
+    of 8: depthwise blocks, pooling, a pyramid that is joined after resizing, and two heads."""
+    g = Graph()
+
+    def block(x: str, inputs: int, outputs: int, stride: int) -> str:
+        depthwise = g.weight(inputs, 1, 3, 3, scale=0.3)
+        strides, pads = [stride] * 2, [1] * 4
+        x = g.op("Conv", x, depthwise, strides=strides, pads=pads, group=inputs)
+        x = g.op("Clip", x, g.number(0.0), g.number(6.0))
+        x = g.op("Conv", x, g.weight(outputs, inputs, 1, 1, scale=0.3), g.weight(outputs))
+        return g.op("Relu", x)
+
+    x = g.input("image", ("batch", 3, "height", "width"))
+    x = g.op("Conv", x, g.weight(8, 3, 3, 3, scale=0.2), strides=[2, 2], pads=[1] * 4)
+    half = block(g.op("LeakyRelu", x), 8, 16, 1)
+    quarter = block(g.op("MaxPool", half, kernel_shape=[2, 2], strides=[2, 2]), 16, 24, 1)
+    eighth = block(quarter, 24, 32, 2)
+    context = g.op("MaxPool", eighth, kernel_shape=[5, 5], pads=[2] * 4)
+    gate = g.op("Sigmoid", g.op("GlobalAveragePool", eighth))
+    eighth = g.op(
+        "Mul", g.op("Concat", eighth, context, axis=1), g.op("Concat", gate, gate, axis=1)
+    )
+    scales = g.constant(np.array([1, 1, 2, 2], np.float32))
+    up = g.op("Resize", eighth, "", scales, mode="nearest", **NEAREST)
+    joined = block(g.op("Concat", quarter, up, axis=1), 88, 32, 1)
+    up = g.op("Resize", joined, "", scales, mode="linear")
+    joined = block(g.op("Concat", half, up, axis=1), 48, 16, 1)
+    boxes = g.op("Conv", joined, g.weight(4, 16, 3, 3, scale=0.1), pads=[1] * 4)
+    smooth = g.op("AveragePool", joined, kernel_shape=[3, 3], pads=[1] * 4)
+    classes = g.op("Softmax", g.op("Conv", smooth, g.weight(5, 16, 1, 1)), axis=1)
+    g.output("boxes", boxes, ("batch", 4, "rows", "columns"))
+    g.output("classes", classes, ("batch", 5, "rows", "columns"))
+    return g.model()
+
+
+NEAREST = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
 
 
 def mobilenet_v3() -> onnx.ModelProto:

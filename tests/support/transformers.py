@@ -8,7 +8,7 @@ scale, the mask and the keys of attention.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, sqrt
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +17,16 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-__all__ = ["Graph", "Sizes", "Style", "decoder", "encoder", "inputs_of", "vision_encoder"]
+__all__ = [
+    "Graph",
+    "Sizes",
+    "Style",
+    "decoder",
+    "dynamic_encoder",
+    "encoder",
+    "inputs_of",
+    "vision_encoder",
+]
 
 Array: TypeAlias = NDArray[Any]
 
@@ -96,7 +105,7 @@ class Graph:
         weights = mean + factor * self.random.standard_normal(shape)
         return self.constant(weights.astype(np.float32))
 
-    def input(self, name: str, shape: Sequence[int], type: int = TensorProto.FLOAT) -> str:
+    def input(self, name: str, shape: Sequence[int | str], type: int = TensorProto.FLOAT) -> str:
         self.inputs.append(helper.make_tensor_value_info(name, type, shape))
         return name
 
@@ -309,6 +318,30 @@ def encoder(sizes: Sizes = Sizes(), style: Style = Style()) -> onnx.ModelProto:
         inner = g.gelu(g.dense(x, h, f), style.gelu)
         x = g.norm(g.op("Add", g.dense(inner, f, h), x), h, style.norm)
     g.output("hidden", x, (sizes.batch, sizes.length, h))
+    return g.model()
+
+
+def dynamic_encoder(sizes: Sizes = Sizes(), style: Style = Style()) -> onnx.ModelProto:
+    """Return a BERT for any batch and for lengths up to `sizes.length`, with an additive mask."""
+    g = Graph()
+    h, f = sizes.hidden, 4 * sizes.hidden
+    shape = ("batch", "length")
+    tokens = g.input("tokens", shape, TensorProto.INT64)
+    words = g.op("Gather", g.weight(sizes.vocabulary, h, scale=1.0), tokens)
+    length = g.op("Gather", g.op("Shape", tokens), g.ints(1))
+    positions = g.weight(1, sizes.length, h, scale=1.0)
+    positions = g.op("Slice", positions, g.ints(0), length, g.ints(1))
+    x = g.norm(g.op("Add", words, positions), h, style.norm)
+    mask = g.op("Unsqueeze", g.input("mask", shape, TensorProto.INT64), g.ints(1, 2))
+    mask = g.op("Sub", g.number(1.0), g.op("Cast", mask, to=TensorProto.FLOAT))
+    mask = g.op("Mul", mask, g.number(-10000.0))
+    sizes = replace(sizes, batch=0)  # a reshape keeps the batch
+    for _ in range(sizes.layers):
+        attended, _ = g.attention(x, mask, sizes, style)
+        x = g.norm(g.op("Add", attended, x), h, style.norm)
+        inner = g.gelu(g.dense(x, h, f), style.gelu)
+        x = g.norm(g.op("Add", g.dense(inner, f, h), x), h, style.norm)
+    g.output("hidden", x, (*shape, h))
     return g.model()
 
 

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.call_graph import CallGraph
@@ -42,6 +42,12 @@ from ...interpreters.signature import is_buffer
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import location_of, place_of
 from ...passmanager.ir.walk import walk
+from .owned_memory import (
+    add_empty_buffer,
+    allocation_of,
+    allocations_before,
+    is_freed_after,
+)
 from .polls import is_poll, poll_condition
 
 __all__ = ["STATUS_WORDS", "STOP", "Failures", "report_assertions"]
@@ -175,6 +181,10 @@ class Guards:
         self.function = function
         self.status = status
         self.failures = failures
+        self.end = function.body.blocks[-1].last_op
+        """The operation that returns without a failure."""
+        self.sources: dict[SSAValue, SSAValue] = {}
+        """The values that new branches pass on, by their results."""
         self.exit = add_exit(function)
         """The block that returns after a failure."""
 
@@ -241,12 +251,28 @@ class Guards:
         """Branch to the end of the function after `op`, which is directly in its body."""
         block, following = op.parent, op.next_op
         assert block is not None and following is not None
+        lost = self.lost_after(op)
         rest, failed = block.split_before(following), self.exit
-        if record is not None:
+        if record is not None or lost:
             self.function.body.add_block(failed := Block())
-            StatusBuilder(InsertPoint.at_end(failed), self.status).record(record)
-            failed.add_op(cf.BranchOp(self.exit))
+            if record is not None:
+                StatusBuilder(InsertPoint.at_end(failed), self.status).record(record)
+            failed.add_ops([*map(memref.DeallocOp.get, lost), cf.BranchOp(self.exit)])
         block.add_op(cf.ConditionalBranchOp(condition, rest, [], failed, []))
+
+    def lost_after(self, op: Operation) -> list[OpResult]:
+        """Return the memory that the body of the function, which ends after `op`, would have freed
+        or returned."""
+        returned = {self.allocation_of(value) for value in self.end.operands} if self.end else ()
+        others = [block for block in self.function.body.blocks if block is not op.parent]
+        return [
+            value
+            for value in allocations_before(op)
+            if value in returned or is_freed_after(value, op, others)
+        ]
+
+    def allocation_of(self, value: SSAValue) -> SSAValue:
+        return allocation_of(value, self.sources)
 
     def guard_in_block(self, op: Operation, condition: SSAValue, record: Record | None) -> None:
         """Move what follows `op`, in the block of a loop or branch, into an `scf.if`.
@@ -260,19 +286,23 @@ class Guards:
             if isinstance(other, memref.DeallocOp) and other.memref.owner not in rest:
                 del rest[other]
         escaping = [value for value in dict.fromkeys(end.operands) if value.owner in rest]
+        owners = {self.allocation_of(value) for value in escaping}
+        lost = [value for value in allocations_before(op) if value in owners]
         for other in rest:
             other.detach()
         then = Block([*rest, scf.YieldOp(*escaping)])
         build = StatusBuilder(InsertPoint.at_end(otherwise := Block()), self.status)
         if record is not None:
             build.record(record)
-        zeros = [build.insert(zero(value.type, end)) for value in escaping]
+        otherwise.add_ops(map(memref.DeallocOp.get, lost))
+        zeros = [add_zero(value.type, end, otherwise) for value in escaping]
         otherwise.add_op(scf.YieldOp(*zeros))
         types = [value.type for value in escaping]
         branch = scf.IfOp(condition, types, Region(then), Region(otherwise))
         branch.location = op.location
         Rewriter.insert_op(branch, InsertPoint.after(op))
         results = dict(zip(escaping, branch.results, strict=True))
+        self.sources |= zip(branch.results, escaping, strict=True)
         end.operands = [results.get(value, value) for value in end.operands]
 
 
@@ -308,7 +338,7 @@ def add_exit(function: func.FuncOp) -> Block:
     after a failure.
 
     Buffers of static size that are allocated in a body of one block are allocated at its start, and
-    freed at its end. Others are not freed after a failure.
+    freed at its end; others are freed where the body branches to the exit.
     """
     function.body.add_block(exit := Block())
     blocks = function.body.blocks
@@ -321,14 +351,23 @@ def add_exit(function: func.FuncOp) -> Block:
             Rewriter.insert_op(op, InsertPoint.before(blocks[0].last_op))
             if isinstance(op.memref.owner, memref.AllocOp) and not op.memref.owner.operands:
                 exit.add_op(op.clone())
-    zeros = [zero(type, function) for type in function.function_type.outputs]
-    exit.add_ops(zeros)
+    zeros = [add_zero(type, function, exit) for type in function.function_type.outputs]
     exit.add_op(func.ReturnOp(*zeros))
     return exit
 
 
+def add_zero(type: Attribute, user: Operation, block: Block) -> SSAValue:
+    """Return a value of `type` that `user` gets after a failure, from the end of `block`; a buffer
+    is an allocation, as without a failure."""
+    if is_buffer(type):
+        return add_empty_buffer(type, block)
+    block.add_op(new := zero(type, user))
+    return new.result
+
+
 def zero(type: Attribute, user: Operation) -> arith.ConstantOp:
-    """Return a constant of `type` that `user` gets after a failure; PasslineError for a buffer."""
+    """Return a constant of `type` that `user` gets after a failure; PasslineError for types without
+    constants."""
     match type:
         case IndexType() | IntegerType():
             return arith.ConstantOp(IntegerAttr(0, type))

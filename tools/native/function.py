@@ -35,6 +35,7 @@ from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .objects import object_code
 from .preparation import Prepared, mlir_text, prepare
+from .returned_buffers import ReturnedBuffers
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
 
@@ -165,8 +166,8 @@ def parameters_of(function: Function) -> list[Buffer | Number]:
     types = function.function_type
     if any(isinstance(type, TensorType) for type in (*types.inputs, *types.outputs)):
         raise PasslineError(f"{name} is on tensors: no pass has lowered it to buffers")
-    if types.outputs.data:
-        raise PasslineError(f"{name} returns values: expected one that writes them into buffers")
+    if not all(map(is_buffer, types.outputs)):
+        raise PasslineError(f"{name} returns numbers: expected one that writes them into buffers")
     outputs = output_count(function)
     inputs = len(types.inputs) - outputs
     names = [*argument_names(function), *(result_names(function) if outputs else [])]
@@ -213,6 +214,10 @@ class NativeFunction:
         self._failures = failures
         self._is_long = is_long
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
+        returned = [type for type in function.function_type.outputs if is_buffer(type)]
+        self._returned = ReturnedBuffers(result_names(function), returned) if returned else None
+        if self._returned:
+            types.insert(0, ctypes.c_void_p)
         if failures:
             types.append(ctypes.c_void_p)
             self._pass_status = status_passing(by_pointer)
@@ -221,7 +226,7 @@ class NativeFunction:
     @property
     def returns_results(self) -> bool:
         """Whether the results are new arrays; if not, they are arguments that are changed."""
-        return bool(self._outputs)
+        return bool(self._outputs or self._returned)
 
     def __call__(self, *arguments: Value | float) -> tuple[Array, ...]:
         if len(arguments) == len(self._inputs) and all(
@@ -233,7 +238,7 @@ class NativeFunction:
             return self._run(arguments)
         given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
-        in_place = not self._outputs
+        in_place = not self.returns_results
         inputs = [
             p.in_memory(value, writable=in_place) if isinstance(p, Buffer) else value
             for p, value in pairs
@@ -252,6 +257,9 @@ class NativeFunction:
             for value in inputs
         ]
         passed += map(self._passed, outputs)
+        returned = None if self._returned is None else self._returned.new()
+        if returned is not None:
+            passed.insert(0, returned.words)
         if not self._failures:
             self._call(*passed)
         else:
@@ -263,5 +271,9 @@ class NativeFunction:
             else:
                 self._call(*passed)
             if status[0]:
+                if returned is not None:
+                    returned.free()
                 raise PasslineError(self._failures.text([*status]))
+        if returned is not None:
+            return returned.arrays()
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])

@@ -38,6 +38,7 @@ from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
+from .pointer_arguments import is_bare, pass_pointers
 from .polls import insert_polls
 from .soft_promotion import soft_promote
 
@@ -93,6 +94,8 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     store_bools_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
+    if not by_pointer:
+        pass_pointers(lowered, PREFIX + entry)
     constants = without_values(lowered)
     return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long)
 
@@ -194,14 +197,12 @@ def _copy_by_loops(op: memref.CopyOp, type: MemRefType[Attribute]) -> None:
 
 
 def takes_pointers(module: ModuleOp) -> bool:
-    """Return whether all buffers that are parameters can be passed as bare pointers: they have
-    static shapes and no layout, and no stride is 0, as in memref<2x0xf32>."""
-    types = [t for op in module.ops if isinstance(op, func.FuncOp) for t in op.function_type.inputs]
+    """Return whether all buffers that are parameters can be passed as bare pointers, and none is a
+    result."""
+    types = [op.function_type for op in module.ops if isinstance(op, func.FuncOp)]
     return all(
-        is_plain(type) and DYNAMIC_INDEX not in type.get_shape() and 0 not in type.get_shape()[1:]
-        for type in types
-        if is_buffer(type)
-    )
+        is_bare(type) for each in types for type in each.inputs if is_buffer(type)
+    ) and not any(is_buffer(type) for each in types for type in each.outputs)
 
 
 def is_plain(type: MemRefType[Attribute]) -> bool:

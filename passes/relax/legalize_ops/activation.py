@@ -12,8 +12,8 @@ from ....dialects.relax import activation as ops
 from ....dialects.tir.builder import Index
 from .elementwise import in_steps, on_numbers
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from .scalars import convert, maximum, multiply, signless, widen
-from .unary import sigmoid
+from .scalars import computable, convert, maximum, multiply, widen
+from .unary import sigmoid, unchanged
 
 __all__ = ["ACTIVATION"]
 
@@ -40,7 +40,7 @@ def prelu(op: ops.PReluOp, _: KernelBuilder, data: Tensor, alpha: Tensor) -> Ten
         x, factor = widen(b, b.read(data, index)), widen(b, b.read(alpha, place))
         return convert(b, scaled_below_zero(b, x, factor), data.element)
 
-    return Elements(data.shape, signless(data.element), compute)
+    return Elements(data.shape, computable(data.element), compute)
 
 
 def half_times_one_plus(b: KernelBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
@@ -79,7 +79,7 @@ ACTIVATION: dict[type[Operation], Legalization] = {
     ops.GeluTanhOp: on_numbers(gelu_tanh),
     ops.LeakyReluOp: in_steps(leaky_relu),
     ops.PReluOp: prelu,
-    ops.ReluOp: on_numbers(relu),
+    ops.ReluOp: on_numbers(relu, unchanged),
     ops.SiluOp: on_numbers(silu),
     ops.SoftplusOp: in_steps(softplus),
 }

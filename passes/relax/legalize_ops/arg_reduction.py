@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32, i64
@@ -17,10 +16,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
 from .reduced_dimensions import reduced_axes
 from .reduction import Bound, Function, Reduced
 from .scalars import (
+    compare_integers,
     convert,
     greatest,
     is_float,
@@ -28,11 +29,10 @@ from .scalars import (
     maximum,
     minimum,
     select,
-    signless,
     step_type,
     widen,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["ARG_REDUCTION"]
 
@@ -64,14 +64,14 @@ class Search:
     @property
     def type(self) -> Attribute:
         """The type in which elements are compared."""
-        return step_type(signless(self.data.element))
+        return step_type(self.data.element)
 
     @property
     def number(self) -> IntegerType:
         """The type of indices: as wide as the elements if possible, so that vectors of both have
         the same number of lanes."""
         assert isinstance(self.type, FixedBitwidthType)
-        is_small = self.type.bitwidth <= 32 and prod(self.reduced.inner) < 1 << 31
+        is_small = self.type.bitwidth <= 32 and volume(self.reduced.inner) < 1 << 31
         return i32 if is_small else i64
 
     def element(self, outer: Sequence[Index], inner: Sequence[Index]) -> SSAValue:
@@ -89,7 +89,7 @@ class Search:
         extreme, or equal and the last index is wanted. NaN is the most extreme."""
         b = self.b
         if not is_float(self.type):
-            return b.pure(arith.CmpiOp, x, best, arg=self.order.integers[self.last])
+            return compare_integers(b, self.order.integers[self.last], x, best)
         better = b.pure(arith.CmpfOp, x, best, arg=self.order.floats[self.last])
         if self.last:
             return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
@@ -100,7 +100,7 @@ class Search:
         `best` is NaN if an element is."""
         b = self.b
         if not is_float(self.type):
-            return b.pure(arith.CmpiOp, x, best, arg="eq")
+            return compare_integers(b, "eq", x, best)
         equal = b.pure(arith.CmpfOp, x, best, arg="oeq")
         return b.pure(arith.OrIOp, equal, b.pure(arith.CmpfOp, x, x, arg="uno"))
 
@@ -110,7 +110,7 @@ class Search:
             self.write_columns(store)
             return
         assert isinstance(self.type, FixedBitwidthType)
-        is_long = prod(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
+        is_long = volume(self.reduced.inner) >= 2 * self.b.target.lanes(self.type.bitwidth)
         find = self.find_extremum if is_long else self.compare_all
         with self.b.loops(self.reduced.outer) as outer:
             store(outer, find(outer))
@@ -124,7 +124,7 @@ class Search:
     @property
     def nowhere(self) -> SSAValue:
         """The initial index: greater than all others to find the first, less to find the last."""
-        return self.b.number(-1 if self.last else prod(self.reduced.inner), self.number)
+        return self.b.number(-1 if self.last else volume(self.reduced.inner), self.number)
 
     def found(
         self, before: SSAValue, best: SSAValue, outer: Sequence[Index], inner: Sequence[Index]
@@ -178,7 +178,7 @@ def index_of(order: Order) -> Legalization:
     """Legalize a search for the best element by `order`."""
 
     def legalize(op: ops.ArgReductionOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        shape = shape_of(op.input)
+        shape = b.shape_of(op.input)
         data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), op.keepdims)
         element = tensor_type(op.result).element_type
         search = Search(b, data, reduced, order, op.select_last_index)

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax.attention import AttentionOp
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, UnknownExtent
 from ....dialects.tir.ops import ForKind
 from .contraction import Contraction
 from .cost_model import LINE
@@ -27,7 +28,7 @@ from .kernel_builder import (
 from .nn import HEAVY, greater
 from .scalars import add, convert, divide, exponential, multiply, step_type, widen
 from .tensors import scheduled
-from .tiles import FEW_ROWS, padded, write_contraction
+from .tiles import FEW_ROWS, nominal, padded, write_contraction
 from .transposed import Transposed
 
 __all__ = ["ATTENTION"]
@@ -51,6 +52,8 @@ class Heads:
     kv_head: Index
     scores: SSAValue
     """A buffer of the scores of a block of queries, a row for each."""
+    block: int
+    """The most queries of a block."""
 
     @property
     def wide(self) -> Attribute:
@@ -58,7 +61,7 @@ class Heads:
         return step_type(self.query.element)
 
     @property
-    def keys(self) -> int:
+    def keys(self) -> Extent:
         return self.key.shape[1]
 
     def key_at(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -77,8 +80,9 @@ class Heads:
 
     def product(
         self,
-        shape: tuple[int, int],
-        terms: int,
+        rows: Index,
+        columns: Extent,
+        terms: Extent,
         lhs: Tensor,
         rhs: Tensor,
         finish: Store,
@@ -87,13 +91,13 @@ class Heads:
     ) -> None:
         """Write loops that compute the product of two matrices, in the wide type."""
         contraction = Contraction(
-            shape,
+            (self.block, columns),
             self.wide,
             self.wide,
             (),
-            shape[0],
+            rows,
             (),
-            shape[1],
+            columns,
             (terms,),
             lambda b, batch, m, k: convert(b, b.read(lhs, [m, k]), self.wide),
             lambda b, batch, ks, row, column: convert(b, b.read(rhs, [*ks, column]), self.wide),
@@ -103,11 +107,11 @@ class Heads:
         )
         write_contraction(self.b, contraction, finish)
 
-    def write_scores(self, head: Index, first: Index, rows: int, keys: SSAValue | None) -> None:
+    def write_scores(self, head: Index, first: Index, rows: Index, keys: SSAValue | None) -> None:
         """Write loops that compute the scores of `rows` queries from `first` on; `keys` are the
         transposed keys, None to read them where they are."""
         b, op, dim = self.b, self.op, self.query.shape[3]
-        scale = b.number(1 / sqrt(dim or 1) if op.scale is None else op.scale, self.wide)
+        scale = b.number(inverse_root(dim) if op.scale is None else op.scale, self.wide)
         bias = None if self.bias is None or self.bias.element == i1 else self.bias
 
         def query(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -116,7 +120,7 @@ class Heads:
             return multiply(b, widen(b, element), scale)
 
         # Scaled once, and contiguous.
-        queries = b.alloc((rows, dim), self.wide)
+        queries = b.alloc((self.block, dim), self.wide)
         with b.loop(rows) as row, b.chunks(dim, b.lanes) as k:
             b.store(query(b, [row, k]), queries, [row, k])
 
@@ -129,21 +133,23 @@ class Heads:
         element = self.key.element
         transposed = Elements((dim, self.keys), element, lambda b, i: self.key_at(b, [i[1], i[0]]))
         columns = transposed if keys is None else Buffer((dim, self.keys), element, keys)
-        lhs = Buffer((rows, dim), self.wide, queries)
-        shape = rows, self.keys
-        self.product(shape, dim, lhs, columns, finish, rhs_along_terms=keys is None)
+        lhs = Buffer((self.block, dim), self.wide, queries)
+        along_terms = keys is None
+        self.product(rows, self.keys, dim, lhs, columns, finish, rhs_along_terms=along_terms)
 
     def place(self, bias: Tensor, head: Index, first: Index, index: Sequence[Index]) -> list[Index]:
         """Return the index in the bias of the score at `index` in the block."""
         row, key = index
-        return broadcast_index(self.b, [self.n, head, self.b.add(first, row), key], bias.shape)
+        batch, queries, heads, _ = self.query.shape
+        at, frame = [self.n, head, self.b.add(first, row), key], (batch, heads, queries, self.keys)
+        return broadcast_index(self.b, at, bias.shape, frame)
 
-    def write_masks(self, head: Index, first: Index, rows: int) -> None:
+    def write_masks(self, head: Index, first: Index, rows: Index) -> None:
         """Write loops that replace the scores of masked keys."""
         b, op, bias = self.b, self.op, self.bias
         if bias is not None and bias.element == i1:
             fill = b.number(op.masked_value, self.wide)
-            with b.loops((rows, self.keys)) as index:
+            with b.nest((rows, self.keys), [ForKind.SERIAL] * 2) as index:
                 seen = b.read(bias, self.place(bias, head, first, index))
                 score = b.pure(arith.SelectOp, seen, b.load(self.scores, index), fill)
                 b.store(score, self.scores, index)
@@ -155,12 +161,12 @@ class Heads:
                 with b.loop(b.sub(self.keys, end), min=end) as key:
                     b.store(b.number(-inf, self.wide), self.scores, [row, key])
 
-    def write_powers(self, rows: int) -> SSAValue:
+    def write_powers(self, rows: Index) -> SSAValue:
         """Write loops that replace the scores by their powers, and return a buffer of the
         reciprocals of the sums of these."""
         b, wide, scores = self.b, self.wide, self.scores
         # Loops of their own, so that processors overlap the trees of several rows.
-        maxima, factors = b.alloc((rows,), wide), b.alloc((rows,), wide)
+        maxima, factors = b.alloc((self.block,), wide), b.alloc((self.block,), wide)
         with b.loop(rows) as row:
             greatest = b.fold(
                 (self.keys,),
@@ -179,10 +185,13 @@ class Heads:
 
             zero, one = b.number(0, wide), b.number(1, wide)
             total = b.fold((self.keys,), zero, add, power, contiguous=True, vectors=HEAVY)
-            b.store(divide(b, one, total), factors, [row])
+            factor = divide(b, one, total)
+            if not isinstance(self.keys, int):  # there may be none
+                factor = b.pure(arith.SelectOp, b.equal(self.keys, 0), zero, factor)
+            b.store(factor, factors, [row])
         return factors
 
-    def write_result(self, head: Index, first: Index, rows: int, store: Store) -> None:
+    def write_result(self, head: Index, first: Index, rows: Index, store: Store) -> None:
         """Write loops that compute the results of a block from its scores."""
         b, dim = self.b, self.value.shape[3]
         factors = self.write_powers(rows)
@@ -198,8 +207,8 @@ class Heads:
             place = [self.n, b.add(first, row), head, column]
             store(place, convert(b, value, self.query.element))
 
-        powers = Buffer((rows, self.keys), self.wide, self.scores)
-        self.product((rows, dim), self.keys, powers, values, finish)
+        powers = Buffer((self.block, self.keys), self.wide, self.scores)
+        self.product(rows, dim, self.keys, powers, values, finish)
 
 
 def attention(
@@ -221,6 +230,9 @@ def attention(
     def loops(store: Store) -> None:
         if 0 in shape:
             return
+        for axis in (0, 1, 2):
+            b.require_equal(key.shape[axis], value.shape[axis], "keys and values differ", op)
+        b.require_equal(batch, value.shape[0], "queries and keys differ in batch", op)
         if keys == 0:
             with b.loops(shape) as index:
                 store(index, b.number(0, query.element))
@@ -228,28 +240,40 @@ def attention(
         block, stride = block_of(b, rows, keys, wide)
         with b.loops((batch, kv_heads), ForKind.PARALLEL) as (n, kv_head):
             scores = b.alloc((block, stride), wide)
-            part = Heads(op, b, query, key, value, bias, n, kv_head, scores)
+            part = Heads(op, b, query, key, value, bias, n, kv_head, scores, block)
             columns = part.transposed_keys() if block > FEW_ROWS else None
             group = heads // kv_heads
-            with b.loops((group, -(-rows // block))) as (member, number):
+            with b.nest((group, b.ceildiv(rows, block)), [ForKind.SERIAL] * 2) as (member, number):
                 head = b.add(b.mul(kv_head, group), member)
-                first = b.chunk_start(number, block, rows)
-                part.write_scores(head, first, block, columns)
-                part.write_masks(head, first, block)
-                part.write_result(head, first, block, store)
+                if isinstance(rows, int):
+                    first, count = b.chunk_start(number, block, rows), block
+                else:
+                    first = b.mul(number, block)
+                    count = b.min(block, b.sub(rows, first))
+                part.write_scores(head, first, count, columns)
+                part.write_masks(head, first, count)
+                part.write_result(head, first, count, store)
 
     return scheduled(op, b, shape, query.element, loops)
 
 
-def block_of(b: KernelBuilder, rows: int, keys: int, wide: Attribute) -> tuple[int, int]:
+def block_of(b: KernelBuilder, rows: Extent, keys: Extent, wide: Attribute) -> tuple[int, Extent]:
     """Return the number of queries of a block, and the distance of their rows of scores: an odd
     number of cache lines, as few sets of a cache would have to hold columns otherwise."""
     assert isinstance(wide, FixedBitwidthType)
     line = LINE * 8 // wide.bitwidth
-    stride = (padded(keys, line) // line | 1) * line
+    stride = (padded(nominal(keys), line) // line | 1) * line
     most = max(16, b.target.l2_cache // SHARE * 8 // (stride * wide.bitwidth))
-    blocks = -(-rows // most)
-    return -(-rows // blocks), stride
+    blocks = -(-nominal(rows) // most)
+    distance = stride if isinstance(keys, int) else padded(keys, line) + line
+    return -(-nominal(rows) // blocks), distance
+
+
+def inverse_root(dim: Extent) -> float:
+    """Return the factor of scores that has them vary as little as the elements of queries."""
+    if not isinstance(dim, int):
+        raise UnknownExtent("the length of queries")
+    return 1 / sqrt(dim or 1)
 
 
 ATTENTION: dict[type[Operation], Legalization] = {AttentionOp: attention}

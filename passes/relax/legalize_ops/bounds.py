@@ -7,7 +7,6 @@ hold. The loops that follow access memory without checks, and nothing is accesse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -15,6 +14,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, UnknownExtent, volume
 from .kernel_builder import KernelBuilder, Tensor
 from .scalars import as_index
 
@@ -22,23 +22,24 @@ __all__ = ["check_coordinates", "check_indices", "check_lengths"]
 
 
 def check_indices(
-    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, axis: int, size: int
+    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, axis: int, size: Extent
 ) -> None:
     """Assert that `indices`, the operand `value` of `op`, are in a dimension of `size` elements,
     -size to size - 1: negative ones count from the end."""
-    message = f"an index is out of bounds for axis {axis} with size {size}"
+    known = f" with size {size}" if isinstance(size, int) else ""
+    message = f"an index is out of bounds for axis {axis}{known}"
     if is_known(op, b, value, (-size, size - 1), message):
         return
     check(op, b, indices.shape, lambda at: is_index(b, b.read(indices, at), size), message)
 
 
 def check_coordinates(
-    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, sizes: Sequence[int]
+    op: Operation, b: KernelBuilder, value: SSAValue, indices: Tensor, sizes: Shape
 ) -> None:
     """Assert that coordinates, the last dimension of `indices`, are in dimensions of `sizes`."""
-    if within(b.range_of(value), (-min(sizes), min(sizes) - 1)):
+    if all(within(b.range_of(value), (-size, size - 1)) for size in sizes):
         return
-    shape = "x".join(map(str, sizes))
+    shape = "x".join(str(size) if isinstance(size, int) else "?" for size in sizes)
     message = f"a coordinate is out of bounds for dimensions {shape}"
 
     def holds(at: Sequence[Index]) -> SSAValue:
@@ -48,10 +49,11 @@ def check_coordinates(
 
 
 def check_lengths(
-    op: Operation, b: KernelBuilder, value: SSAValue, lengths: Tensor, size: int
+    op: Operation, b: KernelBuilder, value: SSAValue, lengths: Tensor, size: Extent
 ) -> None:
     """Assert that `lengths`, the operand `value` of `op`, are at most `size`."""
-    message = f"a length exceeds the sequence of {size} elements"
+    known = f" of {size} elements" if isinstance(size, int) else ""
+    message = f"a length exceeds the sequence{known}"
     if is_known(op, b, value, (None, size), message):
         return
     check(
@@ -59,7 +61,7 @@ def check_lengths(
     )
 
 
-Range: TypeAlias = tuple[int | None, int]
+Range: TypeAlias = tuple[Extent | None, Extent]
 """The least number, if there is one, and the greatest."""
 
 
@@ -75,10 +77,13 @@ def is_known(op: Operation, b: KernelBuilder, value: SSAValue, bounds: Range, me
 def within(known: tuple[int, int] | None, bounds: Range) -> bool:
     """Return whether a range is known to be in bounds."""
     low, high = bounds
-    return known is not None and (low is None or low <= known[0]) and known[1] <= high
+    try:
+        return known is not None and (low is None or low <= known[0]) and known[1] <= high
+    except UnknownExtent:
+        return False
 
 
-def is_index(b: KernelBuilder, value: SSAValue, size: int) -> SSAValue:
+def is_index(b: KernelBuilder, value: SSAValue, size: Extent) -> SSAValue:
     """Return the condition that an index is -size, ..., size - 1."""
     shifted = b.index(b.add(as_index(b, value), size))
     return b.pure(arith.CmpiOp, shifted, b.index(2 * size), arg="ult")
@@ -87,14 +92,14 @@ def is_index(b: KernelBuilder, value: SSAValue, size: int) -> SSAValue:
 def check(
     op: Operation,
     b: KernelBuilder,
-    shape: Sequence[int],
+    shape: Shape,
     holds: Callable[[Sequence[Index]], SSAValue],
     message: str,
 ) -> None:
     """Assert that a condition holds at all indices of a tensor of `shape`."""
     message = f"{op.name}: {message}"
-    if prod(shape) == 1:
+    if volume(shape) == 1:
         b.require(holds([0] * len(shape)), message, op)
-    elif prod(shape):
+    elif volume(shape) != 0:
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)

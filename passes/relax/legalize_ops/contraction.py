@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .scalars import (
     convert,
@@ -19,7 +19,7 @@ from .scalars import (
     greatest,
     least,
     multiply_add,
-    signless,
+    signless_form,
     wide_type,
 )
 
@@ -39,9 +39,9 @@ class Weights:
     buffer: Buffer
     is_lhs: bool
     groups: int
-    rows: int
+    rows: Extent
     """The rows of lhs, or the columns of rhs."""
-    terms: int
+    terms: Extent
     matrices: Callable[[Array], Array]
     """Bring the elements of the constant into the shape groups, rows, terms."""
     group_of: Callable[[Sequence[Index]], Index]
@@ -52,8 +52,8 @@ class Weights:
         buffer: Buffer | None,
         is_lhs: bool,
         groups: int,
-        rows: int,
-        terms: int,
+        rows: Extent,
+        terms: Extent,
         matrices: Callable[[Array], Array],
         group_of: Callable[[Sequence[Index]], Index] = lambda _: 0,
     ) -> Weights | None:
@@ -65,17 +65,18 @@ class Weights:
     def packed(self, b: KernelBuilder, width: int) -> Buffer:
         """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
         callers pass: all rows of a tile are then next to each other."""
-        blocks = -(-self.rows // width)
+        assert isinstance(self.rows, int) and isinstance(self.terms, int)  # of a constant
+        rows, terms, blocks = self.rows, self.terms, -(-self.rows // width)
 
         def pack(array: Array) -> Array:
             import numpy as np
 
             matrices = self.matrices(array)
-            matrices = np.pad(matrices, ((0, 0), (0, blocks * width - self.rows), (0, 0)))
-            split = matrices.reshape(self.groups, blocks, width, self.terms)
+            matrices = np.pad(matrices, ((0, 0), (0, blocks * width - rows), (0, 0)))
+            split = matrices.reshape(self.groups, blocks, width, terms)
             return np.ascontiguousarray(split.transpose(0, 1, 3, 2))
 
-        return b.prepare(self.buffer, (self.groups, blocks, self.terms, width), pack)
+        return b.prepare(self.buffer, (self.groups, blocks, terms, width), pack)
 
 
 @dataclass(eq=False)
@@ -93,9 +94,9 @@ class Contraction(Tensor):
 
     total: Attribute
     batch: Shape
-    m: int
+    m: Index
     rows: Shape
-    columns: int
+    columns: Extent
     terms: Shape
     read_lhs: Callable[[KernelBuilder, Sequence[Index], Index, Index], SSAValue] | None
     """Return the element of lhs at batch, m and k; None if callers pass lhs packed, as `weights`,
@@ -153,7 +154,7 @@ def of_total(b: KernelBuilder, total: SSAValue, element: Attribute) -> SSAValue:
 
 
 def total_type(
-    element: Attribute, lhs: Tensor, rhs: Tensor, terms: int = 0, weights: Sequence[Array] = ()
+    element: Attribute, lhs: Tensor, rhs: Tensor, terms: Extent = 0, weights: Sequence[Array] = ()
 ) -> Attribute:
     """Return the type of the sums: f32 for shorter floats; for integers, which wrap around, the
     element type of the result, or i64 if that is a float.
@@ -165,9 +166,10 @@ def total_type(
     if is_integer(lhs.element):
         total = element if is_integer(element) else i64
         wider = is_integer(total) and total.bitwidth > 16
-        if wider and 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
-            return f32
-        return signless(total)
+        if wider and isinstance(terms, int):
+            if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
+                return f32
+        return signless_form(total)
     return wide_type(lhs.element)
 
 

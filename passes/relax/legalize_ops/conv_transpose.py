@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.ir import Attribute, SSAValue
 
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, volume
 from .contraction import Contraction, Coordinates, Weights
 from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
 from .scalars import convert
@@ -119,7 +118,7 @@ def products_of(
     """
     images, channels, *extents = data.shape
     _, outputs, *sizes = weight.shape
-    inputs, points, taps = channels // groups, prod(extents), outputs * prod(sizes)
+    inputs, points, taps = channels // groups, volume(extents), outputs * volume(sizes)
     constant = b.constant(weight)
     data = b.reshaped(data, (images, groups, inputs, points))
     result = b.alloc((images, groups, taps, points), total)

@@ -26,6 +26,8 @@ from ....dialects.target import Target
 
 __all__ = [
     "LINE",
+    "NOMINAL",
+    "NOMINAL_IMAGE",
     "Extents",
     "Operand",
     "Schedule",
@@ -73,6 +75,13 @@ class Operand(Enum):
     RHS = "rhs"
 
 
+NOMINAL = 128
+"""The extent that is assumed for one that is known at run time only: a schedule for it serves
+larger ones too, and smaller ones waste less than a tile."""
+NOMINAL_IMAGE = 56
+"""The same for the rows and the columns of an image."""
+
+
 @dataclass(frozen=True)
 class Extents:
     """The extents of a contraction, for the cost model."""
@@ -93,6 +102,8 @@ class Extents:
     """The operand that callers pass packed."""
     taps_across: int = 1
     """The taps of a window along the columns."""
+    columns_known: bool = True
+    """False if `columns` is nominal."""
 
     @property
     def taps_down(self) -> int:
@@ -171,7 +182,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 for lhs_inside in (True, False):
                     yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
             continue
-        if e.constant is Operand.LHS and m <= e.columns:
+        if e.constant is Operand.LHS and e.columns_known and m <= e.columns:
             for rows in sorted({1, -(-e.rows // 4), e.rows}):
                 for inside in (True, False):
                     yield Schedule(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
@@ -11,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import creation as ops
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
 from .scalars import add, as_index, convert, multiply, select
@@ -25,11 +25,11 @@ def shape_of(_: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
     return Buffer((len(data.shape),), i64, shape)
 
 
-def size_of(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda b, _: b.number(prod(data.shape), i64))
+def size_of(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    return moved(op, b, lambda b, _: b.number(volume(data.shape), i64))
 
 
-def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
+def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """Compute floats in f64, rounded once."""
     element = start.element
     wide = element if is_integer(element) else f64
@@ -39,20 +39,20 @@ def arange(op: ops.ArangeOp, _: KernelBuilder, start: Tensor, stop: Tensor, step
         number = convert(b, b.index(index[0]), wide)
         return convert(b, add(b, first, multiply(b, number, distance)), element)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
-def one_hot(op: ops.OneHotOp, _: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor) -> Tensor:
+def one_hot(op: ops.OneHotOp, b: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor) -> Tensor:
     axis = op.axis % (len(indices.shape) + 1)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         hot = as_index(b, b.read(indices, [*index[:axis], *index[axis + 1 :]]))
         return select(b, b.equal(hot, index[axis]), b.read(on, []), b.read(off, []))
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
-def trilu(op: ops.TriluOp, _: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
+def trilu(op: ops.TriluOp, b: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
     rows, columns = data.shape[-2:]
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -62,7 +62,7 @@ def trilu(op: ops.TriluOp, _: KernelBuilder, data: Tensor, k: Tensor) -> Tensor:
         kept = b.less(b.sub(first, 1), place) if op.upper else b.less(place, b.add(first, 1))
         return b.choose([kept], lambda: b.read(data, index), lambda: b.number(0, data.element))
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 CREATION: dict[type[Operation], Legalization] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
@@ -14,32 +13,43 @@ from ....dialects.relax.scatter import ScatterElementsOp, ScatterNDOp, ScatterOp
 from ....dialects.relax.shapes import normalize_axis
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, volume
 from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
-from .scalars import add, as_index, convert, maximum, minimum, multiply, select, signless
+from .scalars import add, as_index, computable, convert, maximum, minimum, multiply, select
 
 __all__ = ["INDEXING"]
 
 
-def strided_slice(op: StridedSliceOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def strided_slice(op: StridedSliceOp, b: KernelBuilder, data: Tensor) -> Tensor:
     parts = {
-        axis: part.indices(data.shape[axis]) for axis, part in op.slices(len(data.shape)).items()
+        axis: (start_of(b, part, data.shape[axis]), part.step or 1)
+        for axis, part in op.slices(len(data.shape)).items()
     }
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         place = [*index]
-        for axis, (start, _, step) in parts.items():
+        for axis, (start, step) in parts.items():
             place[axis] = b.add(b.mul(index[axis], step), start)
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
+
+
+def start_of(b: KernelBuilder, part: slice, size: Extent) -> Index:
+    """Return the position of the first element of a slice of a dimension."""
+    if isinstance(size, int):
+        return part.indices(size)[0]
+    low, high = (0, size) if part.step > 0 else (-1, size - 1)
+    start = part.start if part.start >= 0 else size + part.start
+    return b.max(low, b.min(start, high))
 
 
 def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
     axis = 0
     if op.axis is None:
-        data = reshaped(b, data, (prod(data.shape),))
+        data = reshaped(b, data, (volume(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     size, rank = data.shape[axis], len(indices.shape)
@@ -51,23 +61,24 @@ def take(op: TakeOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
         place = TAKEN.get(op.mode, clipped)(b, at, size)
         return b.read(data, [*index[:axis], place, *index[axis + rank :]])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
-def place_of(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def place_of(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return the position of an index, which counts from the end if it is negative."""
     at = as_index(b, value)
     return select(b, b.less(at, 0), b.add(at, size), at)
 
 
-def clipped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def clipped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return the position that is nearest to an index."""
     return b.max(0, b.min(as_index(b, value), size - 1))
 
 
-def wrapped(b: KernelBuilder, value: SSAValue, size: int) -> Index:
+def wrapped(b: KernelBuilder, value: SSAValue, size: Extent) -> Index:
     """Return an index modulo `size`."""
-    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(size))
+    divisor = size if isinstance(size, int) else b.max(size, 1)
+    rest = b.pure(arith.RemSIOp, as_index(b, value), b.index(divisor))
     return select(b, b.less(rest, 0), b.add(rest, size), rest)
 
 
@@ -84,7 +95,7 @@ def gather(op: GatherOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Ten
         place[axis] = place_of(b, b.read(indices, index), data.shape[axis])
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -> Tensor:
@@ -98,7 +109,7 @@ def gather_nd(op: GatherNDOp, b: KernelBuilder, data: Tensor, indices: Tensor) -
         ]
         return b.read(data, [*index[:batch], *place, *rest])
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 # Writing
@@ -145,7 +156,7 @@ def scattered(
     """
     element = data.element
     combine = REDUCTIONS.get(op.reduction)
-    if combine is not None and isinstance(signless(element), Float16Type | BFloat16Type):
+    if combine is not None and isinstance(computable(element), Float16Type | BFloat16Type):
         element = f32
     result = b.alloc(data.shape, element)
     with b.elements(data.shape) as index:

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FixedBitwidthType, FunctionType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, FunctionType, MemRefType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ....analysis.symbolic_shapes import SymbolicShapes
 from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
 from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor_type
+from ....dialects.relax.types import is_integer, is_ranked, tensor_type
+from ....dialects.sizes import TooComplex
 from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Shape, UnknownExtent, extent_of
 from ....dialects.tir.ops import PrimFuncOp
 from .choices import Choice, Choices
 from .contraction import Contraction
@@ -49,6 +52,8 @@ __all__ = ["Kernel", "kernel_of"]
 class Kernel:
     """A kernel, and the constants that its callers have to prepare, by parameter."""
 
+    source: FuncOp
+    """The function that it computes."""
     func: PrimFuncOp
     prepared: Mapping[int, Preparation]
     remarks: Sequence[Remark]
@@ -73,8 +78,24 @@ def kernel_of(
     made by estimates, except for those that were `measured`.
     Errors: NoKernel if kernels do not support an operation or a type.
     """
+    try:
+        return build_kernel(func, target, constants, winograd, measured)
+    except (UnknownExtent, TooComplex) as error:
+        raise NoKernel(f"it depends on a size that is not known: {error}") from error
+
+
+def build_kernel(
+    func: FuncOp,
+    target: Target,
+    constants: Mapping[int, Sequence[ConstantOp | FullOp]],
+    winograd: Winograd,
+    measured: Sequence[Choice] | None,
+) -> Kernel:
+    """Return the kernel of `func`; UnknownExtent if it depends on sizes in another way than its
+    loops can."""
     *ops, end = func.body.block.ops
     assert isinstance(end, ReturnOp)
+    sizes = sizes_of(func)
     inputs = [buffer_type(type) for type in func.function_type.inputs]
     outputs = [buffer_type(type) for type in func.function_type.outputs]
     kernel = PrimFuncOp(func.sym_name.data, [*inputs, *outputs], visibility="private")
@@ -84,14 +105,20 @@ def kernel_of(
         target,
         bits=widest(ops),
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
-        groups=merged_dimensions(ops, end) or reduced_dimensions(ops, end),
+        groups=merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes),
         winograd=winograd,
         measured=measured,
     )
+    b.sizes = sizes
+    for value, buffer in zip((*func.args, *end.operands), kernel.args, strict=True):
+        for axis, extent in enumerate(sizes[value]):
+            if not isinstance(extent, int) and (symbol := extent.size.lone_symbol) is not None:
+                b.read_size(symbol.name, buffer, axis)
+        b.shapes[buffer] = sizes[value]
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
         new.name_hint = old.name_hint
-        tensors[old] = buffer_of(old, new)
+        tensors[old] = Buffer(sizes[old], tensor_type(old).element_type, new)
         given = constants.get(new.index, ())
         if given and old.has_one_use() and all(isinstance(op, ConstantOp) for op in given):
             b.constants.add(new)
@@ -105,7 +132,7 @@ def kernel_of(
     for value, buffer in zip(end.operands, kernel.args[len(inputs) :], strict=True):
         tensor = tensors[value]
         result = Buffer(tensor.shape, tensor.element, b.view(buffer, tensor.shape))
-        parts = in_place_parts(value, ops, tensors)
+        parts = in_place_parts(value, ops, tensors, sizes)
         if len(end.operands) > 1 or not computed_in(b, tensor, result):
             write_result(b, tensor, result, parts)
         b.bound[tensor] = result
@@ -113,7 +140,7 @@ def kernel_of(
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(kernel, prepared, b.remarks, b.warnings, b.choices)
+    return Kernel(func, kernel, prepared, b.remarks, b.warnings, b.choices)
 
 
 def widest(ops: Sequence[Operation]) -> int:
@@ -131,19 +158,30 @@ def bits_of(type: Attribute) -> int:
 
 
 def buffer_type(type: Attribute) -> MemRefType[Attribute]:
-    """Return the type of the buffer of a tensor; NoKernel if its shape is not static."""
-    shape = static_shape(type)
-    if not is_ranked(type) or shape is None:
-        raise NoKernel(f"the shape of {type} is not known")
-    return MemRefType(type.element_type, shape)
+    """Return the type of the buffer of a tensor; NoKernel if its rank is not known."""
+    if not is_ranked(type):
+        raise NoKernel(f"the rank of {type} is not known")
+    return MemRefType(type.element_type, type.get_shape())
 
 
-def buffer_of(value: SSAValue, buffer: SSAValue) -> Buffer:
-    """Return the tensor `value` of static shape, in `buffer`."""
-    type = tensor_type(value)
-    shape = static_shape(type)
-    assert shape is not None
-    return Buffer(shape, type.element_type, buffer)
+def sizes_of(func: FuncOp) -> dict[SSAValue, Shape]:
+    """Return the shapes of all values of `func`, in the symbols of its parameters; NoKernel for a
+    tensor of unknown rank."""
+    values = [*func.args, *(value for op in func.body.block.ops for value in op.results)]
+    sizes: dict[SSAValue, Shape] = {}
+    shapes: SymbolicShapes | None = None
+    for value in values:
+        type = value.type
+        if not is_ranked(type):
+            raise NoKernel(f"the rank of {type} is not known")
+        if DYNAMIC_INDEX not in (dimensions := type.get_shape()):
+            sizes[value] = dimensions
+            continue
+        shapes = shapes or SymbolicShapes.of_function(func)
+        found = shapes.of(value)
+        assert found is not None
+        sizes[value] = tuple(map(extent_of, found))
+    return sizes
 
 
 def operands_of(
@@ -167,20 +205,18 @@ def operands_of(
 def legalize(op: Operation, b: KernelBuilder, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Return the results of `op` on `operands`; NoKernel if it has no legalization."""
     if isinstance(op, FullOp):
-        return (filled(op, op.value.value.data),)
+        return (filled(op, b, op.value.value.data),)
     if isinstance(op, ConstantOp) and op.value.is_splat():
-        return (filled(op, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
+        return (filled(op, b, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
     if (legalization := legalization_of(op)) is None:
         raise NoKernel(f"'{op.name}' has no legalization")
     results = legalization(op, b, *operands)
     return results if isinstance(results, tuple) else (results,)
 
 
-def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
+def filled(op: FullOp | ConstantOp, b: KernelBuilder, value: float) -> Tensor:
     """Return a tensor whose elements are all `value`."""
-    type = tensor_type(op.result)
-    shape = static_shape(type)
-    assert shape is not None
+    type, shape = tensor_type(op.result), b.shape_of(op.result)
     return Elements(shape, type.element_type, lambda b, _: b.number(value, type.element_type))
 
 
@@ -188,7 +224,10 @@ def filled(op: FullOp | ConstantOp, value: float) -> Tensor:
 
 
 def in_place_parts(
-    value: SSAValue, ops: Sequence[Operation], tensors: Mapping[SSAValue, Tensor]
+    value: SSAValue,
+    ops: Sequence[Operation],
+    tensors: Mapping[SSAValue, Tensor],
+    sizes: Mapping[SSAValue, Shape],
 ) -> list[Tensor]:
     """Return the tensors that only `value` depends on, each element of it on the element at the
     same index only.
@@ -201,17 +240,19 @@ def in_place_parts(
         for operand in op.results:
             users = [use.operation for use in operand.uses]
             users = [user for user in users if not isinstance(user, ReturnOp)]
-            if users and all(u.results[0] in in_place and is_in_place(u, operand) for u in users):
+            if users and all(
+                u.results[0] in in_place and is_in_place(u, operand, sizes) for u in users
+            ):
                 in_place.add(operand)
     elsewhere = {tensor for other, tensor in tensors.items() if other not in in_place}
     return [tensor for tensor in tensors.values() if tensor not in elsewhere]
 
 
-def is_in_place(op: Operation, operand: SSAValue) -> bool:
+def is_in_place(op: Operation, operand: SSAValue, sizes: Mapping[SSAValue, Shape]) -> bool:
     """Return whether an element of the result needs only the element of `operand` at its index."""
     if not isinstance(op, FusionPattern) or op.fusion_kind() > FusionKind.BROADCAST:
         return False
-    return static_shape(operand.type) == static_shape(op.results[0].type)
+    return sizes[operand] == sizes[op.results[0]]
 
 
 def are_vectorizable(ops: Sequence[Operation]) -> bool:

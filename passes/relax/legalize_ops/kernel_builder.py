@@ -12,18 +12,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.shapes import Shape
 from ....dialects.relax.types import is_integer, is_number, tensor_type
 from ....dialects.target import DEFAULT, Target
-from ....dialects.tir.builder import Index, TirBuilder
+from ....dialects.tir.builder import Index, TirBuilder, dimensions
+from ....dialects.tir.extents import Extent, Shape, SymbolicExtent, volume
 from ....dialects.tir.ops import ForKind, PrimFuncOp
 from ....passmanager.remarks import Argument
 from .choices import Choice, Choices, Space
@@ -46,6 +46,8 @@ __all__ = [
     "Tensor",
     "Winograd",
     "broadcast_index",
+    "is_less",
+    "is_more",
 ]
 
 T = TypeVar("T")
@@ -101,11 +103,16 @@ class KernelBuilder(TirBuilder):
         """The parameters that are the same constants in each call and have one user."""
         self.prepared: dict[SSAValue, Preparation] = {}
         """The parameters that callers have to pass in another form."""
+        self.sizes: Mapping[SSAValue, Shape] = {}
+        """The shapes of the values of the function that is legalized."""
         self.bound: dict[Tensor, Tensor] = {}
         """Tensor -> a tensor with the same elements that is cheaper to read, such as a buffer."""
 
-    def number(self, value: float | int | bool, type: Attribute) -> SSAValue:
-        """Return a constant of `type`, which wraps around in an integer type."""
+    def number(self, value: float | Extent | bool, type: Attribute) -> SSAValue:
+        """Return a constant of `type`, which wraps around in an integer type; a size that is known
+        at run time is converted to it."""
+        if isinstance(value, SymbolicExtent):
+            return convert(self, self.index(value), type)
         plain = signless_form(type)
         if plain == type:
             return super().number(value, type)
@@ -135,9 +142,23 @@ class KernelBuilder(TirBuilder):
         """Return the element of `tensor` at `index`."""
         return self.bound.get(tensor, tensor).read(self, index)
 
+    def shape_of(self, value: SSAValue) -> Shape:
+        """Return the shape of an operand or a result of an operation that is legalized."""
+        return self.sizes[value]
+
+    def count(self, extent: Extent, type: Attribute) -> SSAValue:
+        """Return an extent as a float, to divide by it."""
+        return self.number(float(extent) if isinstance(extent, int) else extent, type)
+
+    def require_equal(self, lhs: Extent, rhs: Extent, message: str, op: Operation) -> None:
+        """Assert that two sizes are equal, unless that is known."""
+        if lhs == rhs:
+            return
+        self.require(self.equal(lhs, rhs), f"{op.name}: {message}", op)
+
     def fold(
         self,
-        extents: Sequence[int],
+        extents: Sequence[Extent],
         start: SSAValue,
         function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
         element: Callable[[Sequence[Index]], SSAValue],
@@ -155,9 +176,11 @@ class KernelBuilder(TirBuilder):
         """
         # LLVM reorders integer reductions by itself.
         lanes = self.target.lanes(start.type.bitwidth) if isinstance(start.type, AnyFloat) else 0
-        if not contiguous or not lanes or not extents or extents[-1] < lanes:
+        if not contiguous or not lanes or not extents or is_less(extents[-1], lanes):
             return self.accumulate(extents, start, lambda x, i: function(self, x, element(i)))
         *outer, last = extents
+        if not isinstance(last, int):
+            return self.fold_vectors((*outer, last), start, function, element, (vectors, lanes))
         vectors = power_of_two(min(vectors, self.target.vector_registers // 2, last // lanes))
         partial = self.alloc((vectors, lanes), start.type, "local")
 
@@ -179,6 +202,46 @@ class KernelBuilder(TirBuilder):
                 steps(rest, lanes, index, last // (vectors * lanes) * (vectors * lanes))
             if rest := last % lanes:
                 steps(1, rest, index, last - rest)
+        return self.combine(partial, (vectors, lanes), start.type, function)
+
+    def fold_vectors(
+        self,
+        extents: Sequence[Extent],
+        start: SSAValue,
+        function: Callable[[TirBuilder, SSAValue, SSAValue], SSAValue],
+        element: Callable[[Sequence[Index]], SSAValue],
+        sizes: tuple[int, int],
+    ) -> SSAValue:
+        """Write the loops of `fold` for a last dimension of unknown extent: `sizes` are the vectors
+        that are combined together, and their lanes. What does not fill them follows one vector at a
+        time, then one element at a time."""
+        *outer, last = extents
+        most, lanes = sizes
+        vectors = power_of_two(min(most, self.target.vector_registers // 2))
+        width = vectors * lanes
+        partial = self.alloc((vectors, lanes), start.type, "local")
+        unrolled = (ForKind.UNROLLED, ForKind.VECTORIZED)
+        with self.nest((vectors, lanes), unrolled) as place:
+            self.store(start, partial, place)
+
+        def add(index: Sequence[Index], at: Index, place: Sequence[Index]) -> None:
+            number = function(self, self.load(partial, place), element([*index, at]))
+            self.store(number, partial, place)
+
+        def vectors_of(count: int, index: Sequence[Index], first: Index) -> None:
+            with self.nest((count, lanes), unrolled) as (vector, lane):
+                at = self.add(self.add(first, self.mul(vector, lanes)), lane)
+                add(index, at, [vector, lane])
+
+        whole, in_vectors = last // width * width, last // lanes * lanes
+        with self.loops(outer) as index:
+            with self.loop(last // width) as chunk:
+                vectors_of(vectors, index, self.mul(chunk, width))
+            if vectors > 1:
+                with self.loop(self.floordiv(self.sub(in_vectors, whole), lanes)) as chunk:
+                    vectors_of(1, index, self.add(whole, self.mul(chunk, lanes)))
+            with self.loop(last % lanes, min=in_vectors) as at:
+                add(index, at, [0, 0])
         return self.combine(partial, (vectors, lanes), start.type, function)
 
     def combine(
@@ -205,7 +268,7 @@ class KernelBuilder(TirBuilder):
 
     def columns(
         self,
-        extents: Sequence[int],
+        extents: Sequence[Extent],
         body: Callable[[list[Index]], None],
         vectors: int = INDEPENDENT,
     ) -> None:
@@ -217,8 +280,26 @@ class KernelBuilder(TirBuilder):
         `body` may not read what it writes. For 13 elements, vectors of 4 lanes, two at a time:
 
             0 1 2 3 4 5 6 7    8 9 10 11    9 10 11 12
+
+        The rest of a dimension of unknown extent, which may be less than a vector, is computed one
+        by one instead.
         """
         *outer, last = extents
+        if not isinstance(last, int):
+            width = self.lanes * power_of_two(min(vectors, self.target.vector_registers // 2))
+            with self.loops(outer) as index:
+                for step, start, end in (
+                    (width, 0, last // width * width),
+                    (self.lanes, last // width * width, last // self.lanes * self.lanes),
+                    (1, last // self.lanes * self.lanes, last),
+                ):
+                    count = self.floordiv(self.sub(end, start), step)
+                    with (
+                        self.loop(count) as tile,
+                        self.loop(step, ForKind.VECTORIZED) as lane,
+                    ):
+                        body([*index, self.add(self.add(start, self.mul(tile, step)), lane)])
+            return
         lanes = max(1, min(self.lanes, last))
         vectors = min(vectors, self.target.vector_registers // 2, last // lanes)
         width = lanes * power_of_two(max(1, vectors))
@@ -235,23 +316,23 @@ class KernelBuilder(TirBuilder):
                 first = self.min(self.add(whole, self.mul(tile, lanes)), last - lanes)
                 body([*index, self.add(first, lane)])
 
-    def ceildiv(self, extent: Index, by: int) -> Index:
-        """Return `extent / by`, rounded up."""
-        return self.floordiv(self.add(extent, by - 1), by)
-
     @contextmanager
     def covering(
         self, extent: Index, lanes: int, extents: Sequence[int] | None = None
     ) -> Generator[Index]:
         """Build the body of a vectorized loop over 0, ..., `extent - 1` without a mask. An extent
-        that is computed has one of the values `extents`.
+        that is computed has one of the values `extents`, unless they are not known.
 
         The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
-        is: the body must not depend on how often it runs for an index.
+        is: the body must not depend on how often it runs for an index. There is no overlap if the
+        extent is not known.
         """
         if isinstance(extent, int):
             extents = [extent]
-        assert extents is not None
+        if extents is None:
+            with self.vectors_and_rest(extent, lanes) as position:
+                yield position
+            return
         lanes = min(lanes, power_of_two(max(1, min(extents))))
         with self.loop(self.ceildiv(extent, lanes)) as chunk:
             start = self.mul(chunk, lanes)
@@ -262,7 +343,7 @@ class KernelBuilder(TirBuilder):
 
     @contextmanager
     def channels(
-        self, images: int, channels: int
+        self, images: Extent, channels: int
     ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
         """Build a parallel loop over images and groups of channels; yield the image, and the loop
         over the channels of a group, which may share buffers."""
@@ -279,11 +360,11 @@ class KernelBuilder(TirBuilder):
             self.store(self.read(tensor, index), buffer, index)
 
     def fill(
-        self, buffer: SSAValue, shape: Sequence[int], element: Attribute, value: float = 0
+        self, buffer: SSAValue, shape: Sequence[Extent], element: Attribute, value: float = 0
     ) -> None:
         """Write a loop that sets all elements of `buffer`, of `shape`, to `value`."""
-        flat = self.view(buffer, (prod(shape),))
-        with self.elements([prod(shape)], self.lanes) as index:
+        flat = self.view(buffer, (volume(shape),))
+        with self.elements([volume(shape)], self.lanes) as index:
             self.store(self.number(value, element), flat, index)
 
     def reshaped(self, tensor: Tensor, shape: Shape) -> Buffer:
@@ -325,7 +406,9 @@ class KernelBuilder(TirBuilder):
         parameter = constant.buffer
         self.constants.discard(parameter)
         earlier = self.prepared.pop(parameter, None)
-        value = Rewriter.replace_value_with_new_type(parameter, MemRefType(element, shape))
+        value = Rewriter.replace_value_with_new_type(
+            parameter, MemRefType(element, dimensions(shape))
+        )
         self.prepared[value] = preparation
         if earlier is not None:
             self.prepared[value] = lambda array: preparation(earlier(array))
@@ -404,7 +487,7 @@ Preparation: TypeAlias = Callable[["Array"], "Array"]
 
 @dataclass(eq=False)
 class Tensor(ABC):
-    """A tensor of static shape."""
+    """A tensor whose shape consists of numbers and expressions of the sizes of parameters."""
 
     shape: Shape
     element: Attribute
@@ -456,7 +539,31 @@ Legalization: TypeAlias = Callable[..., Tensor | tuple[Tensor, ...]]
 results; NoKernel if kernels do not support the operation."""
 
 
-def broadcast_index(b: KernelBuilder, index: Sequence[Index], shape: Shape) -> list[Index]:
-    """Return the index in a tensor of `shape` of the element at `index` of its broadcast form."""
-    last = index[len(index) - len(shape) :]
-    return [0 if size == 1 else i for i, size in zip(last, shape, strict=True)]
+def is_less(extent: Extent, than: int) -> bool:
+    """Return whether an extent is known to be less than a number."""
+    return isinstance(extent, int) and extent < than
+
+
+def is_more(extent: Extent, than: int) -> bool:
+    """Return whether an extent is known to be more than a number."""
+    return isinstance(extent, int) and extent > than
+
+
+def broadcast_index(
+    b: KernelBuilder, index: Sequence[Index], shape: Shape, frame: Shape | None = None
+) -> list[Index]:
+    """Return the index in a tensor of `shape` of the element at `index` of its broadcast form, of
+    shape `frame`. A size that may be 1 is compared with 1 at run time; without `frame`, sizes that
+    are not known are those of the broadcast form."""
+    skipped = len(index) - len(shape)
+    sizes = shape if frame is None else frame[len(frame) - len(shape) :]
+
+    def place(i: Index, size: Extent, whole: Extent) -> Index:
+        if size == 1:
+            return 0
+        if isinstance(size, int) or size == whole:
+            return i
+        is_one = b.equal(size, 1)
+        return b.pure(arith.SelectOp, is_one, b.index(0), b.index(i))
+
+    return [place(*each) for each in zip(index[skipped:], shape, sizes, strict=True)]

@@ -18,6 +18,7 @@ from .attention import ATTENTION
 from .binary import BINARY
 from .convolution import CONVOLUTION
 from .creation import CREATION
+from .dynamic import DYNAMIC
 from .einsum import EINSUM
 from .elementwise import ELEMENTWISE
 from .image import IMAGE
@@ -45,6 +46,7 @@ RELAX: dict[type[Operation], Legalization] = {
     **BINARY,
     **CONVOLUTION,
     **CREATION,
+    **DYNAMIC,
     **EINSUM,
     **ELEMENTWISE,
     **IMAGE,

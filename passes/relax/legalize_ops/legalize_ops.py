@@ -7,16 +7,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, UnitAttr, i64
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from ....analysis.call_graph import CallGraph
+from ....analysis.symbolic_shapes import SymbolicShapes
 from ....dialects.relax.base import TensorOp
 from ....dialects.relax.constant import ConstantOp, FullOp
-from ....dialects.relax.interfaces import FusionPattern
+from ....dialects.relax.dynamic.base import DynamicOp
+from ....dialects.relax.dynamic.reshape import (
+    DynamicExpandDimsOp,
+    DynamicReshapeOp,
+    DynamicSqueezeOp,
+)
+from ....dialects.relax.interfaces import FusionPattern, View
 from ....dialects.relax.kernels import CallTIROp
+from ....dialects.relax.types import static_shape
 from ....dialects.target import DEFAULT, Target, set_target, target_of
 from ....dialects.tir.ops import PrimFuncOp
 from ....passmanager.actions import SILENT, Actions
@@ -24,8 +34,10 @@ from ....passmanager.base import ModulePass
 from ....passmanager.context import PassContext
 from ....passmanager.ir.walk import walk
 from ...rewriting.dead_code import remove_dead_operations
+from ...rewriting.known_sizes import functions_with_unknown_sizes
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
-from ..fuse_ops import fuse_operations
+from ..fuse_ops import fuse_operations, keeps_count
+from .call_sizes import CallSizes
 from .database import Database, Record
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
@@ -39,6 +51,9 @@ __all__ = [
     "legalize_operations",
     "outline_operations",
 ]
+
+Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
+"""The unknown sizes of the results of calls, and all sizes of the results of views."""
 
 Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
 """The constants that callers pass, by the number of the parameter."""
@@ -56,21 +71,39 @@ def legalize_operations(
     kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
-    outline_operations(module, actions)
+    shapes = symbolic_shapes(module)
+    if shapes is not None:
+        views = {
+            op: sizes
+            for func in fusible_functions(module)
+            for op, sizes in sizes_of_views(func, shapes, DynamicOp).items()
+        }
+        replace_views(views, shapes)
+    outline_operations(module, actions, shapes)
     kernels = build_kernels(module, target, actions, winograd, database)
-    replace_calls(module, kernels)
+    sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
+    replace_calls(module, kernels, sizes)
+    replace_views(sizes)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
     return kernels
 
 
-def outline_operations(module: ModuleOp, actions: Actions = SILENT) -> None:
+def symbolic_shapes(module: ModuleOp) -> SymbolicShapes | None:
+    """Return the sizes of all tensors, or None if none has an unknown one."""
+    graph = CallGraph(module)
+    return SymbolicShapes(module, graph) if functions_with_unknown_sizes(graph) else None
+
+
+def outline_operations(
+    module: ModuleOp, actions: Actions = SILENT, shapes: SymbolicShapes | None = None
+) -> None:
     """Move each operation outside of primitive functions into one of its own."""
     functions = fusible_functions(module)
-    outliner = Outliner(module, is_scalar_constant)
+    outliner = Outliner(module, is_scalar_constant, shapes)
     for func in functions:
         remove_dead_operations(func)  # plan-memory supports no operation that is not legalized
-        fuse_operations(func, outliner, fuse_opt_level=0)
+        fuse_operations(func, outliner, fuse_opt_level=0, shapes=shapes)
         outline_others(func, outliner)
         for op in walk(func):
             if isinstance(op, TensorOp) and legalization_of(op) is None:
@@ -81,6 +114,10 @@ def outline_operations(module: ModuleOp, actions: Actions = SILENT) -> None:
 def outline_others(func: FuncOp, outliner: Outliner) -> None:
     """Outline the operations that cannot be fused, but have a legalization."""
     for op in [*walk(func)]:
+        if isinstance(op, DynamicReshapeOp) and isinstance(
+            op.newshape.owner, tensor.FromElementsOp
+        ):
+            continue
         if legalization_of(op) is not None and not isinstance(op, FusionPattern):
             outliner.outline([op], {"relax.primitive": UnitAttr()})
 
@@ -116,7 +153,8 @@ def build_kernels(
         if record is not None:
             warn_of_unfit(record, kernel, actions)
         kernels[func.sym_name.data] = kernel
-        Rewriter.replace_op(func, kernel.func)
+        module.body.block.insert_op_before(kernel.func, func)
+        func.detach()
         actions.count("kernels")
     return kernels
 
@@ -174,16 +212,85 @@ def is_public(func: FuncOp) -> bool:
     return func.sym_visibility is None or func.sym_visibility.data != "private"
 
 
-def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
-    """Replace the calls of functions that became kernels by `relax.call_tir`, with constants in
-    the form that the kernels read."""
+def sizes_of_results(
+    module: ModuleOp, kernels: dict[str, Kernel], shapes: SymbolicShapes, actions: Actions
+) -> Sizes:
+    """Compute the unknown sizes of the results of calls and views before them. A kernel is given up
+    if they are not known before one of its calls."""
+    sizes: dict[Operation, list[SSAValue]] = {}
+    missing: dict[str, str] = {}
+    for func in fusible_functions(module):
+        scope = CallSizes(func, shapes, {name: k.source for name, k in kernels.items()})
+        for op in [*walk(func)]:
+            name = op.callee.string_value() if isinstance(op, CallOp) else None
+            try:
+                if name in kernels:
+                    sizes[op] = scope.of_results(op)
+                elif is_unknown_view(op, shapes):
+                    sizes[op] = scope.of_dimensions(op.results[0], op)
+            except NoKernel as error:
+                if name is None:
+                    actions.missed(op, "NoKernel", f"no view: {error}")
+                else:
+                    missing[name] = str(error)
+    for name, reason in missing.items():
+        kernel = kernels.pop(name)
+        module.body.block.insert_op_before(kernel.source, kernel.func)
+        Rewriter.erase_op(kernel.func)
+        actions.missed(kernel.source, "NoKernel", f"no kernel: {reason}")
+    return sizes
+
+
+def sizes_of_views(
+    func: FuncOp, shapes: SymbolicShapes, cls: type[Operation]
+) -> dict[Operation, list[SSAValue]]:
+    """Compute the sizes of the results of the views of a class that are unknown."""
+    scope = CallSizes(func, shapes, {})
+    return {
+        op: scope.of_dimensions(op.results[0], op)
+        for op in [*walk(func)]
+        if isinstance(op, cls) and is_unknown_view(op, shapes)
+    }
+
+
+def is_unknown_view(op: Operation, shapes: SymbolicShapes) -> bool:
+    """Return whether `op` is a view of unknown sizes that expressions give, with as many elements
+    as its operand."""
+    is_view = isinstance(op, View | DynamicReshapeOp | DynamicExpandDimsOp | DynamicSqueezeOp)
+    if not is_view or static_shape(op.results[0].type) is not None:
+        return False
+    if isinstance(op, DynamicReshapeOp) and isinstance(op.newshape.owner, tensor.FromElementsOp):
+        return False  # one that this pass made
+    return keeps_count(op, shapes)
+
+
+def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
+    """Replace the views among the operations by `relax.dyn.reshape` to their sizes."""
+    # Not tensor.reshape: xDSL's verifier multiplies unknown sizes as if they were numbers.
+    for op, dimensions in sizes.items():
+        if isinstance(op, CallOp):
+            continue
+        numbers = [arith.IndexCastOp(size, i64) for size in dimensions]
+        shape = tensor.FromElementsOp(*(number.result for number in numbers))
+        types = [value.type for value in op.results]
+        view = DynamicReshapeOp(op.operands[0], shape.result, result_types=types, allowzero=True)
+        for new in (*numbers, shape, view):
+            new.location = op.location
+        if shapes is not None:
+            shapes.move(op.results[0], view.result)
+        Rewriter.replace_op(op, [*numbers, shape, view], view.results)
+
+
+def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes) -> None:
+    """Replace the calls of functions that became kernels by `relax.call_tir`, with `sizes` and with
+    constants in the form that the kernels read."""
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
         if (kernel := kernels.get(op.callee.root_reference.data)) is None:
             continue
         arguments = [*op.arguments]
         for number, preparation in kernel.prepared.items():
             arguments[number] = prepare(op.arguments[number], preparation, kernel.func, number)
-        call = CallTIROp(op.callee, arguments, [r.type for r in op.results])
+        call = CallTIROp(op.callee, arguments, [r.type for r in op.results], sizes.get(op, ()))
         call.location = op.location
         before = {value.owner for value in op.arguments}
         Rewriter.replace_op(op, call)
@@ -198,8 +305,8 @@ def prepare(value: SSAValue, preparation: Preparation, kernel: PrimFuncOp, numbe
 
     constant, type = value.owner, kernel.function_type.inputs.data[number]
     assert isinstance(constant, ConstantOp) and isa(type, MemRefType)
-    tensor = TensorType(type.element_type, type.get_shape())
-    new = ConstantOp(dense_of(preparation(array_of(constant.value)), tensor))
+    new_type = TensorType(type.element_type, type.get_shape())
+    new = ConstantOp(dense_of(preparation(array_of(constant.value)), new_type))
     new.location = constant.location
     new.result.name_hint = value.name_hint
     Rewriter.insert_op(new, InsertPoint.before(constant))

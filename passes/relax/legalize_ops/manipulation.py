@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
@@ -13,11 +12,13 @@ from ....dialects.relax.concatenation import ConcatenateOp, StackOp
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.permutation import FlipOp, LayoutTransformOp, ReverseSequenceOp, TransposeOp
 from ....dialects.relax.reshape import ExpandDimsOp, FlattenOp, ReshapeOp, SqueezeOp
-from ....dialects.relax.shapes import Shape, normalize_axes, normalize_axis
+from ....dialects.relax.shapes import normalize_axes, normalize_axis
 from ....dialects.relax.split import SplitOp, split_slices
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, UnknownExtent, volume
 from .bounds import check_lengths
+from .broadcast import require_broadcast
 from .kernel_builder import (
     Buffer,
     Element,
@@ -29,7 +30,6 @@ from .kernel_builder import (
 )
 from .layouts import relayout
 from .merged_dimensions import merged_order, order_of
-from .no_kernel import NoKernel
 from .repeated import Repeated, Tiled
 from .scalars import as_index, select
 from .tensors import Concatenated
@@ -38,14 +38,10 @@ from .transposed import Transposed
 __all__ = ["MANIPULATION", "moved", "reshaped"]
 
 
-def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
-    """Return result `number` of `op`, whose elements `read` returns; NoKernel if its shape is not
-    static."""
-    type = op.results[number].type
-    shape = static_shape(type)
-    if shape is None:
-        raise NoKernel(f"the shape of {type} is not known")
-    return Elements(shape, tensor_type(op.results[number]).element_type, read)
+def moved(op: Operation, b: KernelBuilder, read: Element, number: int = 0) -> Tensor:
+    """Return result `number` of `op`, whose elements `read` returns."""
+    result = op.results[number]
+    return Elements(b.shape_of(result), tensor_type(result).element_type, read)
 
 
 # One operand, each element once
@@ -53,8 +49,8 @@ def moved(op: Operation, read: Element, number: int = 0) -> Tensor:
 
 def reshape(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
     """Read the same elements, in row-major order, in the shape of the result."""
-    shape = static_shape(op.results[0].type)
-    assert shape is not None
+    shape = b.shape_of(op.results[0])
+    b.require_equal(volume(data.shape), volume(shape), "the number of elements changes", op)
     return reshaped(b, data, shape)
 
 
@@ -62,7 +58,7 @@ def reshaped(b: KernelBuilder, data: Tensor, shape: Shape) -> Tensor:
     """Return `data` in another shape: a view of its buffer, or else with its indices recomputed."""
     if isinstance(b.bound.get(data, data), Buffer):
         return b.reshaped(data, shape)
-    if 0 in shape:
+    if 0 in shape or 0 in data.shape:
         return Elements(shape, data.element, lambda b, _: b.read(data, [0] * len(data.shape)))
     parts = [*common_parts(shape, data.shape)]
 
@@ -90,12 +86,22 @@ def common_parts(lhs: Shape, rhs: Shape) -> Iterator[tuple[slice, slice]]:
     while i < len(lhs) or j < len(rhs):
         start, other = i, j
         i, j = min(i + 1, len(lhs)), min(j + 1, len(rhs))
-        while (left := prod(lhs[start:i])) != (right := prod(rhs[other:j])):
-            if left < right:
+        while (left := volume(lhs[start:i])) != (right := volume(rhs[other:j])):
+            if i < len(lhs) and (j == len(rhs) or is_smaller(left, right)):
                 i += 1
-            else:
+            elif j < len(rhs):
                 j += 1
+            else:  # sizes that are equal in another way than by their expressions
+                break
         yield slice(start, i), slice(other, j)
+
+
+def is_smaller(lhs: Extent, rhs: Extent) -> bool:
+    """Return whether `lhs` is less than `rhs`; if that is not known, whether it has no symbols."""
+    try:
+        return lhs < rhs
+    except UnknownExtent:
+        return isinstance(lhs, int)
 
 
 def transpose(op: TransposeOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -117,7 +123,7 @@ def layout_transform(op: LayoutTransformOp, _: KernelBuilder, data: Tensor) -> T
     return relayout(data, src, dst)
 
 
-def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def flip(op: FlipOp, b: KernelBuilder, data: Tensor) -> Tensor:
     axes = normalize_axes(op.axis, len(data.shape))
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -126,7 +132,7 @@ def flip(op: FlipOp, _: KernelBuilder, data: Tensor) -> Tensor:
             place[axis] = b.sub(data.shape[axis] - 1, index[axis])
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def reverse_sequence(
@@ -135,7 +141,7 @@ def reverse_sequence(
     """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
-    if prod(data.shape):
+    if volume(data.shape):
         check_lengths(op, b, op.seq_lengths, lengths, data.shape[seq])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -145,26 +151,26 @@ def reverse_sequence(
         place[seq] = select(b, b.less(at, length), b.sub(b.sub(length, 1), at), at)
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 # One operand, elements repeated
 
 
-def broadcast_to(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    return moved(op, lambda b, index: b.read(data, broadcast_index(b, index, data.shape)))
+def broadcast_to(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    shape = b.shape_of(op.results[0])
+    require_broadcast(op, b, data.shape, shape)
+    return moved(op, b, lambda b, index: b.read(data, broadcast_index(b, index, data.shape, shape)))
 
 
-def tile(op: Operation, _: KernelBuilder, data: Tensor) -> Tensor:
-    shape = static_shape(op.results[0].type)
-    assert shape is not None
-    return Tiled(shape, data.element, data)
+def tile(op: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
+    return Tiled(b.shape_of(op.results[0]), data.element, data)
 
 
 def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
     repeats, axis = max(op.repeats, 1), 0
     if op.axis is None:
-        data = reshaped(b, data, (prod(data.shape),))
+        data = reshaped(b, data, (volume(data.shape),))
     else:
         axis = normalize_axis(op.axis, len(data.shape))
     if axis == len(data.shape) - 1 and op.repeats > 0:
@@ -175,47 +181,65 @@ def repeat(op: RepeatOp, b: KernelBuilder, data: Tensor) -> Tensor:
         place[axis] = b.floordiv(index[axis], repeats)
         return b.read(data, place)
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 # Several tensors
 
 
 def concatenate(op: ConcatenateOp, b: KernelBuilder, *parts: Tensor) -> Tensor:
-    shape = static_shape(op.result.type)
-    assert shape is not None
+    shape = b.shape_of(op.result)
     axis = op.axis % len(shape)
     if b.groups is not None:
         axis = next(i for i, group in enumerate(b.groups) if axis - len(shape) in group)
-    sizes = [*parts[0].shape]
+    sizes = [
+        min(column, key=lambda n: not isinstance(n, int))
+        for column in zip(*(p.shape for p in parts))
+    ]
+    for other, size in enumerate(sizes):
+        if other != axis:
+            for part in parts:
+                b.require_equal(part.shape[other], size, "the operands differ in size", op)
     sizes[axis] = sum(part.shape[axis] for part in parts)
     return Concatenated(tuple(sizes), tensor_type(op.result).element_type, axis, parts)
 
 
 def stack(op: StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
-    shape = static_shape(op.result.type)
-    assert shape is not None
+    shape = b.shape_of(op.result)
     axis = op.axis % len(shape)
     one = (*shape[:axis], 1, *shape[axis + 1 :])
+    expected = (*shape[:axis], *shape[axis + 1 :])
+    for tensor in tensors:
+        for size, other in zip(tensor.shape, expected, strict=True):
+            b.require_equal(size, other, "the operands differ in size", op)
     parts = [reshaped(b, tensor, one) for tensor in tensors]
     return Concatenated(shape, tensor_type(op.result).element_type, axis, parts)
 
 
-def split(op: SplitOp, _: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
+def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
     sections = 0 if op.sections is None else op.sections
 
-    def part(number: int, start: int) -> Tensor:
+    def part(number: int, start: Extent) -> Tensor:
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             place = [*index]
             place[axis] = b.add(index[axis], start)
             return b.read(data, place)
 
-        return moved(op, read, number)
+        return moved(op, b, read, number)
 
     size = data.shape[axis]
-    parts = split_slices(size, op.indices, sections)
-    return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
+    if isinstance(size, int):
+        parts = split_slices(size, op.indices, sections)
+        return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
+    if op.indices is None:
+        b.require_equal(size % sections, 0, "the parts differ in size", op)
+        return tuple(part(i, i * (size // sections)) for i in range(sections))
+    starts = [0, *op.indices]
+    if starts != sorted(starts) or starts[0] < 0:
+        raise UnknownExtent("parts from indices that do not ascend")
+    b.require(b.less(starts[-1] - 1, size), f"{op.name}: a part begins behind the data", op)
+    return tuple(part(i, start) for i, start in enumerate(starts))
 
 
 MANIPULATION: dict[type[Operation], Legalization] = {

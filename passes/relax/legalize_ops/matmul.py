@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import linear_algebra as ops
-from ....dialects.relax.shapes import Shape, broadcast
 from ....dialects.relax.types import is_integer, tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape
+from .broadcast import broadcast_shape
 from .contraction import Contraction, Coordinates, Weights, total_type
-from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index
+from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor, broadcast_index, is_less
 from .scalars import convert
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 
 def matrix_product(
+    op: Operation,
     b: KernelBuilder,
     lhs: Tensor,
     rhs: Tensor,
@@ -40,7 +42,7 @@ def matrix_product(
     `known` are the constants that rhs may be.
     """
     if len(rhs.shape) == 1 < len(lhs.shape):  # as a row, its terms are contiguous
-        return matrix_product(b, rhs, lhs, element, transpose_b=not transpose_a)
+        return matrix_product(op, b, rhs, lhs, element, transpose_b=not transpose_a)
     terms = lhs.shape[-2 if transpose_a and len(lhs.shape) > 1 else -1]
     rows = [array if transpose_b else array.T for array in known if array.ndim == 2]
     total = total_type(element, lhs, rhs, terms, rows)
@@ -53,8 +55,11 @@ def matrix_product(
         rhs, transpose_b = b.reshaped(rhs, (1, *rhs.shape)), True
     if constant is None:
         rhs = b.buffered(rhs)
-    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors)
-    if product.n == 1 < product.m:
+    batch = broadcast_shape(op, b, [lhs.shape[:-2], rhs.shape[:-2]])
+    product = MatrixProduct(lhs, rhs, total, transpose_a, transpose_b, vectors, batch)
+    others = rhs.shape[-1 if transpose_b else -2]
+    b.require_equal(product.k, others, "the matrices have other numbers of terms", op)
+    if product.n == 1 and not is_less(product.m, 2):
         return product.with_rows_as_columns(element)
     return product.contraction(element, constant)
 
@@ -71,22 +76,20 @@ class MatrixProduct:
     vectors: tuple[bool, bool]
     """Whether the result lacks the dimension of the rows, and that of the columns."""
 
+    batch: Shape
+    """The broadcast batch dimensions."""
+
     @property
-    def m(self) -> int:
+    def m(self) -> Extent:
         return self.left.shape[-1 if self.transpose_a else -2]
 
     @property
-    def k(self) -> int:
+    def k(self) -> Extent:
         return self.left.shape[-2 if self.transpose_a else -1]
 
     @property
-    def n(self) -> int:
+    def n(self) -> Extent:
         return self.right.shape[-2 if self.transpose_b else -1]
-
-    @property
-    def batch(self) -> Shape:
-        """The broadcast batch dimensions."""
-        return broadcast(self.left.shape[:-2], self.right.shape[:-2])
 
     @property
     def shape(self) -> Shape:
@@ -98,7 +101,7 @@ class MatrixProduct:
         return [part for part, gone in zip(matrix, self.vectors, strict=True) if not gone]
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
-        place = broadcast_index(b, batch, self.left.shape[:-2])
+        place = broadcast_index(b, batch, self.left.shape[:-2], self.batch)
         place += (k, m) if self.transpose_a else (m, k)
         return convert(b, b.read(self.left, place), self.total)
 
@@ -110,7 +113,7 @@ class MatrixProduct:
         row: Sequence[Index],
         column: Index,
     ) -> SSAValue:
-        place = broadcast_index(b, batch, self.right.shape[:-2])
+        place = broadcast_index(b, batch, self.right.shape[:-2], self.batch)
         place += (column, *terms) if self.transpose_b else (*terms, column)
         return convert(b, b.read(self.right, place), self.total)
 
@@ -184,16 +187,17 @@ class MatrixProduct:
 
 def dense(op: ops.DenseOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
     element, known = tensor_type(op.result).element_type, b.elements_of(op.weight)
-    return matrix_product(b, data, weight, element, transpose_b=True, known=known)
+    return matrix_product(op, b, data, weight, element, transpose_b=True, known=known)
 
 
 def matmul(op: ops.MatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
     element = tensor_type(op.result).element_type
-    return matrix_product(b, lhs, rhs, element, known=b.elements_of(op.rhs))
+    return matrix_product(op, b, lhs, rhs, element, known=b.elements_of(op.rhs))
 
 
 def batch_matmul(op: ops.BatchMatmulOp, b: KernelBuilder, lhs: Tensor, rhs: Tensor) -> Tensor:
     return matrix_product(
+        op,
         b,
         lhs,
         rhs,

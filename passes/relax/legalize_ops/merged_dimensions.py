@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -13,8 +12,9 @@ from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.shapes import Shape, normalize_axes
-from ....dialects.relax.types import static_shape
+from ....dialects.relax.shapes import normalize_axes
+from ....dialects.relax.types import tensor_type
+from ....dialects.tir.extents import Shape, volume
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
@@ -28,7 +28,9 @@ __all__ = [
 ]
 
 
-def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:
+def merged_dimensions(
+    ops: Sequence[Operation], end: ReturnOp, sizes: Mapping[SSAValue, Shape]
+) -> list[list[int]] | None:
     """Return the groups of adjacent dimensions of the result, counted from the last, -1, that the
     kernel of `ops` may run over as one; None if there is nothing to merge.
 
@@ -39,8 +41,8 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
 
         add(tensor<2x3x4x5>, tensor<3x1x1>)    groups [-4], [-3], [-2, -1]: loops over 2, 3, 20
     """
-    shapes = {static_shape(value.type) for value in end.operands}
-    if len(shapes) != 1 or (frame := shapes.pop()) is None or len(frame) < 2:
+    shapes = {sizes[value] for value in end.operands}
+    if len(shapes) != 1 or len(frame := shapes.pop()) < 2:
         return None
     mergeable = (
         Elementwise | FullOp | ConstantOp | ForwardConvolutionOp | ConcatenateOp | TransposeOp
@@ -48,10 +50,10 @@ def merged_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]
     if not all(isinstance(op, mergeable) for op in ops):
         return None
     together = [True] * (len(frame) - 1)  # whether dimensions i and i + 1 can be merged
-    rows: list[list[bool | None]] = []
+    rows: list[list[object]] = []
     for op in ops:
         if isinstance(op, Elementwise | FullOp | ConstantOp):
-            rows += [extents(value, frame) for value in (*op.operands, *op.results)]
+            rows += [extents(sizes[value], frame) for value in (*op.operands, *op.results)]
         elif isinstance(op, ForwardConvolutionOp):
             spatial = is_plain(op) and (is_outside(op.data) or all(map(is_trivial, windows_of(op))))
             together = [i > 1 and spatial and ok for i, ok in enumerate(together)]
@@ -82,15 +84,18 @@ def is_outside(value: SSAValue) -> bool:
     return not isinstance(value.owner, Operation) or isinstance(value.owner, FullOp | ConstantOp)
 
 
-def extents(value: SSAValue, frame: Shape) -> list[bool | None]:
-    """Return for each dimension of `frame` whether `value` has it, or else is broadcast along it;
-    None for a dimension of size 1, where both are the same."""
-    shape = static_shape(value.type) or ()
+def extents(shape: Shape, frame: Shape) -> list[object]:
+    """Return for each dimension of `frame` whether a value of `shape` has it, or else is broadcast
+    along it; None for a dimension of size 1, where both are the same, and the number of a dimension
+    for which it is not known."""
     padded = (*[1] * (len(frame) - len(shape)), *shape)
-    return [None if n == 1 else size == n for size, n in zip(padded, frame, strict=True)]
+    return [
+        None if n == 1 else size == n if size in (1, n) else axis + 2
+        for axis, (size, n) in enumerate(zip(padded, frame, strict=True))
+    ]
 
 
-def are_alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
+def are_alike(row: Sequence[object], dimensions: Sequence[int]) -> bool:
     """Return whether a value has all of `dimensions`, or is broadcast along all of them.
 
     `row` is the result of `extents` for it.
@@ -100,7 +105,7 @@ def are_alike(row: Sequence[bool | None], dimensions: Sequence[int]) -> bool:
 
 def order_of(op: TransposeOp) -> list[int]:
     """Return for each dimension of the result the dimension of the data that it is."""
-    rank = len(static_shape(op.result.type) or ())
+    rank = len(tensor_type(op.result).get_shape())
     return [*normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)]
 
 
@@ -124,7 +129,7 @@ def merge(b: KernelBuilder, tensor: Tensor, groups: Sequence[Sequence[int]]) -> 
     sizes = [
         [tensor.shape[i] for i in group if i >= -rank] for group in groups if group[-1] >= -rank
     ]
-    shape = tuple(map(prod, sizes))
+    shape = tuple(map(volume, sizes))
     if isinstance(tensor, Elements):  # a fill: the elements do not depend on the index
         return Elements(shape, tensor.element, tensor.compute)
     return b.reshaped(tensor, shape)

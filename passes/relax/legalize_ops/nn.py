@@ -14,8 +14,8 @@ from ....dialects.tir.builder import Index, TirBuilder
 from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
-from .scalars import add, convert, divide, exponential, multiply, signless, step_type, widen
-from .tensors import scheduled, shape_of
+from .scalars import add, computable, convert, divide, exponential, multiply, step_type, widen
+from .tensors import scheduled
 
 __all__ = ["HEAVY", "NN", "greater"]
 
@@ -29,14 +29,18 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the exponentials of a row, each rounded to the element type, into a buffer; then
     multiply them by the reciprocal of their sum, which is at least 1: no reciprocal overflows."""
     element, wide = data.element, step_type(data.element)
-    shape = shape_of(op.data)
+    shape = b.shape_of(op.data)
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
 
     def loops(store: Store) -> None:
-        less = less_maximum(b, data, row, element == wide)
+        is_known = all(isinstance(extent, int) for extent in row.inner)
+        vectorize = element == wide and (is_known or row.is_contiguous)
+        less = less_maximum(b, data, row, vectorize)
+        # Rows of unknown extent share a buffer, as each allocation calls a function.
+        shared = None if is_known else b.alloc(row.inner, element)
 
         def compute(outer: list[Index]) -> None:
-            powers = b.alloc(row.inner, element)
+            powers = b.alloc(row.inner, element) if shared is None else shared
 
             def power(inner: Sequence[Index]) -> SSAValue:
                 exponent = widen(b, convert(b, less(outer, inner), element))
@@ -46,11 +50,11 @@ def softmax(op: nn.SoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
 
             total = row.fold(b, b.number(0, wide), add, power, HEAVY)
             factor = divide(b, b.number(1, wide), widen(b, convert(b, total, element)))
-            with row.along(b, element == wide) as inner:
+            with row.along(b, vectorize) as inner:
                 value = multiply(b, widen(b, b.load(powers, inner)), factor)
                 store(row.index(outer, inner), convert(b, value, element))
 
-        row.for_each(b, compute, vectorize=element == wide, vectors=HEAVY)
+        row.for_each(b, compute, vectorize=vectorize, vectors=HEAVY)
 
     return scheduled(op, b, row.shape, element, loops)
 
@@ -59,7 +63,7 @@ def log_softmax(op: nn.LogSoftmaxOp, b: KernelBuilder, data: Tensor) -> Tensor:
     """Compute the maxima and the sums of exponentials of all rows, then the logarithms of the sums
     in vectors, then subtract both."""
     element, wide = data.element, step_type(data.element)
-    shape, vectorize = shape_of(op.data), element == wide
+    shape, vectorize = b.shape_of(op.data), element == wide
     data, row = Reduced.merged(b, b.buffered(data), shape, reduced_axes(op, len(shape)))
     lanes = b.lanes if vectorize else 1
 
@@ -120,11 +124,13 @@ def bias_add(op: nn.BiasAddOp, _: KernelBuilder, data: Tensor, bias: Tensor) -> 
     axis = op.axis % len(data.shape)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        summand = b.read(bias, broadcast_index(b, [index[axis]], bias.shape))
+        summand = b.read(
+            bias, broadcast_index(b, [index[axis]], bias.shape, data.shape[axis : axis + 1])
+        )
         total = add(b, widen(b, b.read(data, index)), widen(b, summand))
         return convert(b, total, data.element)
 
-    return Elements(data.shape, signless(data.element), compute)
+    return Elements(data.shape, computable(data.element), compute)
 
 
 NO_NANS = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS])

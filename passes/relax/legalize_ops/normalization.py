@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation, SSAValue
@@ -15,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects.relax import normalization as ops
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, volume
 from .binary import power_of
 from .kernel_builder import (
     Buffer,
@@ -98,7 +98,7 @@ def normalized(
     wide, whole = step_type(data.element), Reduced.of(data.shape, axes)
     merged, reduced = Reduced.merged(b, data, data.shape, whole.axes)
     means, roots = b.alloc(reduced.outer, wide), b.alloc(reduced.outer, wide)
-    zero, count = b.number(0.0, wide), b.number(float(prod(reduced.inner)), wide)
+    zero, count = b.number(0.0, wide), b.count(volume(reduced.inner), wide)
 
     def statistics(outer: list[Index]) -> None:
         def element(inner: Sequence[Index]) -> SSAValue:
@@ -170,9 +170,9 @@ class Rows:
         rank, count = len(data.shape), len(op.axes)
         if not count or [*normalize_axes(op.axes, rank)] != [*range(rank - count, rank)]:
             return None
-        width = prod(data.shape[-count:])
+        width = volume(data.shape[-count:])
         parts = (None if part is None else b.reshaped(part, (width,)) for part in (factor, shift))
-        rows = b.reshaped(data, (prod(data.shape[:-count]), width))
+        rows = b.reshaped(data, (volume(data.shape[:-count]), width))
         return Rows(op, b, rows, *parts)
 
     def result(self) -> Tensor:
@@ -199,7 +199,7 @@ class Rows:
         layer normalization, and the reciprocal of the root of the mean square of these."""
         b, wide = self.b, step_type(self.data.element)
         _, width = self.data.shape
-        zero, one, count = (b.number(n, wide) for n in (0.0, 1.0, float(width)))
+        zero, one, count = b.number(0.0, wide), b.number(1.0, wide), b.count(width, wide)
 
         def at(i: Index) -> SSAValue:
             return widen(b, b.read(self.data, [row, i]))
@@ -265,7 +265,7 @@ def over_root(
     b: KernelBuilder,
     data: Tensor,
     axes: Sequence[int],
-    finish: Callable[[SSAValue, int], SSAValue],
+    finish: Callable[[SSAValue, Extent], SSAValue],
 ) -> Callable[[KernelBuilder, Sequence[Index]], SSAValue]:
     """Write loops that compute the roots of `finish(sum of squares, count)` along `axes`; return a
     function that computes an element divided by its root, in the wide type."""
@@ -280,7 +280,7 @@ def over_root(
             return multiply(b, x, x)
 
         total = reduced.fold(b, b.number(0.0, wide), add, square)
-        b.store(b.pure(math.SqrtOp, finish(total, prod(reduced.inner))), roots, outer)
+        b.store(b.pure(math.SqrtOp, finish(total, volume(reduced.inner))), roots, outer)
 
     reduced.for_each(b, root, vectorize=data.element == wide)
     roots = b.view(roots, whole.outer)
@@ -296,8 +296,8 @@ def rms_norm(op: ops.RMSNormOp, b: KernelBuilder, data: Tensor, weight: Tensor) 
         return rows.result()
     wide, axes = step_type(data.element), op.axes
 
-    def mean(total: SSAValue, count: int) -> SSAValue:
-        squares = divide(b, total, b.number(float(count), wide))
+    def mean(total: SSAValue, count: Extent) -> SSAValue:
+        squares = divide(b, total, b.count(count, wide))
         return add(b, squares, b.number(op.epsilon, wide))
 
     value, factor = over_root(b, data, axes, mean), along(weight, axes, len(data.shape))

@@ -18,7 +18,7 @@ from .tensors import Concatenated
 __all__ = ["PADDING"]
 
 
-def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
+def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
     pairs = [*zip(op.pad_width[::2], op.pad_width[1::2], strict=True)]
     if op.pad_mode != "constant":
         return replicated(data, pairs, op.pad_mode)
@@ -36,7 +36,7 @@ def pad(op: nn.PadOp, _: KernelBuilder, data: Tensor) -> Tensor:
                 conditions.append(b.less(i, size))
         return b.choose(conditions, lambda: b.read(data, place), lambda: b.number(value, element))
 
-    return moved(op, read)
+    return moved(op, b, read)
 
 
 def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Tensor:

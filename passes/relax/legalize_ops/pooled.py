@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby, product
-from math import prod
 from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
 from .scalars import convert
 
@@ -50,7 +50,7 @@ def combined(
     """Combine the elements at all indices in `ranges`, which are pairs of a start and an extent."""
     extents = [b.known(count) for _, count in ranges]
     sizes = [extent for extent in extents if isinstance(extent, int)]
-    if len(sizes) == len(extents) and 0 < prod(sizes) <= UNROLLED:
+    if len(sizes) == len(extents) and 0 < volume(sizes) <= UNROLLED:
         first, *others = product(*map(range, sizes))
         starts = [start for start, _ in ranges]
 

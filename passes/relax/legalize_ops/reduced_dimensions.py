@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.nn import SoftmaxBaseOp
 from ....dialects.relax.pooling import AdaptivePoolOp
 from ....dialects.relax.reduction import ArgReductionOp, ReductionOp
-from ....dialects.relax.shapes import Shape, normalize_axes
-from ....dialects.relax.types import static_shape
+from ....dialects.relax.shapes import normalize_axes
+from ....dialects.tir.extents import Shape
 from .merged_dimensions import are_alike, extents
 
 __all__ = ["AlongAxes", "is_global", "reduced_axes", "reduced_dimensions", "reduced_groups"]
@@ -39,7 +39,9 @@ def reduced_axes(op: AlongAxes, rank: int) -> Sequence[int]:
     return range(rank) if axes is None else sorted(normalize_axes(axes, rank))
 
 
-def reduced_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int]] | None:
+def reduced_dimensions(
+    ops: Sequence[Operation], end: ReturnOp, sizes: Mapping[SSAValue, Shape]
+) -> list[list[int]] | None:
     """Return the groups of adjacent dimensions, counted from the last, -1, that the kernel of `ops`
     may run over as one, if the last of them is a reduction or a softmax, and the others are
     element-wise; None if there is nothing to merge.
@@ -53,20 +55,20 @@ def reduced_dimensions(ops: Sequence[Operation], end: ReturnOp) -> list[list[int
     if isinstance(op, AdaptivePoolOp) and not is_global(op):
         return None
     *others, _ = ops
-    frame = static_shape(op.operands[0].type)
+    frame = sizes[op.operands[0]]
     elementwise = Elementwise | FullOp | ConstantOp
-    if frame is None or not all(isinstance(other, elementwise) for other in others):
+    if not all(isinstance(other, elementwise) for other in others):
         return None
     if any(value is not op.results[0] for value in end.operands):
         return None
     values = [value for other in others for value in (*other.operands, *other.results)]
-    rows = [extents(value, frame) for value in values]
+    rows = [extents(sizes[value], frame) for value in values]
     groups = reduced_groups(frame, reduced_axes(op, len(frame)), rows)
     return groups if len(groups) < len(frame) else None
 
 
 def reduced_groups(
-    shape: Shape, axes: Sequence[int], rows: Sequence[Sequence[bool | None]] = ()
+    shape: Shape, axes: Sequence[int], rows: Sequence[Sequence[object]] = ()
 ) -> list[list[int]]:
     """Return groups of adjacent dimensions, counted from the last, that are all in `axes` or all
     not, and alike in each of `rows` (see `extents`)."""

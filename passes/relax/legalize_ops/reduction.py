@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import reduction as ops
 from ....dialects.relax.pooling import AdaptivePoolOp
-from ....dialects.relax.shapes import Shape, normalize_axes, reduce
+from ....dialects.relax.shapes import normalize_axes
 from ....dialects.tir.builder import Index, TirBuilder
+from ....dialects.tir.extents import Shape, volume
 from .binary import quotient
 from .kernel_builder import INDEPENDENT, Buffer, KernelBuilder, Legalization, Store, Tensor
 from .merged_dimensions import merge
@@ -24,15 +24,15 @@ from .scalars import (
     divide,
     greatest,
     is_float,
+    is_unsigned,
     least,
     maximum,
     minimum,
     multiply,
-    signless,
     step_type,
     wide_type,
 )
-from .tensors import scheduled, shape_of
+from .tensors import scheduled
 
 __all__ = ["REDUCTION", "Bound", "Function", "Reduced", "mean", "whole_maximum"]
 
@@ -80,7 +80,9 @@ class Reduced:
     @property
     def outer(self) -> Shape:
         """The shape of the result."""
-        return reduce(self.shape, self.axes, self.keepdims)
+        ones = (1,) if self.keepdims else ()
+        parts = (ones if axis in self.axes else (n,) for axis, n in enumerate(self.shape))
+        return tuple(n for part in parts for n in part)
 
     @property
     def inner(self) -> Shape:
@@ -150,17 +152,23 @@ class Reduced:
         """
         assert isinstance(start.type, FixedBitwidthType)
         *outer, columns = self.outer
-        width = max(1, min(columns, b.target.l1_cache // 4 * 8 // start.type.bitwidth))
-        with b.loops(outer) as index, b.loop(-(-columns // width)) as tile:
-            first = b.min(b.mul(tile, width), columns - width)
+        width = max(1, b.target.l1_cache // 4 * 8 // start.type.bitwidth)
+        if isinstance(columns, int):
+            width = max(1, min(columns, width))
+        with b.loops(outer) as index, b.loop(b.ceildiv(columns, width)) as tile:
+            first, count = b.mul(tile, width), width
+            if isinstance(columns, int):
+                first = b.min(first, columns - width)
+            else:
+                count = b.min(width, b.sub(columns, first))
             # On the stack: LLVM cannot tell that buffers on the heap do not overlap.
             partial = b.alloc((width,), start.type, "local")
-            with b.loop(width) as i:
+            with b.loop(count) as i:
                 b.store(start, partial, [i])
-            with b.loops(self.inner) as inner, b.loop(width) as i:
+            with b.loops(self.inner) as inner, b.loop(count) as i:
                 number = step(b.load(partial, [i]), [*index, b.add(first, i)], inner)
                 b.store(number, partial, [i])
-            with b.loop(width) as i:
+            with b.loop(count) as i:
                 store([*index, b.add(first, i)], b.load(partial, [i]))
 
     def along(self, b: KernelBuilder, vectorize: bool) -> AbstractContextManager[list[Index]]:
@@ -188,7 +196,7 @@ def reduction(
 
     `finish` maps a result before it is rounded.
     """
-    shape = shape_of(op.operands[0])
+    shape = b.shape_of(op.operands[0])
     keepdims = isinstance(op, AdaptivePoolOp) or op.keepdims
     data, reduced = Reduced.merged(b, data, shape, reduced_axes(op, len(shape)), keepdims)
     identity = b.number(start, type)
@@ -216,20 +224,24 @@ def reduction(
 
 
 def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(signless(data.element)), 0, add)
+    return reduction(op, b, data, step_type(data.element), 0, add)
 
 
 def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(signless(data.element)), 1, multiply)
+    return reduction(op, b, data, step_type(data.element), 1, multiply)
 
 
 def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    shape = shape_of(op.operands[0])
-    count = prod(shape[axis] for axis in reduced_axes(op, len(shape)))
+    shape = b.shape_of(op.operands[0])
+    count = volume(shape[axis] for axis in reduced_axes(op, len(shape)))
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
-        return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
+        if is_float(value.type):
+            return divide(b, value, number)
+        if is_unsigned(value.type):
+            return divide(b, value, number) if count else number
+        return quotient(b, value, number)
 
     return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
 
@@ -239,7 +251,7 @@ def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
     range."""
 
     def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        start = of_empty(signless(data.element))
+        start = of_empty(data.element)
         return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....dialects.relax.shapes import Shape
-from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
 
-__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled", "shape_of"]
+__all__ = ["At", "Concatenated", "Result", "Shifted", "scheduled"]
 
 
 @dataclass(eq=False)
@@ -33,17 +32,17 @@ class Concatenated(Scheduled):
                     value = b.read(part, [*outer, i, *inner])
                     store([*outer, b.add(i, start), *inner], value)
 
-    def starts(self) -> list[tuple[int, Tensor]]:
+    def starts(self) -> list[tuple[Extent, Tensor]]:
         """Return each part with its start along the axis."""
-        starts: list[tuple[int, Tensor]] = []
-        start = 0
+        starts: list[tuple[Extent, Tensor]] = []
+        start: Extent = 0
         for part in self.parts:
             starts.append((start, part))
             start += part.shape[self.axis]
         return starts
 
     def read_from(
-        self, b: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[int, Tensor]]
+        self, b: KernelBuilder, index: Sequence[Index], parts: Sequence[tuple[Extent, Tensor]]
     ) -> SSAValue:
         """Read an element that is in one of `parts`, consecutive parts with their starts."""
         (start, part), *rest = parts
@@ -54,7 +53,7 @@ class Concatenated(Scheduled):
 
         if not rest:
             return read_part()
-        if isinstance(at, int):
+        if isinstance(at, int) and isinstance(rest[0][0], int):
             return read_part() if at < rest[0][0] else self.read_from(b, index, rest)
         return b.choose([b.less(at, rest[0][0])], read_part, lambda: self.read_from(b, index, rest))
 
@@ -65,7 +64,7 @@ class Shifted(Tensor):
 
     source: Tensor
     axis: int
-    start: int
+    start: Extent
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         index = [*index]
@@ -88,13 +87,6 @@ class At(Tensor):
         pairs = zip(self.shape, index, self.index, strict=True)
         same = all(size == 1 or i == own for size, i, own in pairs)
         return self.value if same else self.source.read(b, index)
-
-
-def shape_of(value: SSAValue) -> Shape:
-    """Return the shape of a tensor of static shape."""
-    shape = static_shape(value.type)
-    assert shape is not None
-    return shape
 
 
 @dataclass(eq=False)
@@ -123,5 +115,5 @@ def scheduled(
         return Result(shape, element, loops)
     buffer = b.alloc(shape, element)
     loops(lambda index, value: b.store(value, buffer, index))
-    whole = shape_of(op.results[0])
+    whole = b.shape_of(op.results[0])
     return Buffer(whole, element, b.view(buffer, whole))

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, VectorType
@@ -18,12 +18,15 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, volume
 from ....dialects.tir.ops import ForKind
 from .choices import Form, Space
 from .contraction import Contraction
 from .cost_model import (
     LINE,
     LOADS,
+    NOMINAL,
+    NOMINAL_IMAGE,
     Extents,
     Operand,
     Schedule,
@@ -33,7 +36,7 @@ from .cost_model import (
     schedule_of,
     shares_columns,
 )
-from .kernel_builder import Buffer, KernelBuilder, Store
+from .kernel_builder import Buffer, KernelBuilder, Store, is_more
 from .scalars import convert, fills_bytes
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
 
@@ -57,10 +60,10 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if 0 in (*t.batch, t.m, *t.rows, t.columns):
         return
     extents = extents_of(t)
-    if t.rhs_along_terms and t.m <= FEW_ROWS and extents.constant is not Operand.RHS:
+    if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = b.decide(Schedules(extents, prod(t.batch), b.target))
+        schedule = b.decide(Schedules(extents, prod(nominal(n, 1) for n in t.batch), b.target))
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
@@ -98,24 +101,33 @@ class Schedules(Space[Schedule]):
 
 
 def extents_of(t: Contraction) -> Extents:
-    """Return the extents of a contraction, for the cost model."""
-    inputs, *taps = t.terms
+    """Return the extents of a contraction, for the cost model; nominal ones for those that are not
+    known."""
+    inputs, *taps = (nominal(extent) for extent in t.terms)
+    image = NOMINAL_IMAGE if t.rows else NOMINAL
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)
     constant = None
     if t.weights is not None:
         constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
+    rows, columns = (volume([nominal(n, image) for n in part]) for part in (t.rows, (t.columns,)))
     return Extents(
-        t.m,
-        prod(t.rows),
-        t.columns,
+        nominal(t.m),
+        rows,
+        columns,
         max(1, inputs),
-        prod(taps),
+        volume(taps),
         bits,
         t.merged,
         constant,
         taps[-1] if taps else 1,
+        isinstance(t.columns, int),
     )
+
+
+def nominal(extent: Index, assumed: int = NOMINAL) -> int:
+    """Return an extent, or the `assumed` one if it is not known."""
+    return extent if isinstance(extent, int) else assumed
 
 
 @dataclass(frozen=True)
@@ -131,37 +143,42 @@ class Block:
     """The packed columns by terms, if the kernel packs them."""
     weights: Buffer | None
     """The constant operand, packed by the callers."""
+    width: Index
+    """The columns of a row in the panel."""
 
 
 def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -> None:
     """Write loops over blocks of columns and of terms."""
-    image_rows, inputs = prod(t.rows), t.terms[0]
+    image_rows, inputs = volume(t.rows), t.terms[0]
     weights = None
     if t.weights is not None:
         weights = t.weights.packed(b, s.rows_of_tile if t.weights.is_lhs else s.tile)
+    rows, columns = block_extents(b, t, s)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
-        b.loop(-(-image_rows // s.rows), ForKind.PARALLEL) as row_block,
-        b.loop(-(-t.columns // s.columns), ForKind.PARALLEL) as column_block,
+        b.loop(b.ceildiv(image_rows, rows), ForKind.PARALLEL) as row_block,
+        b.loop(b.ceildiv(t.columns, columns), ForKind.PARALLEL) as column_block,
     ):
-        first_row, first_column = b.mul(row_block, s.rows), b.mul(column_block, s.columns)
+        first_row, first_column = b.mul(row_block, rows), b.mul(column_block, columns)
         block = Block(
             batch,
             first_row,
-            part(b, first_row, s.rows, image_rows),
+            part(b, first_row, rows, image_rows),
             first_column,
-            part(b, first_column, s.columns, t.columns),
+            part(b, first_column, columns, t.columns),
             b.alloc(panel_shape(t, s), t.total) if s.packs else None,
             weights,
+            columns,
         )
-        if s.inputs >= inputs:
+        if not is_more(inputs, s.inputs):
             write_tiles(b, t, s, block, (0, inputs), finish)
             return
+        assert not isinstance(t.m, SSAValue)  # parts of matrices have few terms
         shape = padded(t.m, s.rows_of_tile), padded(s.rows * s.columns, s.tile)
         shape = in_order(s, shape)
         sums = b.alloc(shape, t.total)
         b.fill(sums, shape, t.total)
-        with b.loop(-(-inputs // s.inputs)) as term_block:
+        with b.loop(b.ceildiv(inputs, s.inputs)) as term_block:
             first = b.mul(term_block, s.inputs)
             write_tiles(b, t, s, block, (first, part(b, first, s.inputs, inputs)), sums)
         with (
@@ -171,6 +188,18 @@ def write_blocks(b: KernelBuilder, t: Contraction, s: Schedule, finish: Store) -
             finish_column(b, t, block, m, column, b.load(sums, in_order(s, (m, column))), finish)
 
 
+def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index, Index]:
+    """Return the rows and the columns of a block of the image: of an image of unknown extents, as
+    many rows as the panel holds, or a part of one row."""
+    if isinstance(t.columns, int):
+        return s.rows, s.columns
+    most = s.rows * s.columns
+    columns = b.max(b.min(t.columns, most), 1)
+    if not (t.merged and t.rows and s.packs):
+        return 1, columns
+    return b.max(b.min(b.floordiv(most, columns), volume(t.rows)), 1), columns
+
+
 def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
     """Return what is of rows of lhs and what is of columns in the order of vectors: that of which
     lanes are comes last."""
@@ -178,23 +207,34 @@ def in_order(s: Schedule, pair: tuple[T, T]) -> tuple[T, T]:
     return (second, first) if s.by_rows else (first, second)
 
 
-def part(b: KernelBuilder, first: Index, extent: int, whole: int) -> Index:
+def part(b: KernelBuilder, first: Index, extent: Index, whole: Extent) -> Index:
     """Return the extent of a part that begins at `first`: the last one may be smaller."""
-    return extent if whole % extent == 0 else b.min(extent, b.sub(whole, first))
+    if isinstance(extent, int) and whole % extent == 0:
+        return extent
+    return b.min(extent, b.sub(whole, first))
 
 
-def padded(extent: int, to: int) -> int:
+@overload
+def padded(extent: int, to: int) -> int: ...
+
+
+@overload
+def padded(extent: Extent, to: int) -> Extent: ...
+
+
+def padded(extent: Extent, to: int) -> Extent:
     """Return `extent` rounded up to a multiple of `to`."""
-    return -(-extent // to) * to
+    return (extent + to - 1) // to * to
 
 
-def panel_shape(t: Contraction, s: Schedule) -> tuple[int, int]:
+def panel_shape(t: Contraction, s: Schedule) -> tuple[Extent, int]:
     """Return the terms and the columns of a panel. The terms are an odd number of cache lines
     apart: at a power of two, few sets of a cache would have to hold all of them."""
     assert isinstance(t.total, FixedBitwidthType)
     line = LINE * 8 // max(8, t.total.bitwidth)
     lines = padded(padded(s.rows * s.columns, s.tile), line) // line
-    return s.inputs * prod(t.terms[1:]), (lines | 1) * line
+    inputs = s.inputs if isinstance(t.terms[0], int) else t.terms[0]
+    return inputs * volume(t.terms[1:]), (lines | 1) * line
 
 
 @contextmanager
@@ -234,7 +274,7 @@ def write_tiles(
     if block.panel is not None:
         pack_columns(b, t, s, block, terms)
     count = b.mul(block.rows, block.columns)
-    loops = [b.ceildiv(count, s.tile), -(-t.m // s.rows_of_tile)]
+    loops = [b.ceildiv(count, s.tile), b.ceildiv(t.m, s.rows_of_tile)]
     if not s.lhs_inside:
         loops.reverse()
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
@@ -252,7 +292,7 @@ def write_tiles_in_place(
 ) -> None:
     """Write loops over the tiles of a block whose columns are read one by one where they are: each
     tile is a part of one row."""
-    across, down = -(-t.columns // s.tile), -(-t.m // s.rows_of_tile)
+    across, down = b.ceildiv(t.columns, s.tile), b.ceildiv(t.m, s.rows_of_tile)
 
     def write(row: Index, column_tile: Index, m_tile: Index) -> None:
         line = replace(block, first_row=b.add(block.first_row, row), rows=1)
@@ -356,7 +396,7 @@ class Tile:
 
     def add_packed_columns(self, panel: SSAValue, terms: tuple[Index, Index]) -> None:
         """Write a loop that adds the products of some terms; columns are in `panel`."""
-        b, taps = self.b, prod(self.contraction.terms[1:])
+        b, taps = self.b, volume(self.contraction.terms[1:])
         first_input, inputs = terms
         with b.loop(b.mul(inputs, taps)) as k, self.sums_in_registers() as index:
             right = b.load(panel, [k, self.at(*index)[1]])
@@ -401,7 +441,8 @@ class Tile:
         else:
             m = b.add(self.first_m, i)
             # Rows beyond the last one repeat it: their sums are not used.
-            left = t.lhs(b, block.batch, m if t.m % self.schedule.m == 0 else b.min(m, t.m - 1), k)
+            whole = is_multiple(t.m, self.schedule.m)
+            left = t.lhs(b, block.batch, m if whole else b.min(m, b.sub(t.m, 1)), k)
         total = t.multiply_add(b, b.load(self.sums, index), left, right)
         b.store(total, self.sums, index)
 
@@ -434,7 +475,7 @@ class Tile:
         b, t, s = self.b, self.contraction, self.schedule
         m, column = self.at(i, v, lane)
         with (
-            b.when([] if t.m % s.rows_of_tile == 0 else [b.less(m, t.m)]),
+            b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
             b.when(self.own(column)),
         ):
             finish_column(b, t, self.block, m, column, total, finish)
@@ -444,7 +485,7 @@ class Tile:
         b, s = self.b, self.schedule
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
-        if self.contraction.columns % s.tile == 0:
+        if is_multiple(self.contraction.columns, s.tile):
             return []
         return [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
 
@@ -466,6 +507,11 @@ def transpose_vectors(
         for lane, row in enumerate(transpose_lanes(b, vectors, segment_of(element))):
             b.insert(vector.StoreOp(row, result, [b.index(lane), b.index(first)]))
     return result
+
+
+def is_multiple(extent: Index, of: int) -> bool:
+    """Return whether an extent is known to be a multiple of a number."""
+    return not isinstance(extent, SSAValue) and extent % of == 0
 
 
 def read_weights(
@@ -504,7 +550,9 @@ def pack_columns(
     count = s.rows * s.columns
     first_input, inputs = terms
     taps = t.terms[1:]
-    widths = (s.columns, t.columns % s.columns or s.columns)
+    widths = None
+    if isinstance(t.columns, int):
+        widths = (s.columns, t.columns % s.columns or s.columns)
     with b.loop(inputs) as channel, b.loops(taps) as tap:
         k = b.flat([channel, *tap], [1, *taps])
         if count % s.tile:  # the lanes of the last tile beyond the block
@@ -515,7 +563,7 @@ def pack_columns(
             row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
             source = b.add(block.first_column, column)
             value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
-            b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
+            b.store(value, block.panel, [k, b.add(b.mul(r, block.width), column)])
 
 
 @dataclass(frozen=True)
@@ -524,21 +572,22 @@ class DotProducts(Space[int]):
 
     batch: int
     m: int
-    columns: int
+    columns: Extent
     terms: int
     lanes: int
 
     kind = "dot products"
 
     def problem(self) -> Form:
-        return dict(vars(self))
+        return {**vars(self), "columns": nominal(self.columns)}
 
     def candidates(self) -> Iterator[int]:
         return (n for n in DOT_PRODUCTS if self.columns % n == 0)
 
     def estimate(self, candidate: int) -> float:
         """Return the cycles of the loads, which bound short products: lhs once for all of them."""
-        vectors = self.batch * self.m * self.columns * -(-self.terms // self.lanes)
+        columns = nominal(self.columns)
+        vectors = self.batch * self.m * columns * -(-self.terms // self.lanes)
         return vectors * (1 + 1 / candidate) / LOADS
 
     def form(self, candidate: int) -> Form:
@@ -550,7 +599,8 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
-    at_once = b.decide(DotProducts(prod(t.batch), t.m, t.columns, terms, lanes))
+    batch = prod(nominal(n, 1) for n in t.batch)
+    at_once = b.decide(DotProducts(batch, nominal(t.m), t.columns, nominal(terms), lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
@@ -570,7 +620,10 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
 
         with b.loop(terms // lanes) as chunk, b.nest(shape, unrolled) as (j, v):
             add_term(j, v, b.add(b.mul(chunk, lanes), v))
-        if terms % lanes:
+        if not isinstance(terms, int):
+            with b.loop(terms % lanes) as v, b.loop(at_once, UNROLLED) as j:
+                add_term(j, 0, b.add(terms // lanes * lanes, v))
+        elif terms % lanes:
             rest = terms - terms % lanes
             with b.nest((at_once, terms % lanes), unrolled) as (j, v):
                 add_term(j, v, b.add(rest, v))

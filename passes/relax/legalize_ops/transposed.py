@@ -56,15 +56,35 @@ class Transposed(Scheduled):
             return
         *outer, last = self.shape
         inner = self.axes.index(len(outer))  # the last dimension of the data
-        side = min(b.lanes, b.target.vector_registers, last, self.shape[inner])
+        sides = [n for n in (last, self.shape[inner]) if isinstance(n, int)]
+        side = min(b.lanes, b.target.vector_registers, *sides)
         if inner == len(outer):
             with b.loops(outer) as index, b.chunks(last, b.lanes) as i:
                 store([*index, i], self.read(b, [*index, i]))
+        elif side >= LEAST_SIDE and len(sides) < 2:
+            self.write_whole_tiles(b, inner, 1 << side.bit_length() - 1, store)
         elif side >= LEAST_SIDE:
             self.write_tiles(b, inner, 1 << side.bit_length() - 1, store)
         else:
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
+
+    def write_whole_tiles(self, b: KernelBuilder, inner: int, side: int, store: Store) -> None:
+        """Write loops over the squares of `side` elements that fit into dimensions `inner` and the
+        last one, of unknown extent, then over the other elements one by one."""
+        last = len(self.shape) - 1
+        whole = {axis: self.shape[axis] // side * side for axis in (inner, last)}
+        tile, result = (b.alloc((side, side), self.element, "local") for _ in range(2))
+        counts = [whole[axis] // side if axis in whole else n for axis, n in enumerate(self.shape)]
+        with b.loops(counts) as index:
+            starts = [b.mul(i, side) if axis in whole else i for axis, i in enumerate(index)]
+            self.write_tile(b, inner, side, starts, (tile, result), store)
+        for axis, other in ((last, {inner: whole[inner]}), (inner, {})):
+            extents = [other.get(i, n) for i, n in enumerate(self.shape)]
+            extents[axis] = self.shape[axis] - whole[axis]
+            with b.loops(extents) as index:
+                place = [b.add(i, whole[axis]) if n == axis else i for n, i in enumerate(index)]
+                store(place, self.read(b, place))
 
     def write_tiles(self, b: KernelBuilder, inner: int, side: int, store: Store) -> None:
         """Write loops over squares of `side` elements along dimension `inner` and the last one; at
@@ -86,15 +106,31 @@ class Transposed(Scheduled):
             starts[inner] = b.add(starts[inner], b.mul(row, side))
             starts[last] = b.add(starts[last], b.mul(column, side))
 
-            def place(row: int, i: Index, column: int, lane: Index) -> list[Index]:
-                offsets = {row: i, column: lane}
-                return [b.add(start, offsets.get(axis, 0)) for axis, start in enumerate(starts)]
+            self.write_tile(b, inner, side, starts, (tile, result), store)
 
-            with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
-                b.store(self.read(b, place(last, i, inner, lane)), tile, [i, lane])
-            transpose_square(b, tile, result, side)
-            with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
-                store(place(inner, i, last, lane), b.load(result, [i, lane]))
+    def write_tile(
+        self,
+        b: KernelBuilder,
+        inner: int,
+        side: int,
+        starts: Sequence[Index],
+        buffers: tuple[SSAValue, SSAValue],
+        store: Store,
+    ) -> None:
+        """Write loops that read a square at `starts`, transpose it, and store it; `buffers` are for
+        the square before and after that."""
+        last = len(self.shape) - 1
+        tile, result = buffers
+
+        def place(row: int, i: Index, column: int, lane: Index) -> list[Index]:
+            offsets = {row: i, column: lane}
+            return [b.add(start, offsets.get(axis, 0)) for axis, start in enumerate(starts)]
+
+        with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
+            b.store(self.read(b, place(last, i, inner, lane)), tile, [i, lane])
+        transpose_square(b, tile, result, side)
+        with b.loop(side, ForKind.UNROLLED) as i, b.loop(side, ForKind.VECTORIZED) as lane:
+            store(place(inner, i, last, lane), b.load(result, [i, lane]))
 
 
 def bytes_of(element: Attribute) -> int:

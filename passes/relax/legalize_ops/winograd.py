@@ -25,6 +25,7 @@ from .choices import Form, Space
 from .contraction import Contraction, Weights
 from .cost_model import LINE
 from .kernel_builder import KernelBuilder, Store, Tensor
+from .layouts import known
 from .phases import split_phases
 from .tiles import below, padded, part, write_contraction
 from .winograd_plan import (
@@ -51,11 +52,12 @@ def plan_of(
         return None
     if len(windows) != 2 or any((w.size, w.stride, w.dilation) != (3, 1, 1) for w in windows):
         return None
-    if 0 in (*data.shape, *weight.shape):
+    sizes, outputs = [e for e in data.shape if isinstance(e, int)], weight.shape[0]
+    if len(sizes) < len(data.shape) or 0 in (*sizes, *weight.shape) or not isinstance(outputs, int):
         return None
     row, column = windows
     merged = b.groups is not None
-    convolution = Convolution((row, column), data.shape, weight.shape[0], merged)
+    convolution = Convolution((row, column), tuple(sizes), outputs, merged)
     plans = Plans(convolution, 4 if b.winograd == "f4" else 2, b.target)
     chosen, best = b.decide(plans), plans.estimated()
     text = f"{best.name} is estimated to be {best.gain:.2f} times as fast as the direct kernel"
@@ -135,8 +137,8 @@ def split_tiles(b: KernelBuilder, data: Tensor, plan: Plan) -> TiledData:
     m, (down, across) = plan.m, plan.blocks
     rows, columns = down * plan.rows * m + 2, across * plan.columns * m + 2
     windows = [
-        Window(row.axis, 3, 1, 1, row.before, rows - row.before - height),
-        Window(column.axis, plan.t, m, 1, column.before, columns - column.before - width),
+        Window(row.axis, 3, 1, 1, row.before, rows - row.before - known(height)),
+        Window(column.axis, plan.t, m, 1, column.before, columns - column.before - known(width)),
     ]
     phases = split_phases(b, data, windows)
     return TiledData((images, channels, 1, 1, rows, columns), data.element, plan, phases)
@@ -159,7 +161,7 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         b.loop(plan.blocks[1], ForKind.PARALLEL) as across,
     ):
         block = Block(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
-        data, sums = (Matrices.alloc(b, plan, count) for count in (channels, t.m))
+        data, sums = (Matrices.alloc(b, plan, count) for count in (known(channels), known(t.m)))
         transform_data(b, t, block, data)
         write_contraction(b, products(plan, weights, data), sums.store)
         transform_sums(b, t, block, sums, finish)
@@ -212,7 +214,7 @@ def transformed_weights(t: WinogradConvolution) -> Weights:
         buffer,
         True,
         plan.t**2,
-        t.m,
+        known(t.m),
         t.terms[0],
         lambda array: weights_of(array, plan.m),
         lambda batch: batch[0],

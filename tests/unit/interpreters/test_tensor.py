@@ -37,6 +37,39 @@ def test_cast() -> None:
     np.testing.assert_array_equal(np.asarray(value), [1, 1])
 
 
+def test_dim() -> None:
+    body = "%i = arith.constant 1 : index %y = tensor.dim %x, %i : tensor<2x?xf32>"
+    assert run(body, "tensor<2x?xf32> -> index", np.ones((2, 5), np.float32)) == 5
+
+
+def test_dim_out_of_bounds() -> None:
+    body = "%i = arith.constant 2 : index %y = tensor.dim %x, %i : tensor<2x?xf32>"
+    with pytest.raises(PasslineError, match="a tensor of shape 2x5 has no dimension 2"):
+        run(body, "tensor<2x?xf32> -> index", np.ones((2, 5), np.float32))
+
+
+def test_from_elements() -> None:
+    body = "%y = tensor.from_elements %x, %x : tensor<2x1xindex>"
+    value = run(body, "index -> tensor<2x1xindex>", 3)
+    np.testing.assert_array_equal(np.asarray(value), [[3], [3]])
+
+
+RESHAPE = """%n = arith.constant 3 : index %m = arith.constant 2 : index
+  %s = tensor.from_elements %n, %m : tensor<2xindex>
+  %y = tensor.reshape %x(%s) : (tensor<?x?xf32>, tensor<2xindex>) -> tensor<?x?xf32>"""
+
+
+def test_reshape() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    value = run(RESHAPE, "tensor<?x?xf32> -> tensor<?x?xf32>", x)
+    np.testing.assert_array_equal(np.asarray(value), x.reshape(3, 2))
+
+
+def test_reshape_to_another_number_of_elements() -> None:
+    with pytest.raises(PasslineError, match="a tensor of shape 2x4 has no shape 3x2"):
+        run(RESHAPE, "tensor<?x?xf32> -> tensor<?x?xf32>", np.ones((2, 4), np.float32))
+
+
 def test_an_exception_without_a_text_is_named() -> None:
     body = """%i = arith.constant 0 : index %e = arith.constant 1.0 : f32
       %y = tensor.insert %e into %x[%i] : tensor<1xf32>"""

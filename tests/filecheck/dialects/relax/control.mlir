@@ -113,6 +113,17 @@ func.func @calls(%x : tensor<2x4xf32>, %s : f32) {
   return
 }
 
+// The sizes of unknown dimensions are operands, in order of results and dimensions.
+func.func private @sized(memref<?x4xf32>, memref<?x4xf32>, memref<?x?xi1>)
+// CHECK: @sizes
+func.func @sizes(%x : tensor<?x4xf32>, %n : index, %m : index) {
+  // CHECK-NEXT: relax.call_tir @sized(%x) sizes(%n, %m, %n) : (tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x?xi1>)
+  %0, %1 = relax.call_tir @sized(%x) sizes(%n, %m, %n) : (tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x?xi1>)
+  // CHECK-NEXT: relax.call_tir_inplace @sized(%x, %{{.*}}) sizes(%m, %n) {inplace_indices = array<i64: 0, -1>} : (tensor<?x4xf32>, tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x?xi1>)
+  %2, %3 = relax.call_tir_inplace @sized(%x, %0) sizes(%m, %n) {inplace_indices = array<i64: 0, -1>} : (tensor<?x4xf32>, tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x?xi1>)
+  return
+}
+
 // CHECK-LABEL: @annotations
 func.func @annotations(%x : tensor<4xf32>, %t : tuple<tensor<*xf32>>) {
   // CHECK-NEXT: relax.on_device %{{.*}} {device = #relax.device<cuda:1, "texture">, constrain_result = true} : (tensor<4xf32>) -> tensor<4xf32>

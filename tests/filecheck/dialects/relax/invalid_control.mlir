@@ -302,3 +302,21 @@ func.func @type(%x : i1) {
   %f = relax.make_closure @g(%x) : (i1) -> ((i1) -> ())
   return
 }
+
+// -----
+
+// CHECK: 'relax.call_tir' op has 1 sizes, expected 2: one for each unknown dimension of the results
+func.func private @f(memref<?x?xf32>)
+func.func @call_sizes(%n : index) {
+  %0 = relax.call_tir @f() sizes(%n) : () -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+// CHECK: 'relax.call_tir_inplace' op has 1 sizes, expected 0: one for each unknown dimension of the results
+func.func private @f(memref<?xf32>)
+func.func @call_inplace_sizes(%x : tensor<?xf32>, %n : index) {
+  %0 = relax.call_tir_inplace @f(%x) sizes(%n) {inplace_indices = array<i64: 0>} : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}

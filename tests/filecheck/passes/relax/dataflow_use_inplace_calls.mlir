@@ -24,6 +24,25 @@ func.func @dies(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// Not a tensor of unknown size: the result may have another size.
+// CHECK-LABEL: func.func @unknown
+// CHECK:         relax.call_tir @k(%{{.*}}) sizes(%n)
+tir.prim_func private @k(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = "memref.dim"(%y, %c0) : (memref<?xf32>, index) -> index
+  tir.for %i = %c0 extent %n {
+    %0 = memref.load %x[%i] : memref<?xf32>
+    memref.store %0, %y[%i] : memref<?xf32>
+  }
+}
+func.func @unknown(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %0 = relax.call_tir @k(%x) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = relax.call_tir @k(%0) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// -----
+
 // The second operand, as the first is a parameter.
 // CHECK-LABEL: func.func @second
 // CHECK:         relax.call_tir_inplace @fused_subtract_inplace(%x, %{{.*}}) {inplace_indices = array<i64: 1>}

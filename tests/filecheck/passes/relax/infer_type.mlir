@@ -144,15 +144,15 @@ func.func @graph(%x : tensor<4xf32>) -> tensor<*xf32> {
 // -----
 
 // Annotations have the type of their operand; a kernel call keeps its type.
-// CHECK-LABEL: func.func @annotations(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xf32>)
+// CHECK-LABEL: func.func @annotations(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<?xf32>)
 func.func private @kernel(memref<?xf32>, memref<?xf32>)
-func.func @annotations(%x : tensor<4xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+func.func @annotations(%x : tensor<4xf32>, %n : index) -> (tensor<*xf32>, tensor<*xf32>) {
   %0 = relax.exp %x : (tensor<4xf32>) -> tensor<*xf32>
   %1 = relax.on_device %0 {device = #relax.device<cpu>} : (tensor<*xf32>) -> tensor<*xf32>
   %2 = relax.device_copy %1 {src = #relax.device<cpu>, dst = #relax.device<cuda>} : (tensor<*xf32>) -> tensor<*xf32>
   %3 = relax.stop_fusion %2 : (tensor<*xf32>) -> tensor<*xf32>
-  // CHECK: relax.call_tir @kernel(%{{.*}}) : (tensor<4xf32>) -> tensor<?xf32>
-  %4 = relax.call_tir @kernel(%3) : (tensor<*xf32>) -> tensor<?xf32>
+  // CHECK: relax.call_tir @kernel(%{{.*}}) sizes(%n) : (tensor<4xf32>) -> tensor<?xf32>
+  %4 = relax.call_tir @kernel(%3) sizes(%n) : (tensor<*xf32>) -> tensor<?xf32>
   %5 = relax.exp %4 : (tensor<?xf32>) -> tensor<*xf32>
   return %3, %5 : tensor<*xf32>, tensor<*xf32>
 }

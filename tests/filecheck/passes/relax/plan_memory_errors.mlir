@@ -1,17 +1,34 @@
 // RUN: not passline-opt %s -p plan-memory --split-input-file 2>&1 | filecheck %s
 
-// CHECK: error: 'func.func' op has parameter 0 of type tensor<?xf32>: plan-memory needs static shapes
-func.func @dynamic(%x : tensor<?xf32>) {
+// CHECK: error: 'func.func' op has parameter 0 of type tensor<*xf32>: plan-memory needs tensors of known rank
+func.func @unranked(%x : tensor<*xf32>) {
   return
 }
 
 // -----
 
-// CHECK: error: 'relax.match_cast' op gives tensor<?xf32>: plan-memory needs static shapes
+// CHECK: error: 'relax.match_cast' op gives tensor<*xf32>: plan-memory needs tensors of known rank
 // CHECK-NEXT: relax.match_cast
-func.func @dynamic_inside(%x : tensor<4xf32>) {
-  %0 = relax.match_cast %x : (tensor<4xf32>) -> tensor<?xf32>
+func.func @unranked_inside(%x : tensor<4xf32>) {
+  %0 = relax.match_cast %x : (tensor<4xf32>) -> tensor<*xf32>
   return
+}
+
+// -----
+
+// CHECK: error: 'tensor.dim' op reads a dimension that is not a constant
+func.func @dim(%x : tensor<?xf32>, %i : index) -> index {
+  %0 = tensor.dim %x, %i : tensor<?xf32>
+  return %0 : index
+}
+
+// -----
+
+// A shape may have zeros, which copy dimensions, and -1.
+// CHECK: error: 'relax.dyn.reshape' op
+func.func @reshape(%x : tensor<?xf32>, %s : tensor<2xi64>) -> tensor<?x?xf32> {
+  %0 = relax.dyn.reshape %x, %s : (tensor<?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
 }
 
 // -----
@@ -27,12 +44,12 @@ func.func @not_legalized(%x : tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // Of a primitive function without kernel only the operations are named.
-// CHECK-NOT: error: 'func.func' op has parameter 0 of type tensor<?xf32>
-// CHECK: error: 'relax.exp' op has no kernel: the shape of tensor<?xf32> is not known
+// CHECK-NOT: error: 'func.func' op has parameter 0 of type tensor<*xf32>
+// CHECK: error: 'relax.exp' op
 // CHECK: error: 'relax.nonzero' op has no kernel: it has no legalization
-func.func private @primitive(%x : tensor<?xf32>) -> tensor<?xf32> attributes {relax.primitive} {
-  %0 = relax.exp %x : (tensor<?xf32>) -> tensor<?xf32>
-  return %0 : tensor<?xf32>
+func.func private @primitive(%x : tensor<*xf32>) -> tensor<*xf32> attributes {relax.primitive} {
+  %0 = relax.exp %x : (tensor<*xf32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
 }
 func.func @no_legalization(%x : tensor<4xf32>) {
   %0 = relax.nonzero %x : (tensor<4xf32>) -> tensor<?x1xi64>
@@ -41,14 +58,11 @@ func.func @no_legalization(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: error: 'scf.while' op is control flow that plan-memory does not support: only scf.if
-func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
-  %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    scf.condition (%c) %a : tensor<4xf32>
-  } do {
-  ^bb0(%b : tensor<4xf32>):
-    scf.yield %b : tensor<4xf32>
-  }
+// CHECK: error: 'scf.execute_region' op is control flow that plan-memory does not support, unlike scf.if, for and while
+func.func @region(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "scf.execute_region"() ({
+    "scf.yield"(%x) : (tensor<4xf32>) -> ()
+  }) : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 

@@ -201,9 +201,22 @@ func.func @main(%x : !t) -> !t {
   %0 = relax.call_tir @copy(%x) : (!t) -> !t
   return %0 : !t
 }
-func.func @unknown(%x : !t) -> tensor<?xf32> {
-  %0 = relax.call_tir @copy(%x) : (!t) -> tensor<?xf32>
+func.func @unranked(%x : !t) -> tensor<*xf32> {
+  %0 = relax.call_tir @copy(%x) : (!t) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+func.func @sized(%x : !t, %n : index) -> tensor<?xf32> {
+  %0 = relax.call_tir @copy(%x) sizes(%n) : (!t) -> tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+func.func private @update(%x : memref<2xf32>, %n : index, %y : memref<2xf32>) {
+  "memref.copy"(%x, %y) : (memref<2xf32>, memref<2xf32>) -> ()
+  return
+}
+func.func @in_place(%x : !t, %n : index) -> (!t, tensor<?xf32>) {
+  %0, %1 = relax.call_tir_inplace @update(%x, %n) sizes(%n) {inplace_indices = array<i64: 0, -1>}
+    : (!t, index) -> (!t, tensor<?xf32>)
+  return %0, %1 : !t, tensor<?xf32>
 }
 """
 
@@ -214,9 +227,24 @@ def test_a_kernel_writes_into_an_array_that_is_allocated() -> None:
     np.testing.assert_array_equal(result, X)
 
 
-def test_a_result_of_unknown_shape_is_not_allocated() -> None:
-    with pytest.raises(InterpretationError, match=r"cannot allocate .* of type tensor<\?xf32>"):
-        call(KERNEL, "unknown", X)
+def test_a_result_of_unknown_rank_is_not_allocated() -> None:
+    with pytest.raises(InterpretationError, match=r"cannot allocate .* of type tensor<\*xf32>"):
+        call(KERNEL, "unranked", X)
+
+
+def test_unknown_dimensions_are_allocated_with_the_given_sizes() -> None:
+    (result,) = call(KERNEL, "sized", X, 2)
+    np.testing.assert_array_equal(result, X)
+
+
+def test_a_negative_size_is_an_error() -> None:
+    with pytest.raises(InterpretationError, match="cannot allocate a result of shape -2"):
+        call(KERNEL, "sized", X, -2)
+
+
+def test_new_results_of_a_call_in_place_have_the_given_sizes() -> None:
+    for result in call(KERNEL, "in_place", X, 2):
+        np.testing.assert_array_equal(result, X)
 
 
 def test_casts_and_annotations_change_nothing() -> None:

@@ -220,20 +220,32 @@ def test_modules_without_assertions_are_not_changed():
     assert str(module) == before
 
 
-def test_a_buffer_that_a_block_returns():
-    text = """
-func.func @main(%x: memref<4xi64>, %c: i1) {
+BRANCH = """
+func.func @main(%x: memref<4xi64>, %c: i1, %d: i1) {
+  %i = arith.constant 0 : index
   %r = scf.if %c -> (memref<4xi64>) {
-    cf.assert %c, "no"
+    cf.assert %d, "no"
     %t = memref.alloc() : memref<4xi64>
+    "memref.copy"(%x, %t) : (memref<4xi64>, memref<4xi64>) -> ()
     scf.yield %t : memref<4xi64>
   } else {
     scf.yield %x : memref<4xi64>
   }
+  %v = memref.load %r[%i] : memref<4xi64>
+  %s = arith.addi %v, %v : i64
+  memref.store %s, %x[%i] : memref<4xi64>
   func.return
 }"""
-    with pytest.raises(PasslineError, match=r"'scf.yield' at x\.mlir:6:5 cannot be compiled"):
-        compile_module(parse(text))
+
+
+def test_a_block_returns_a_buffer_after_an_assertion():
+    main, x = compile_module(parse(BRANCH)), np.array([1, 2, 3, 4])
+    main(x, 1, 1)
+    main(x, 0, 0)
+    np.testing.assert_array_equal(x, [4, 2, 3, 4])
+    with pytest.raises(PasslineError, match="assertion failed.*: no$"):
+        main(x, 1, 0)
+    np.testing.assert_array_equal(x, [4, 2, 3, 4])
 
 
 def test_threads_do_not_disturb_each_other():

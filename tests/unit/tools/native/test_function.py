@@ -317,7 +317,7 @@ def test_threads():
     [
         (
             "func.func @main(%x: i32) -> i32 { func.return %x : i32 }",
-            "function @main at x.mlir:1:1 returns values",
+            "function @main at x.mlir:1:1 returns numbers",
         ),
         ("tir.prim_func @mian() { }", "no function @main, did you mean 'mian'?"),
         (

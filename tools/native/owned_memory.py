@@ -1,0 +1,65 @@
+"""The memory to free when an assertion fails.
+
+A function that returns buffers, and a branch that yields them, allocates them, and leaves them to
+its caller or to the block around it. All other memory is freed at the end of its block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+__all__ = ["add_empty_buffer", "allocation_of", "allocations_before", "is_freed_after"]
+
+VIEWS = (memref.CastOp, memref.ReinterpretCastOp, memref.ViewOp)
+"""The operations that return a view of the allocation of their first operand."""
+
+
+def allocation_of(value: SSAValue, sources: Mapping[SSAValue, SSAValue]) -> SSAValue:
+    """Return the allocation of which `value` is a view; a value in `sources` is that which it has
+    there."""
+    while True:
+        if value in sources:
+            value = sources[value]
+        elif isinstance(value.owner, VIEWS):
+            value = value.owner.operands[0]
+        else:
+            return value
+
+
+def allocations_before(op: Operation) -> list[OpResult]:
+    """Return the buffers that operations before `op` in its block allocate at run time, or get from
+    a function or a branch that does."""
+    found: list[OpResult] = []
+    other = op.prev_op
+    while other is not None:
+        if isinstance(other, func.CallOp | scf.IfOp) or (
+            isinstance(other, memref.AllocOp) and other.operands
+        ):
+            found += [result for result in other.results if isinstance(result.type, MemRefType)]
+        other = other.prev_op
+    return found
+
+
+def is_freed_after(value: SSAValue, op: Operation, others: Collection[Block]) -> bool:
+    """Return whether `value` is freed after `op` in its block, or in one of the blocks `others`."""
+    frees = [use.operation for use in value.uses if isinstance(use.operation, memref.DeallocOp)]
+    return any(
+        op.is_before_in_block(free) if free.parent is op.parent else free.parent in others
+        for free in frees
+    )
+
+
+def add_empty_buffer(type: MemRefType[Attribute], block: Block) -> SSAValue:
+    """Allocate, at the end of `block`, a buffer that stands for a result after a failure; its
+    unknown dimensions are 0."""
+    zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
+    shape, unknown = type.get_shape(), type.get_shape().count(DYNAMIC_INDEX)
+    new = memref.AllocOp.get(
+        type.element_type, None, shape, [zero] * unknown, type.layout, type.memory_space
+    )
+    block.add_ops([zero, new])
+    return new.memref
