@@ -24,6 +24,7 @@ from .cost_model import (
     Extents,
     Operand,
     Schedule,
+    packed_schedule_of,
     peak_share,
     schedule_of,
 )
@@ -53,7 +54,8 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = schedule_of(extents, b.target)
+        choose = schedule_of if isinstance(t.columns, int) else packed_schedule_of
+        schedule = choose(extents, b.target)
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
