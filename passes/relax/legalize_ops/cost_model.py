@@ -78,7 +78,7 @@ class Operand(Enum):
 NOMINAL = 128
 """The extent that is assumed for one that is known at run time only: a schedule for it serves
 larger ones too, and smaller ones waste less than a tile."""
-NOMINAL_IMAGE = 56
+NOMINAL_IMAGE = 64
 """The same for the rows and the columns of an image."""
 
 
@@ -173,7 +173,8 @@ def schedule_of(extents: Extents, target: Target) -> Schedule:
 
 
 def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
-    """Yield the schedules that are worth an estimate."""
+    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed: they
+    would need masks otherwise."""
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
     for m, vectors in tiles(e, target):
@@ -189,7 +190,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                         m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
                     )
         for inputs in parts_of(e.inputs):
-            yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
+            if e.columns_known:
+                yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
             terms = inputs * e.taps
             for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes

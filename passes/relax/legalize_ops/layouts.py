@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.ir import SSAValue
+
 from ....dialects.relax.layout import Layout
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, UnknownExtent
