@@ -19,7 +19,7 @@ from .scalars import (
     greatest,
     least,
     multiply_add,
-    signless,
+    signless_form,
     wide_type,
 )
 
@@ -166,10 +166,10 @@ def total_type(
     if is_integer(lhs.element):
         total = element if is_integer(element) else i64
         wider = is_integer(total) and total.bitwidth > 16
-        if wider and isinstance(terms, int):
-            if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
-                return f32
-        return signless(total)
+        known = isinstance(terms, int) and wider
+        if known and 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
+            return f32
+        return signless_form(total)
     return wide_type(lhs.element)
 
 

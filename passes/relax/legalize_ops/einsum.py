@@ -11,7 +11,7 @@ from ....dialects.relax.subscripts import Subscripts
 from ....dialects.relax.types import static_shape, tensor_type
 from ....dialects.tir.builder import Index
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from .scalars import add, convert, multiply, signless, step_type, widen
+from .scalars import add, convert, multiply, step_type, widen
 
 __all__ = ["EINSUM"]
 
@@ -21,7 +21,7 @@ def einsum(op: linear_algebra.EinsumOp, b: KernelBuilder, *operands: Tensor) -> 
     subscripts = Subscripts.parse(op.subscripts)
     shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
     assert shape is not None
-    type = step_type(signless(element))
+    type = step_type(element)
     factors = [b.buffered(operand) for operand in operands]
     names = [
         subscripts.dimensions(term, len(factor.shape))
