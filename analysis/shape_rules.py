@@ -32,6 +32,7 @@ from ..dialects.relax.dynamic.creation import DynamicFullOp
 from ..dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ..dialects.relax.dynamic.slice import DynamicStridedSliceOp
 from ..dialects.relax.gather import GatherOp, TakeOp
+from ..dialects.relax.image import ResizeOp
 from ..dialects.relax.interfaces import Elementwise
 from ..dialects.relax.layout import Layout
 from ..dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
@@ -534,6 +535,26 @@ def _known(size: Size) -> int:
     return DYNAMIC_INDEX if size.known is None else size.known
 
 
+def _resize(op: ResizeOp, facts: Facts) -> Sequence[Dimensions] | None:
+    layout = op.data_layout()
+    if (extents := _extents(layout, facts.of(op.data))) is None:
+        return None
+    out: dict[str, Size | None] = {**extents}
+    scales = op.scales or (None,) * len(op.SPATIAL)
+    for axis, size, scale in zip(op.SPATIAL, op.size, scales, strict=False):
+        out[axis] = Size.of(size) if size != -1 else _scaled(extents[axis], scale)
+    return [[out[axis] for axis in layout.axes]]
+
+
+def _scaled(extent: Size, scale: float | None) -> Size | None:
+    """Return the product with a scale that is an integer, or the reciprocal of one."""
+    if scale is None or scale <= 0:
+        return None
+    if scale == int(scale):
+        return extent * Size.of(int(scale))
+    return extent // int(1 / scale) if 1 / scale == int(1 / scale) else None
+
+
 _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     (Elementwise, _elementwise),
     (
@@ -582,6 +603,7 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     ((ReductionOp, ArgReductionOp), _reduction),
     (RepeatOp, _repeat),
     (ReshapeOp, _reshape),
+    (ResizeOp, _resize),
     (ScanOp, _scan),
     (ShapeOfOp, _shape_of),
     (SplitOp, _split),

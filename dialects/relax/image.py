@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -126,7 +127,10 @@ def _check_count(name: str, values: Sequence[float] | None, count: int) -> None:
 
 
 class ResizeOp(InLayout, Injective, ResampleOp, ABC):
-    """A tensor resampled to the size `size` of its spatial dimensions."""
+    """A tensor resampled to the size `size` of its spatial dimensions.
+
+    A size of -1 is the scale times the size of the data, rounded down.
+    """
 
     SPATIAL: ClassVar[str]
 
@@ -141,11 +145,24 @@ class ResizeOp(InLayout, Injective, ResampleOp, ABC):
         self.check_sampling(len(self.SPATIAL))
         layout = self.data_layout()
         extents = layout.extents(shape_of(type))
-        sizes = per_dimension("size", self.size, self.SPATIAL)
-        for axis, size in zip(self.SPATIAL, sizes, strict=True):
+        for axis in self.SPATIAL:
             _check_pixels(axis, extents[axis])
-            extents[axis] = size
+        sizes = self.sizes([extents[axis] for axis in self.SPATIAL])
+        extents |= zip(self.SPATIAL, sizes, strict=True)
         return (with_shape(type, layout.shape(extents)),)
+
+    def sizes(self, extents: Sequence[int]) -> list[int]:
+        """Return the sizes of the spatial dimensions for those of the data."""
+        if self.scales is None or -1 not in self.size:
+            return [*per_dimension("size", self.size, self.SPATIAL)]
+        per_dimension("size", [1 if size == -1 else size for size in self.size], self.SPATIAL)
+        rows = zip(self.size, self.scales, extents, strict=True)
+        return [size if size != -1 else scaled(n, scale) for size, scale, n in rows]
+
+
+def scaled(extent: int, scale: float) -> int:
+    """Return the size of a dimension after it is scaled; DYNAMIC_INDEX if it is unknown."""
+    return extent if extent == DYNAMIC_INDEX else floor(extent * scale)
 
 
 def _check_pixels(axis: str, extent: int) -> None:

@@ -17,7 +17,16 @@ from typing import TypeAlias, overload
 
 from ..sizes import Size
 
-__all__ = ["Extent", "Shape", "SymbolicExtent", "UnknownExtent", "extent_of", "size_of", "volume"]
+__all__ = [
+    "Extent",
+    "Shape",
+    "SymbolicExtent",
+    "UnknownExtent",
+    "extent_of",
+    "is_at_most",
+    "size_of",
+    "volume",
+]
 
 
 class UnknownExtent(Exception):
@@ -103,6 +112,11 @@ Shape: TypeAlias = tuple[Extent, ...]
 def extent_of(size: Size) -> Extent:
     """Return `size` as an extent: an integer if it is known."""
     return SymbolicExtent(size) if size.known is None else size.known
+
+
+def is_at_most(lhs: Extent, rhs: Extent) -> bool:
+    """Return whether `lhs <= rhs` is known."""
+    return _at_least(rhs, lhs)
 
 
 def size_of(extent: Extent) -> Size:

@@ -253,6 +253,21 @@ class IndexBuilder:
             return folded
         return self.pure(arith.MaxSIOp, self.index(lhs), self.index(rhs))
 
+    def smaller(self, lhs: Extent, rhs: Extent) -> Extent:
+        """Return the smaller of two extents, which is computed at the start of the function if it
+        is not known."""
+        if (folded := self._folded(min, lhs, rhs)) is not None:
+            assert not isinstance(folded, SSAValue)
+            return folded
+        return self.symbol(self.at_start(arith.MinSIOp(self.index(lhs), self.index(rhs))))
+
+    def larger(self, lhs: Extent, rhs: Extent) -> Extent:
+        """Return the larger of two extents, as `smaller`."""
+        if (folded := self._folded(max, lhs, rhs)) is not None:
+            assert not isinstance(folded, SSAValue)
+            return folded
+        return self.symbol(self.at_start(arith.MaxSIOp(self.index(lhs), self.index(rhs))))
+
     def flat(self, indices: Sequence[Index], shape: Sequence[Extent]) -> Index:
         """Return the row-major position of the element at `indices` of a buffer of `shape`."""
         position: Index = 0

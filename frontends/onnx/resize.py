@@ -64,7 +64,9 @@ def resized(given: Resize, x: SSAValue) -> SSAValue:
     )
     known = scales is not None or sizes is not None
     crops = given.coordinates == "tf_crop_and_resize"
-    if not known or DYNAMIC_INDEX in extents or 0 in extents or (crops and roi is None):
+    if not known or 0 in extents or (crops and roi is None):
+        return axis_by_axis(given, x)
+    if DYNAMIC_INDEX in extents and (crops or scales is None or given.policy != "stretch"):
         return axis_by_axis(given, x)
     if scales is None:
         assert sizes is not None
@@ -100,7 +102,8 @@ def at_once(
     """Resize the axes that change by one `relax.image.resize`."""
     node, count = given.node, len(given.axes)
     if sizes is None:
-        sizes = [floor(s * extent) for s, extent in zip(scales, extents, strict=True)]
+        pairs = zip(scales, extents, strict=True)
+        sizes = [-1 if extent == DYNAMIC_INDEX else floor(s * extent) for s, extent in pairs]
     crops = given.coordinates == "tf_crop_and_resize"
     starts, ends = [0.0] * count, [1.0] * count
     if crops and roi is not None:
@@ -108,7 +111,9 @@ def at_once(
     changed = [
         i
         for i in range(count)
-        if scales[i] != 1 or sizes[i] != extents[i] or (starts[i], ends[i]) != (0, 1)
+        if scales[i] != 1
+        or (sizes[i] != extents[i] and extents[i] != DYNAMIC_INDEX)
+        or (starts[i], ends[i]) != (0, 1)
     ]
     if not changed:
         return x
@@ -127,7 +132,7 @@ def at_once(
     letters = iter(_SPATIAL[spatial])
     others = iter("NC")
     layout = "".join(next(letters if i in places else others) for i in range(rank + missing))
-    exact = all(sizes[i] / extents[i] == scales[i] for i in changed)
+    exact = all(sizes[i] != -1 and sizes[i] / extents[i] == scales[i] for i in changed)
     y = node.op(
         f"image.resize{spatial}d",
         x,

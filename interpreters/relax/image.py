@@ -23,7 +23,9 @@ def resize(op: ops.ResizeOp, data: Array) -> Array:
     layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
     axes = range(2, data.ndim)
-    result = resample(data, axes, op.size, op.sampling(), op.scales, op.roi)
+    result = resample(
+        data, axes, op.sizes([data.shape[axis] for axis in axes]), op.sampling(), op.scales, op.roi
+    )
     return relayout(_as_elements(op, result, data), plain, layout)
 
 

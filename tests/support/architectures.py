@@ -11,7 +11,7 @@ from onnx import TensorProto
 
 from .transformers import Graph
 
-__all__ = ["ARCHITECTURES"]
+__all__ = ["ARCHITECTURES", "dynamic_detector"]
 
 
 class Vision(Graph):

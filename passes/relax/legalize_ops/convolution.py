@@ -15,14 +15,16 @@ from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import is_integer, static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.extents import Extent, Shape, volume
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 from .depthwise import Depthwise
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
-from .layouts import moved_index, relayout
+from .layouts import known, moved_index, relayout, shape_in
+from .no_kernel import NoKernel
 from .phases import split_phases
 from .scalars import convert
+from .window_counts import count_of, fits, require_windows
 from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     if b.groups is None:
         data = relayout(data, data_layout, plain)
     geometry = Geometry(windows_of(op), op.groups, out_layout)
-    known = b.elements_of(op.weight) if kernel_layout == usual else ()
-    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type, known)
+    constants = b.elements_of(op.weight) if kernel_layout == usual else ()
+    for window, extent in zip(geometry.windows, data.shape[2:], strict=True):
+        require_windows(op, b, window, extent)
+    return convolve(b, data, weight, geometry, tensor_type(op.result).element_type, constants)
 
 
 def conv_transpose(
@@ -56,11 +60,15 @@ def conv_transpose(
     total = total_type(element, data, weight)
     if is_integer(data.element):
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
-    out = tuple(op.extent(window, n) for window, n in zip(windows, data.shape[2:], strict=True))
+    axes = [out_layout.axes.index(axis) for axis in op.SPATIAL]
+    out = tuple(b.shape_of(op.result)[axis] for axis in axes)
+    if out_layout.factors:
+        extents = zip(windows, data.shape[2:], strict=True)
+        out = tuple(op.extent(window, known(n)) for window, n in extents)
     products = products_of(b, data, weight, op.groups, total)
     sizes = dict(zip(plain.axes, (*products.shape[:2], *out), strict=True))
     return TransposedConvolution(
-        out_layout.shape(sizes),
+        shape_in(out_layout, sizes),
         element,
         products,
         windows,
@@ -83,7 +91,9 @@ def is_plain(op: ops.ConvolutionOp) -> bool:
 
 def windows_of(op: ops.ConvolutionOp) -> list[Window]:
     """Return the windows of a convolution whose weight has a static shape."""
-    extents = op.layouts()[1].extents(static_shape(op.weight.type))
+    if (shape := static_shape(op.weight.type)) is None:
+        raise NoKernel("the size of the windows is not known")
+    extents = op.layouts()[1].extents(shape)
     return op.windows([extents[axis] for axis in op.SPATIAL])
 
 
@@ -102,12 +112,12 @@ def convolve(
     weight: Tensor,
     geometry: Geometry,
     element: Attribute,
-    known: Sequence[Array] = (),
+    constants: Sequence[Array] = (),
 ) -> Tensor:
-    """Return the convolution of data (NC...) and a weight (OI...), which is one of `known`."""
-    outputs, inputs, *sizes = weight.shape
+    """Return the convolution of data (NC...) and a weight (OI...), which is one of `constants`."""
+    outputs, inputs, *sizes = (known(extent) for extent in weight.shape)
     terms = inputs * volume(sizes)
-    rows = [array.reshape(outputs, terms) for array in known]
+    rows = [array.reshape(outputs, terms) for array in constants]
     total = total_type(element, data, weight, terms, rows)
     if is_integer(data.element):
         data, weight = b.as_elements(data, total), b.as_elements(weight, total)
@@ -136,8 +146,8 @@ class Image:
 
     data: Tensor
     rows: Shape
-    columns: int
-    taps: Shape
+    columns: Extent
+    taps: Sequence[int]
     read: Callable[
         [KernelBuilder, Tensor, Sequence[Index], Sequence[Index], Sequence[Index]], SSAValue
     ]
@@ -146,10 +156,12 @@ class Image:
 
 def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: Geometry) -> Image:
     """Return the data of a convolution, padded and copied as its windows need it."""
-    windows, extents, sizes = geometry.windows, data.shape[2:], weight.shape[2:]
-    *rows, columns = (window.count(n) for window, n in zip(windows, extents, strict=True))
-    in_place = all(map(reads_once, windows, extents))
-    if (plan := plan_of(b, data, weight, windows, geometry.groups)) is not None:
+    windows, extents = geometry.windows, data.shape[2:]
+    sizes = [window.size for window in windows]
+    *rows, columns = (count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
+    in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
+    is_known = all(isinstance(extent, int) for extent in data.shape)
+    if is_known and (plan := plan_of(b, data, weight, windows, geometry.groups)) is not None:
         data = split_tiles(b, data, plan)
     else:
         data = b.buffered(data) if in_place else split_phases(b, data, windows)
@@ -237,7 +249,7 @@ class ImageProduct:
         sizes = (self.image.data.shape[0], self.outputs, *self.out)
         if self.merged:
             return (*sizes[:2], volume(self.out))
-        return self.geometry.out_layout.shape(dict(zip(self.plain.axes, sizes, strict=True)))
+        return shape_in(self.geometry.out_layout, dict(zip(self.plain.axes, sizes, strict=True)))
 
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         matrix = b.reshaped(self.kernel, (self.outputs, self.terms))
@@ -323,8 +335,7 @@ def of_points(
 ) -> Tensor:
     """Return the convolution of images of one element: the product of the matrix of their channels
     and the transposed weight, whose terms are contiguous."""
-    images, outputs, _ = shape
-    terms = data.shape[1]
+    images, outputs, terms = shape[0], known(shape[1]), known(data.shape[1])
     constant = b.constant(kernel)
     return Contraction(
         shape,
@@ -334,7 +345,7 @@ def of_points(
         1,
         (),
         outputs,
-        data.shape[1:2],
+        (terms,),
         lambda b, batch, m, k: convert(b, b.read(data, [batch[0], k, m]), total),
         lambda b, batch, ks, row, column: convert(
             b, b.read(b.reshaped(kernel, (outputs, terms)), [column, *ks]), total
@@ -367,9 +378,10 @@ def depthwise(
     plain = Layout.parse("NC" + "".join(window.axis for window in windows))
     merged = b.groups is not None
     images, channels, *extents = data.shape
-    out = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+    out = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
     sizes = (images, kernel.shape[0], *out)
-    shape = (*sizes[:2], volume(out)) if merged else out_layout.shape(dict(zip(plain.axes, sizes)))
+    merged_shape = (*sizes[:2], volume(out))
+    shape = merged_shape if merged else shape_in(out_layout, dict(zip(plain.axes, sizes)))
     rank = len(out)
     if rank == 1:
         data = b.reshaped(data, (images, channels, 1, *extents))
@@ -393,10 +405,9 @@ def depthwise(
     )
 
 
-def reads_once(window: Window, extent: int) -> bool:
+def reads_once(b: KernelBuilder, window: Window, extent: Extent) -> bool:
     """Return whether the windows do not overlap, and do not reach into padding."""
-    inside = window.before == 0 and window.covered(window.count(extent)) <= extent
-    return inside and window.span <= window.stride
+    return fits(b, window, extent) and window.span <= window.stride
 
 
 def is_trivial(window: Window) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from xdsl.dialects import arith, math
@@ -11,10 +11,15 @@ from xdsl.dialects.builtin import IndexType, f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, UnknownExtent
 from .kernel_builder import KernelBuilder
 from .scalars import add, convert, divide, multiply
 
 __all__ = ["Coordinate", "clipped", "nearest_integer", "rounded"]
+
+
+NOMINAL = 64
+"""The extent of a dimension from which it is concluded how others are resized by the same scale."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,8 @@ class Coordinate:
     """
 
     mode: str
-    extent: int
-    size: int
+    extent: Extent
+    size: Extent
     scale: float | None
     start: float
     end: float
@@ -34,6 +39,7 @@ class Coordinate:
     def steps(self) -> list[tuple[str, float]]:
         """Return the operations, in order, that map the index of an element to its coordinate."""
         extent, size = self.extent, self.size
+        assert isinstance(extent, int) and isinstance(size, int)
         length = size if self.scale is None else self.scale * extent
         # The product first: a coordinate that is an integer is then exact.
         if self.scale is None:
@@ -62,7 +68,31 @@ class Coordinate:
 
     def is_identity(self) -> bool:
         """Return whether the coordinates are the indices."""
-        return self.size == self.extent and all(self.at(i) == i for i in range(self.size))
+        if self.size != self.extent:
+            return False
+        if not isinstance(self.size, int):
+            return self.scale in (None, 1.0) and self.mode != "tf_crop_and_resize"
+        return all(self.at(i) == i for i in range(self.size))
+
+    def is_multiple(self) -> bool:
+        """Return whether there are as many new elements for each old one in an unknown extent, and
+        coordinates depend on the scale alone."""
+        scale = int(self.scale or 0)
+        by_scale = self.mode in ("asymmetric", "half_pixel", "tf_half_pixel_for_nn")
+        return by_scale and scale == self.scale and self.size == self.extent * scale
+
+    def nominal(self) -> Coordinate:
+        """Return the coordinates of a dimension of some extent with the same scale."""
+        assert self.scale is not None
+        return replace(self, extent=NOMINAL, size=int(NOMINAL * self.scale))
+
+    def known_scale(self) -> float:
+        """Return the quotient of size and extent; UnknownExtent if it is not known."""
+        if self.scale is not None:
+            return self.scale
+        if isinstance(self.size, int) and isinstance(self.extent, int):
+            return self.size / self.extent
+        raise UnknownExtent("the scale of an image")
 
     def at(self, place: int) -> float:
         """Return the coordinate of element `place`."""
@@ -74,9 +104,40 @@ class Coordinate:
     def write(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         """Return the coordinate of the element at `index`, in f64."""
         x = convert(b, b.index(index[0]), f64)
+        if not isinstance(self.extent, int) or not isinstance(self.size, int):
+            return self.write_unknown(b, x)
         for kind, number in self.steps():
             x = STEPS[kind](b, x, b.number(number, f64))
         return x
+
+    def write_unknown(self, b: KernelBuilder, x: SSAValue) -> SSAValue:
+        """Return the coordinate of element `x` of a dimension of unknown extent or size."""
+        extent, size, half = b.count(self.extent, f64), b.count(self.size, f64), b.number(0.5, f64)
+        one, zero = b.number(1.0, f64), b.number(0.0, f64)
+        scale = None if self.scale is None else b.number(self.scale, f64)
+
+        def back(x: SSAValue) -> SSAValue:
+            return divide(b, multiply(b, x, extent), size) if scale is None else divide(b, x, scale)
+
+        def less(x: SSAValue, y: SSAValue) -> SSAValue:
+            return b.pure(arith.SubfOp, x, y)
+
+        match self.mode:
+            case "half_pixel" | "pytorch_half_pixel":
+                at = less(back(add(b, x, half)), half)
+                if self.mode == "half_pixel":
+                    return at
+                return b.pure(arith.SelectOp, b.less(1, self.size), at, x)
+            case "tf_half_pixel_for_nn":
+                return back(add(b, x, half))
+            case "align_corners":
+                length = size if scale is None else multiply(b, scale, extent)
+                at = divide(b, multiply(b, x, less(extent, one)), less(length, one))
+                return b.pure(arith.SelectOp, b.less(1, self.size), at, zero)
+            case "asymmetric":
+                return back(x)
+            case _:
+                raise UnknownExtent(f"the coordinates of mode {self.mode}")
 
 
 STEPS = {"+": add, "*": multiply, "/": divide}
@@ -117,8 +178,8 @@ def nearest_integer(x: float, rounding: str) -> int:
             return floor(x + 0.5)
 
 
-def clipped(b: KernelBuilder, x: SSAValue, extent: int) -> SSAValue:
+def clipped(b: KernelBuilder, x: SSAValue, extent: Extent) -> SSAValue:
     """Return the index in a dimension that is nearest to the integer `x`."""
     number = b.pure(arith.FPToSIOp, x, target_type=i64)
     at = b.pure(arith.IndexCastOp, number, target_type=IndexType())
-    return b.index(b.max(0, b.min(at, extent - 1)))
+    return b.index(b.max(0, b.min(at, b.sub(extent, 1))))

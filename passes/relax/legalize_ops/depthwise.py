@@ -22,13 +22,15 @@ from xdsl.ir import Attribute, SSAValue
 from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.extents import volume
 from ....dialects.tir.ops import ForKind
 from .contraction import of_total
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
-from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
-from .phases import element_range, shape_of_phases
+from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
+from .layouts import known
+from .phases import element_range, shape_of_phases, split_phases
 from .scalars import convert, multiply_add
+from .window_counts import count_of, fits
 
 __all__ = ["Depthwise"]
 
@@ -63,15 +65,15 @@ class Depthwise(Scheduled):
         return b.target.lanes(self.bits)
 
     @cached_property
-    def out(self) -> Shape:
-        """The spatial extents of the result."""
-        extents = self.data.shape[2:]
-        return tuple(v.count(n) for v, n in zip(self.windows, extents, strict=True))
+    def out(self) -> tuple[int, ...]:
+        """The spatial extents of the result, which are known."""
+        pairs = zip(self.windows, self.data.shape[2:], strict=True)
+        return tuple(v.count(known(n)) for v, n in pairs)
 
     @property
     def per_channel(self) -> int:
         """The output channels of an input channel."""
-        return self.kernel.shape[0] // self.data.shape[1]
+        return known(self.kernel.shape[0]) // known(self.data.shape[1])
 
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         image, output, place = self.place_of(b, index)
@@ -97,10 +99,13 @@ class Depthwise(Scheduled):
     def write(self, b: KernelBuilder, store: Store) -> None:
         if 0 in self.shape:
             return
+        if not all(isinstance(extent, int) for extent in self.data.shape[2:]):
+            write_unknown(b, self, store)
+            return
         *outer, height, width = self.out
         rows = rows_of(self, b.target)
         tile = tile_of(self, rows, b.target)
-        with b.channels(*self.data.shape[:2]) as (image, channels):
+        with b.channels(self.data.shape[0], known(self.data.shape[1])) as (image, channels):
             part = None if reads_in_place(self, tile) else empty_image(b, self, rows, tile)
             # The lanes of a last vector may reach beyond the end.
             sums = b.alloc((volume(outer) * rows * width + tile.lanes,), self.total)
@@ -125,7 +130,7 @@ class Depthwise(Scheduled):
         return [
             condition
             for i, extent, window in extents
-            if window.before or window.stride > 1 or window.covered(window.count(extent)) > extent
+            if window.stride > 1 or not fits(b, window, extent)
             for condition in b.inside_bounds(i, 0, extent)
         ]
 
@@ -199,11 +204,43 @@ def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int
 # The loops
 
 
+def write_unknown(b: KernelBuilder, t: Depthwise, store: Store) -> None:
+    """Write loops for images of unknown extents: a channel is padded, and split into phases, as a
+    whole; then each vector of a row is summed up in registers."""
+    images, channels, *extents = t.data.shape
+    out = [count_of(b, v, n) for v, n in zip(t.windows, extents, strict=True)]
+    with b.channels(images, known(channels)) as (image, group), group as channel:
+        whole = Elements(
+            (1, 1, *extents),
+            t.total,
+            lambda b, i: convert(b, b.read(t.data, [image, channel, *i[2:]]), t.total),
+        )
+        part = split_phases(b, whole, t.windows)
+        with b.loop(t.per_channel) as m:
+            output = b.add(b.mul(channel, t.per_channel), m)
+            with b.elements(out, t.lanes(b)) as place:
+
+                def read(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
+                    offsets = [b.mul(i, v.dilation) for i, v in zip(taps, t.windows, strict=True)]
+                    phases = [b.mod(o, v.stride) for o, v in zip(offsets, t.windows, strict=True)]
+                    shifts = [
+                        b.floordiv(o, v.stride) for o, v in zip(offsets, t.windows, strict=True)
+                    ]
+                    source = [b.add(i, o) for i, o in zip(place, shifts, strict=True)]
+                    return b.read(part, [0, 0, *phases, *source])
+
+                total = b.number(0, t.total)
+                for taps in product(*(range(v.size) for v in t.windows)):
+                    total = multiply_add(b, total, t.weight(b, output, taps), read(b, taps))
+                at = [b.flat(place, out)] if t.merged else place
+                store(t.index_of(b, image, output, at), of_total(b, total, t.element))
+
+
 @dataclass(frozen=True)
 class Image:
     """The part of a channel that a block of rows reads."""
 
-    shape: Shape
+    shape: tuple[int, ...]
     """The phases, then the quotients, of each dimension, as `phases` splits them."""
     buffer: SSAValue
     """The elements in row-major order."""
@@ -238,15 +275,16 @@ def image_in_place(
     """Return a channel in the buffer of the data, from a row on."""
     extents = t.data.shape[2:]
     *outer, _, _ = extents
+    sizes = [known(extent) for extent in extents]
     start = b.flat([image, channel, *[0] * len(outer), first_row, 0], t.data.shape)
     buffer = b.view(b.buffered(t.data).buffer, (volume(t.data.shape),))
-    return Image((*[1] * len(extents), *extents), buffer, start)
+    return Image((*[1] * len(extents), *sizes), buffer, start)
 
 
 def empty_image(b: KernelBuilder, t: Depthwise, rows: int, tile: Tile) -> Image:
     """Return a buffer of zeros for the rows that a block reads, and their padding."""
     counts = [*t.out[:-2], rows, t.out[-1]]
-    shape = shape_of_phases(t.windows, counts)
+    shape = tuple(map(known, shape_of_phases(t.windows, counts)))
     size = volume(shape) + tile.lanes
     buffer = b.alloc((size,), t.total)
     b.fill(buffer, (size,), t.total)
@@ -271,8 +309,8 @@ def copy_rows(
 
         def write_row(value: Callable[[Index], SSAValue]) -> None:
             for p in range(phases[-1]):
-                low, high = element_range(last, p, extents[-1], sizes[-1])
-                with b.covering(high - low, t.lanes(b)) as i:
+                low, high = element_range(b, last, p, extents[-1], sizes[-1])
+                with b.covering(b.sub(high, low), t.lanes(b)) as i:
                     column = b.add(i, low)
                     place = b.flat([*phase, p, *quotient, column], part.shape)
                     b.store(

@@ -339,7 +339,7 @@ class KernelBuilder(TirBuilder):
 
     @contextmanager
     def channels(
-        self, images: int, channels: int
+        self, images: Extent, channels: int
     ) -> Generator[tuple[Index, AbstractContextManager[Index]]]:
         """Build a parallel loop over images and groups of channels; yield the image, and the loop
         over the channels of a group, which may share buffers."""

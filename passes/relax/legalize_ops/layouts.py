@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ....dialects.relax.layout import Layout
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, UnknownExtent
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
-__all__ = ["moved_index", "relayout"]
+__all__ = ["known", "moved_index", "relayout", "shape_in"]
 
 
 def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
     """Return a tensor of layout `src` in layout `dst`."""
     if src.text == dst.text:
         return tensor
+    shape = tensor.shape
+    if src.factors or dst.factors:
+        sizes = [known(extent) for extent in shape]
+        shape = dst.shape(src.extents((*sizes,)))
+    else:
+        shape = tuple(shape[src.axes.index(axis)] for axis in dst.axes)
     return Elements(
-        dst.shape(src.extents(tensor.shape)),
+        shape,
         tensor.element,
         lambda b, index: b.read(tensor, moved_index(b, index, dst, src)),
     )
+
+
+def known(extent: Extent) -> int:
+    """Return an extent that has to be known."""
+    if not isinstance(extent, int):
+        raise UnknownExtent("a dimension that is split into blocks")
+    return extent
+
+
+def shape_in(layout: Layout, sizes: Mapping[str, Extent]) -> Shape:
+    """Return the shape in a layout of a tensor whose axes have these sizes."""
+    if layout.factors:
+        return layout.shape({axis: known(extent) for axis, extent in sizes.items()})
+    return tuple(sizes[axis] for axis in layout.axes)
 
 
 def moved_index(b: KernelBuilder, index: Sequence[Index], src: Layout, dst: Layout) -> list[Index]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby, product
 
 from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape
+from ....dialects.tir.extents import Extent, Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
+from .window_counts import count_of
 
 __all__ = ["element_range", "shape_of_phases", "split_phases"]
 
@@ -25,7 +27,7 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
         stride 2, padding 1, data a b c d:    phase 0: 0 b d    phase 1: a c
     """
     images, channels, *extents = data.shape
-    counts = [window.count(n) for window, n in zip(windows, extents, strict=True)]
+    counts = [count_of(b, window, n) for window, n in zip(windows, extents, strict=True)]
     inner = shape_of_phases(windows, counts)
     sizes = inner[len(windows) :]
     shape = (images, channels, *inner)
@@ -35,7 +37,7 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
         return b.reshaped(data, shape)
     result = b.alloc(shape, data.element)
     groups = [
-        phase_groups(window, n, size)
+        phase_groups(b, window, n, size)
         for window, n, size in zip(windows, extents, sizes, strict=True)
     ]
     fill_borders(b, result, shape, data.element, groups)
@@ -45,7 +47,7 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
     return Buffer(shape, data.element, result)
 
 
-def shape_of_phases(windows: Sequence[Window], counts: Sequence[int]) -> Shape:
+def shape_of_phases(windows: Sequence[Window], counts: Sequence[Extent]) -> Shape:
     """Return the numbers of phases, then those of quotients, that `counts` windows read."""
     phases = [min(window.stride, window.span) for window in windows]
     sizes = [
@@ -61,15 +63,17 @@ class PhaseGroup:
 
     first: int
     count: int
-    low: int
-    high: int
+    low: Index
+    high: Index
     """The quotients, without `high`."""
 
 
-def phase_groups(window: Window, extent: int, size: int) -> list[PhaseGroup]:
+def phase_groups(
+    b: KernelBuilder, window: Window, extent: Extent, size: Extent
+) -> list[PhaseGroup]:
     """Return the phases of a dimension in groups; there are few, whatever the stride is."""
     phases = range(min(window.stride, window.span))
-    ranges = groupby(phases, lambda phase: element_range(window, phase, extent, size))
+    ranges = groupby(phases, lambda phase: element_range(b, window, phase, extent, size))
     groups: list[PhaseGroup] = []
     for (low, high), members in ranges:
         first, *others = members
@@ -87,22 +91,26 @@ def fill_borders(
     """Write loops that set the quotients to zero at which some phase has padding."""
     first = len(shape) - len(groups)
     for axis, members in enumerate(groups, first):
-        low, high = max(g.low for g in members), min(g.high for g in members)
-        for start, end in ((0, min(low, shape[axis])), (high, shape[axis])):
-            if start >= end:
+        low = reduce(b.max, (g.low for g in members))
+        high = reduce(b.min, (g.high for g in members))
+        for start, end in ((0, b.min(low, shape[axis])), (high, shape[axis])):
+            count = b.max(b.sub(end, start), 0)
+            if count == 0:
                 continue
-            *outer, last = (*shape[:axis], end - start, *shape[axis + 1 :])
+            *outer, last = (*shape[:axis], count, *shape[axis + 1 :])
             with b.loops(outer) as index, b.covering(last, b.lanes) as column:
                 place = [*index, column]
                 place[axis] = b.add(place[axis], start)
                 b.store(b.number(0, element), result, place)
 
 
-def element_range(window: Window, phase: int, extent: int, size: int) -> tuple[int, int]:
+def element_range(
+    b: KernelBuilder, window: Window, phase: int, extent: Extent, size: Extent
+) -> tuple[Extent, Extent]:
     """Return the range of quotients below `size` at which a phase has elements, not padding."""
     low = -((phase - window.before) // window.stride)
-    high = -((phase - window.before - extent) // window.stride)
-    return max(0, low), max(0, min(size, high))
+    high = (extent + window.before - phase + window.stride - 1) // window.stride
+    return max(0, low), b.larger(0, b.smaller(size, high))
 
 
 def copy_phases(
@@ -114,13 +122,13 @@ def copy_phases(
     groups: Sequence[PhaseGroup],
 ) -> None:
     """Write loops that copy the elements of a group of phases of each dimension."""
-    *above, last = groups
-    if any(group.low >= group.high for group in groups):
+    counts = [b.max(b.sub(group.high, group.low), 0) for group in groups]
+    if 0 in counts:
         return
     with (
         b.loops([group.count for group in groups]) as members,
-        b.loops([group.high - group.low for group in above]) as index,
-        b.covering(last.high - last.low, b.lanes) as column,
+        b.loops(counts[:-1]) as index,
+        b.covering(counts[-1], b.lanes) as column,
     ):
         phases = [b.add(i, group.first) for i, group in zip(members, groups, strict=True)]
         places = [b.add(i, group.low) for i, group in zip([*index, column], groups, strict=True)]

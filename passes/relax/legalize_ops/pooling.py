@@ -8,7 +8,7 @@ no conditions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -16,13 +16,23 @@ from ....dialects.relax import pooling as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape, volume
-from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Tensor
+from ....dialects.tir.extents import Extent, Shape, volume
+from .kernel_builder import (
+    Buffer,
+    Element,
+    Elements,
+    KernelBuilder,
+    Legalization,
+    Scheduled,
+    Store,
+    Tensor,
+)
 from .layouts import relayout
 from .pooled import Pooled, Pooling, combined
 from .reduced_dimensions import is_global
 from .reduction import mean, whole_maximum
 from .scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
+from .window_counts import count_of, covered, fits, require_windows
 
 __all__ = ["POOLING", "keeps_neighbours"]
 
@@ -31,6 +41,8 @@ def max_pool(op: ops.MaxPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
+    for axis, window in windows.items():
+        require_windows(op, b, window, data.shape[axis])
     pooling = Pooling(data.element, maximum, least(data.element))
     return in_layout(b, pool(b, data, windows, pooling), layout, out_layout)
 
@@ -39,6 +51,8 @@ def avg_pool(op: ops.AvgPoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, out_layout = op.layouts()
     data, layout = whole_dimensions(data, layout, op.SPATIAL)
     windows = {layout.axes.index(window.axis): window for window in op.pool_windows()}
+    for axis, window in windows.items():
+        require_windows(op, b, window, data.shape[axis])
     wide, padding = wide_type(data.element), op.count_include_pad
     divisors = [
         (axis, *counted(b, window, data.shape[axis], padding, wide))
@@ -91,12 +105,13 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
     """Combine the elements of each window; `windows` are by axis."""
     out = [*data.shape]
     for axis, window in windows.items():
-        out[axis] = window.count(data.shape[axis])
+        out[axis] = count_of(b, window, data.shape[axis])
     if is_whole(data.shape, out, windows):
         return whole(b, data, (*out,), pooling)
     if any(window.span > window.stride for window in windows.values()):
         data = b.buffered(data)
-    if len(out) - 1 in windows:
+    is_known = all(isinstance(data.shape[axis], int) for axis in windows)
+    if is_known and len(out) - 1 in windows:
         return Pooled((*out,), data.element, data, windows, pooling)
     source = padded(b, data, windows, pooling.identity)
 
@@ -110,10 +125,26 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         sizes = [(0, window.size) for window in windows.values()]
         return pooling.finish(b, index, combined(b, sizes, pooling, tap))
 
+    if len(out) - 1 in windows:
+        return InVectors((*out,), data.element, compute)
     return Elements((*out,), data.element, compute)
 
 
-def is_whole(shape: Shape, out: Sequence[int], windows: Mapping[int, Window]) -> bool:
+@dataclass(eq=False)
+class InVectors(Scheduled):
+    """A tensor whose elements are computed independently, in vectors."""
+
+    compute: Element
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return self.compute(b, index)
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        with b.elements(self.shape, b.lanes) as index:
+            store(index, self.compute(b, index))
+
+
+def is_whole(shape: Shape, out: Sequence[Extent], windows: Mapping[int, Window]) -> bool:
     """Return whether the windows are on the last axes only, and a window covers each of them: the
     result is one element for each index along the other axes."""
     axes = range(len(shape) - len(windows), len(shape))
@@ -155,11 +186,11 @@ def padded(
     shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
     for axis, window in windows.items():
         extent = data.shape[axis]
-        reach = window.covered(window.count(extent))
-        if window.before == 0 and reach <= extent:
+        if fits(b, window, extent):
             continue
+        reach = covered(window, count_of(b, window, extent))
         shape[axis], before[axis] = reach, window.before
-        kept[axis] = max(0, min(extent, reach - window.before))
+        kept[axis] = b.larger(0, b.smaller(extent, reach - window.before))
     if (*shape,) == data.shape and not any(before):
         return data
     result = b.alloc(shape, data.element)
@@ -171,32 +202,39 @@ def padded(
 
 
 def counted(
-    b: KernelBuilder, window: Window, extent: int, padding: bool, element: Attribute
+    b: KernelBuilder, window: Window, extent: Extent, padding: bool, element: Attribute
 ) -> tuple[list[int], Tensor | None]:
     """Return the number of elements of each window along a dimension, including padding elements if
-    `padding`; and a tensor of these numbers, None if they are equal."""
+    `padding`; and a tensor of these numbers, None if they are equal. The numbers are 0, as they may
+    be, if the extent is not known."""
     low, high = (-window.before, extent + window.after) if padding else (0, extent)
     dilation = window.dilation
+
+    count = count_of(b, window, extent)
 
     def number(place: int) -> int:
         first = place * window.stride - window.before
         return sum(low <= first + i * dilation < high for i in range(window.size))
 
-    numbers = [number(place) for place in range(window.count(extent))]
-    if len({*numbers}) == 1:
+    if isinstance(count, int):
+        numbers = [number(place) for place in range(count)]
+    else:
+        is_full = fits(b, window, extent) or (padding and not window.ceil)
+        numbers = [window.size if is_full else 0]
+    if len({*numbers}) == 1 and 0 not in numbers[: not isinstance(count, int)]:
         return numbers, None
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         first = b.mul(index[0], window.stride)
 
-        def taps_before(bound: int) -> Index:
+        def taps_before(bound: Extent) -> Index:
             """Return the number of taps before the position `bound`."""
-            room = b.max(b.sub(bound + window.before, first), 0)
+            room = b.max(b.sub(b.add(bound, window.before), first), 0)
             return b.min(b.floordiv(b.add(room, dilation - 1), dilation), window.size)
 
         return convert(b, b.index(b.sub(taps_before(high), taps_before(low))), element)
 
-    return numbers, b.buffered(Elements((len(numbers),), element, compute))
+    return numbers, b.buffered(Elements((count,), element, compute))
 
 
 # Adaptive pooling: ranges that cover a dimension
@@ -232,15 +270,20 @@ def adaptive(
     def finish(b: KernelBuilder, value: SSAValue, number: Index) -> SSAValue:
         if mean:
             divisor = (
-                b.number(number, pooling.element)
-                if isinstance(number, int)
-                else convert(b, number, pooling.element)
+                convert(b, number, pooling.element)
+                if isinstance(number, SSAValue)
+                else b.number(number, pooling.element)
             )
             value = divide(b, value, divisor)
         return convert(b, value, data.element)
 
-    steps = {axis: source.shape[axis] // out[axis] for axis in axes}
-    if all(0 < steps[axis] * out[axis] == source.shape[axis] for axis in axes):
+    sizes = [source.shape[axis] for axis in axes]
+    steps = {
+        axis: size // n
+        for axis, size, n in zip(axes, sizes, op.output_sizes(), strict=True)
+        if isinstance(size, int)
+    }
+    if all(0 < steps.get(axis, 0) * out[axis] == source.shape[axis] for axis in axes):
 
         def finish_window(b: KernelBuilder, _: Sequence[Index], value: SSAValue) -> SSAValue:
             return finish(b, value, volume(steps.values()))
@@ -254,7 +297,7 @@ def adaptive(
         extent, size = source.shape[axis], out[axis]
         begin = b.mul(place, extent)
         first = b.floordiv(begin, size)
-        return first, b.sub(b.floordiv(b.add(begin, extent + size - 1), size), first)
+        return first, b.sub(b.floordiv(b.add(begin, b.add(extent, size - 1)), size), first)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         ranges = [bounds(b, axis, index[axis]) for axis in axes]

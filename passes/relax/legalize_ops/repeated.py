@@ -34,11 +34,13 @@ class Tiled(Scheduled):
         rank = len(self.data.shape)
         last, sizes = index[len(index) - rank :], self.shape[len(index) - rank :]
         places = zip(last, self.data.shape, sizes, strict=True)
-        return b.read(self.data, [i if n == size else b.mod(i, max(n, 1)) for i, n, size in places])
+        return b.read(
+            self.data, [i if n == size else b.mod(i, b.max(n, 1)) for i, n, size in places]
+        )
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         width = self.data.shape[-1] if self.data.shape else 1
-        if self.shape[-1:] == (width,) or width < b.lanes:
+        if self.shape[-1:] == (width,) or not isinstance(width, int) or width < b.lanes:
             with b.elements(self.shape, b.element_lanes) as index:
                 store(index, self.read(b, index))
             return
@@ -62,7 +64,7 @@ class Repeated(Scheduled):
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         *outer, extent = self.data.shape
-        lanes = min(b.lanes, extent)
+        lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
         if lanes < LEAST_LANES or self.repeats > lanes or not fills_bytes(self.element):
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
@@ -70,8 +72,10 @@ class Repeated(Scheduled):
         lanes = 1 << lanes.bit_length() - 1
         row = b.alloc((lanes,), self.element, "local")
         rows = b.alloc((self.repeats, lanes), self.element, "local")
-        with b.loops([*outer, -(-extent // lanes)]) as (*index, chunk):
-            start = b.chunk_start(chunk, lanes, extent)
+        is_known = isinstance(extent, int)
+        chunks = -(-extent // lanes) if is_known else extent // lanes
+        with b.loops([*outer, chunks]) as (*index, chunk):
+            start = b.chunk_start(chunk, lanes, extent) if is_known else b.mul(chunk, lanes)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
                 b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
             repeat_lanes(b, row, rows, lanes, self.repeats)
@@ -80,6 +84,11 @@ class Repeated(Scheduled):
                 with b.loop(lanes, ForKind.VECTORIZED) as lane:
                     place = b.add(b.add(first, b.mul(i, lanes)), lane)
                     store([*index, place], b.load(rows, [i, lane]))
+        if not is_known:
+            rest = self.shape[-1] - chunks * lanes * self.repeats
+            with b.loops([*outer, rest]) as (*index, i):
+                place = [*index, b.add(chunks * lanes * self.repeats, i)]
+                store(place, self.read(b, place))
 
 
 def repeat_lanes(

@@ -18,6 +18,7 @@ from ....dialects.relax import image as ops
 from ....dialects.relax.layout import Layout
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent, Shape, is_at_most
 from .coordinates import Coordinate, clipped, nearest_integer, rounded
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
 from .layouts import relayout
@@ -30,21 +31,31 @@ __all__ = ["RESIZE"]
 def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
     data = relayout(data, layout, plain)
-    result = resample(b, data, op.size, op.sampling(), op.scales, op.roi)
+    for extent in data.shape[2:]:
+        if not is_at_most(1, extent):
+            b.require(b.less(0, extent), f"{op.name}: the data has no elements", op)
+    shape = b.shape_of(op.result)
+    sizes = [shape[layout.axes.index(axis)] for axis in op.SPATIAL]
+    result = resample(b, data, sizes, op.sampling(), op.scales, op.roi)
     return relayout(result, plain, layout)
 
 
 def upsampling(op: ops.UpsamplingOp, b: KernelBuilder, data: Tensor) -> Tensor:
     layout, plain = op.data_layout(), Layout.parse("NCHW")
     data = relayout(data, layout, plain)
-    result = resample(b, data, op.sizes(data.shape[2:]), op.sampling())
+    for extent in data.shape[2:]:
+        if not is_at_most(1, extent):
+            b.require(b.less(0, extent), f"{op.name}: the data has no elements", op)
+    shape = b.shape_of(op.result)
+    sizes = [shape[layout.axes.index(axis)] for axis in "HW"]
+    result = resample(b, data, sizes, op.sampling())
     return relayout(result, plain, layout)
 
 
 def resample(
     b: KernelBuilder,
     data: Tensor,
-    sizes: Sequence[int],
+    sizes: Sequence[Extent],
     sampling: ops.Sampling,
     scales: Sequence[float] | None = None,
     roi: Sequence[float] | None = None,
@@ -109,6 +120,8 @@ def nearest(
 
 def repeats(coordinate: Coordinate, rounding: str) -> int | None:
     """Return the number of new elements for each old one, if it is the same for all of them."""
+    if not isinstance(coordinate.size, int) or not isinstance(coordinate.extent, int):
+        return repeats(coordinate.nominal(), rounding) if coordinate.is_multiple() else None
     times, rest = divmod(coordinate.size, coordinate.extent)
     if rest or coordinate.mode == "tf_crop_and_resize":
         return None
@@ -118,7 +131,7 @@ def repeats(coordinate: Coordinate, rounding: str) -> int | None:
 
 
 def along(
-    data: Tensor, axis: int, size: int, place: Callable[[KernelBuilder, Index], Index]
+    data: Tensor, axis: int, size: Extent, place: Callable[[KernelBuilder, Index], Index]
 ) -> Tensor:
     """Return a tensor of `size` elements along `axis`, those of `data` at `place`."""
 
@@ -138,8 +151,7 @@ def interpolated(
     out by the scale, so that every old element has a weight.
     """
     extent, size, cubic = coordinate.extent, coordinate.size, sampling.method == "cubic"
-    scale = coordinate.scale or size / extent
-    shrink = min(scale, 1.0) if sampling.antialias else 1.0
+    shrink = min(coordinate.known_scale(), 1.0) if sampling.antialias else 1.0
     first = floor(-(2 if cubic else 1) / shrink) + 1
     taps = 2 - 2 * first
     if is_integer(computable(data.element)):
@@ -165,7 +177,7 @@ def interpolated(
             if sampling.exclude:
                 there = b.all(b.inside_bounds(at, 0, extent))
                 weight = select(b, there, weight, b.number(0, f64))
-            b.store(b.index(b.max(0, b.min(at, extent - 1))), places, [tap, i])
+            b.store(b.index(b.max(0, b.min(at, b.sub(extent, 1)))), places, [tap, i])
             b.store(weight, weights, [tap, i])
             b.store(add(b, b.load(total, [0]), weight), total, [0])
         if sampling.exclude or sampling.antialias:
@@ -216,7 +228,8 @@ class FromRows(Scheduled):
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         *outer, width = self.data.shape
-        row = b.alloc((width,), self.data.element, "local")
+        scope = "local" if isinstance(width, int) else None
+        row = b.alloc((width,), self.data.element, scope)
         with b.loops(outer) as index:
             with b.chunks(width, b.lanes) as i:
                 b.store(b.read(self.data, [*index, i]), row, [i])
@@ -270,7 +283,7 @@ def cubic_weight(b: KernelBuilder, distance: SSAValue, alpha: float) -> SSAValue
 
 
 def extrapolated(
-    data: Tensor, outside: Sequence[tuple[int, Tensor]], shape: Sequence[int], value: float
+    data: Tensor, outside: Sequence[tuple[int, Tensor]], shape: Shape, value: float
 ) -> Tensor:
     """Return `data` with `value` where one of the coordinates `outside`, of an axis each, is not in
     the original shape; f64 if the elements are integers."""
@@ -280,8 +293,11 @@ def extrapolated(
         result = as_float(b, b.read(data, index), element)
         for axis, coordinates in outside:
             x = b.read(coordinates, [index[axis]])
-            for predicate, bound in (("olt", 0.0), ("ogt", float(shape[axis] - 1))):
-                beyond = b.pure(arith.CmpfOp, x, b.number(bound, f64), arg=predicate)
+            for predicate, bound in (
+                ("olt", b.number(0.0, f64)),
+                ("ogt", b.count(shape[axis] - 1, f64)),
+            ):
+                beyond = b.pure(arith.CmpfOp, x, bound, arg=predicate)
                 result = select(b, beyond, b.number(value, element), result)
         return result
 
