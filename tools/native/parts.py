@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.memref import GlobalOp
 from xdsl.ir import Operation
 
-from .preparation import mlir_text
+from .pointer_arguments import BARE_POINTERS
+from .preparation import C_INTERFACE, mlir_text
 
 __all__ = ["Part", "parts_of"]
 
@@ -91,7 +92,7 @@ class Division:
             for name in self.uses[user]
             if name in self.divided and name not in group
         }
-        return [self.part(group, {*called, entry}) for group in groups]
+        return [self.part(group, called, entry) for group in groups]
 
     def needed(self, group: Sequence[str]) -> list[str]:
         """Return `group` with all symbols that it needs."""
@@ -105,21 +106,27 @@ class Division:
                         pending.append(name)
         return [*found]
 
-    def part(self, group: Sequence[str], exported: set[str]) -> Part:
-        """Return the part with the functions `group`."""
+    def part(self, group: Sequence[str], called: Collection[str], entry: str) -> Part:
+        """Return the part with the functions `group`, of which it exports those that are `called`
+        by other parts, and `entry`, which may be the C interface of a function."""
         others = {*self.divided}.difference(group)
         texts = [
             self.declaration(name) if name in others else self.texts[name]
             for name in self.needed(group)
         ]
-        return Part(_module_text(self.module, texts), tuple(exported.intersection(group)))
+        exported = [name for name in group if name in called]
+        exported += [entry] if entry.removeprefix(C_INTERFACE) in group else []
+        return Part(_module_text(self.module, texts), tuple(dict.fromkeys(exported)))
 
     def declaration(self, name: str) -> str:
         """Return the text of the declaration of a function."""
         op = self.ops[name]
         assert isinstance(op, FuncOp)
         types = op.function_type
-        return mlir_text(FuncOp.external(name, [*types.inputs], [*types.outputs]))
+        declared = FuncOp.external(name, [*types.inputs], [*types.outputs])
+        if BARE_POINTERS in op.attributes:  # it decides how the function is called
+            declared.attributes[BARE_POINTERS] = UnitAttr()
+        return mlir_text(declared)
 
 
 def _module_text(module: ModuleOp, texts: Sequence[str]) -> str:

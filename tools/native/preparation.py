@@ -45,7 +45,7 @@ from .soft_promotion import soft_promote
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["Prepared", "is_plain", "mlir_text", "prepare"]
+__all__ = ["C_INTERFACE", "Prepared", "is_plain", "mlir_text", "prepare"]
 
 PREFIX = "passline."
 C_INTERFACE = "_mlir_ciface_"

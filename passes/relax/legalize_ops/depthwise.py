@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
@@ -32,6 +31,7 @@ from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, T
 from .layouts import known
 from .phases import element_range, shape_of_phases, split_phases
 from .scalars import convert, multiply_add
+from .tiles import nominal_volume
 from .window_counts import count_of, fits
 
 __all__ = ["Depthwise"]
@@ -71,11 +71,6 @@ class Depthwise(Scheduled):
         """The spatial extents of the result, which are known."""
         pairs = zip(self.windows, self.data.shape[2:], strict=True)
         return tuple(v.count(known(n)) for v, n in pairs)
-
-    @property
-    def images(self) -> int:
-        """The images, for estimates: one if their number is not known."""
-        return images if isinstance(images := self.data.shape[0], int) else 1
 
     @property
     def per_channel(self) -> int:
@@ -177,7 +172,7 @@ class Tiles(Space[Tile]):
     def problem(self) -> Form:
         t = self.convolution
         windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
-        channels = t.images * known(t.kernel.shape[0])
+        channels = nominal_volume(t.shape) // nominal_volume(t.out)
         out = "x".join(map(str, t.out))
         return {"channels": channels, "out": out, "windows": windows, "bits": t.bits}
 
@@ -186,8 +181,8 @@ class Tiles(Space[Tile]):
 
     def estimate(self, candidate: Tile) -> float:
         t = self.convolution
-        images = t.images * known(t.kernel.shape[0]) * prod(t.out[:-2])
-        blocks = images * (t.out[-2] // self.rows)
+        blocks = nominal_volume(t.shape) // nominal_volume(t.out[-2:])
+        blocks *= known(t.out[-2]) // self.rows
         return blocks * cycles(candidate, t, self.rows, self.target)
 
 

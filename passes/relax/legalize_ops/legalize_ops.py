@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
@@ -281,7 +282,9 @@ def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
         Rewriter.replace_op(op, [*numbers, shape, view], view.results)
 
 
-def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes) -> None:
+def replace_calls(
+    module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes = MappingProxyType({})
+) -> None:
     """Replace the calls of functions that became kernels by `relax.call_tir`, with `sizes` and with
     constants in the form that the kernels read."""
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:

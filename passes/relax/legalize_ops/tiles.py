@@ -40,7 +40,7 @@ from .kernel_builder import Buffer, KernelBuilder, Store, is_more
 from .scalars import convert, fills_bytes
 from .transposed import LEAST_SIDE, segment_of, transpose_lanes
 
-__all__ = ["FEW_ROWS", "below", "padded", "part", "write_contraction"]
+__all__ = ["FEW_ROWS", "below", "nominal", "nominal_volume", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = b.decide(Schedules(extents, prod(nominal(n, 1) for n in t.batch), b.target))
+        schedule = b.decide(Schedules(extents, nominal_volume(t.batch), b.target))
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
@@ -123,6 +123,12 @@ def extents_of(t: Contraction) -> Extents:
         taps[-1] if taps else 1,
         isinstance(t.columns, int),
     )
+
+
+def nominal_volume(shape: Sequence[Index]) -> int:
+    """Return the number of elements of a shape, with nominal extents for those that are not
+    known."""
+    return prod(map(nominal, shape))
 
 
 def nominal(extent: Index, assumed: int = NOMINAL) -> int:
@@ -572,22 +578,21 @@ class DotProducts(Space[int]):
 
     batch: int
     m: int
-    columns: Extent
+    columns: int
     terms: int
     lanes: int
 
     kind = "dot products"
 
     def problem(self) -> Form:
-        return {**vars(self), "columns": nominal(self.columns)}
+        return dict(vars(self))
 
     def candidates(self) -> Iterator[int]:
         return (n for n in DOT_PRODUCTS if self.columns % n == 0)
 
     def estimate(self, candidate: int) -> float:
         """Return the cycles of the loads, which bound short products: lhs once for all of them."""
-        columns = nominal(self.columns)
-        vectors = self.batch * self.m * columns * -(-self.terms // self.lanes)
+        vectors = self.batch * self.m * self.columns * -(-self.terms // self.lanes)
         return vectors * (1 + 1 / candidate) / LOADS
 
     def form(self, candidate: int) -> Form:
@@ -599,8 +604,9 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
-    batch = prod(nominal(n, 1) for n in t.batch)
-    at_once = b.decide(DotProducts(batch, nominal(t.m), t.columns, nominal(terms), lanes))
+    columns = nominal(t.columns, 1)  # of an unknown number, one is computed at once
+    batch, m = nominal_volume(t.batch), nominal(t.m)
+    at_once = b.decide(DotProducts(batch, m, columns, nominal(terms), lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,

@@ -27,7 +27,7 @@ from .cost_model import LINE
 from .kernel_builder import KernelBuilder, Store, Tensor
 from .layouts import known
 from .phases import split_phases
-from .tiles import below, padded, part, write_contraction
+from .tiles import below, nominal, padded, part, write_contraction
 from .winograd_plan import (
     Convolution,
     Plan,
@@ -77,7 +77,7 @@ class Plans(Space[Plan | None]):
     kind = "Winograd"
 
     def problem(self) -> Form:
-        images, channels, *_ = self.convolution.data
+        images, channels = map(nominal, self.convolution.data[:2])
         height, width = self.convolution.image
         outputs, largest = self.convolution.outputs, self.largest
         return {
@@ -94,7 +94,7 @@ class Plans(Space[Plan | None]):
         yield from candidates(self.convolution, self.largest)
 
     def estimate(self, candidate: Plan | None) -> float:
-        images = self.convolution.data[0]
+        images = nominal(self.convolution.data[0])
         if candidate is None:
             return images * direct_estimate(self.convolution, self.target)
         return images * estimate(candidate, self.target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.dynamic_programs import CHAIN
 from support.machine import needs_native
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -168,3 +169,13 @@ def test_a_worker_that_is_not_needed_ends():
 
 def test_cores():
     assert available_cores() >= 1
+
+
+def test_functions_of_unknown_sizes_are_called_alike_from_all_parts():
+    module = parsed(CHAIN)
+    prepared = prepare(module, "main")
+    divided = parts_of(prepared.module, prepared.entry, 2, CONVERSION)
+    assert sum(part.text.count("llvm.bareptr") for part in divided) > 2  # also declarations
+    assert [prepared.entry in part.exported for part in divided].count(True) == 1
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    np.testing.assert_array_equal(compile_module(module)(x, x[:, 0])[0], 64 * x * x)
