@@ -57,13 +57,15 @@ STREAMS = 8
 """The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
+TAP_OVERHEAD = 0.5
+"""The cycles of a step of a loop over the taps of a window."""
 OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
-SCATTER, SCATTER_MASKED = 1, 3
+SCATTER, SCATTER_MASKED = 1, 4
 """The cycles of storing an element that is not next to the others of its vector: these are
 transposed in registers; and of a tile that overlaps another one."""
 
@@ -324,6 +326,8 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
         if shares_columns(s, e, target):
             loads = s.vectors + (s.m + e.taps_across - 1) / e.taps_across
         step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
+        if e.taps > 1 and not shares_columns(s, e, target):
+            step += TAP_OVERHEAD
         return terms * step + 2 * sums + TILE_OVERHEAD
     if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
         loads += s.m
