@@ -37,6 +37,7 @@ from passline.passmanager.options import PassOption, pass_options
 from passline.tools import failures
 from passline.tools.bisect.tool import PasslineBisectMain
 from passline.tools.listing import field_docs, summary
+from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
@@ -372,8 +373,8 @@ def options() -> Iterator[str]:
     """Yield the page of the options of the commands, as `--help` prints them."""
     os.environ["COLUMNS"] = "100"
     yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
-    tools = (PasslineOptMain, PasslineRunMain, PasslineReduceMain, PasslineBisectMain)
-    for tool in (*tools, PasslineTuneMain):
+    tools = (PasslineOptMain, PasslineRunMain, PasslineCompileMain, PasslineReduceMain)
+    for tool in (*tools, PasslineBisectMain, PasslineTuneMain):
         needs_passes = tool in (PasslineReduceMain, PasslineBisectMain)
         parser = tool(args=["x.mlir", *(["-p", "cse"] if needs_passes else [])])
         name = f"passline-{tool.__name__.removeprefix('Passline').removesuffix('Main').lower()}"
