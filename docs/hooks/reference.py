@@ -375,7 +375,7 @@ def options() -> Iterator[str]:
     yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
     tools = (PasslineOptMain, PasslineRunMain, PasslineCompileMain, PasslineReduceMain)
     for tool in (*tools, PasslineBisectMain, PasslineTuneMain):
-        needed = {
+        needed: dict[type[object], list[str]] = {
             PasslineReduceMain: ["-p", "cse"],
             PasslineBisectMain: ["-p", "cse"],
             PasslineCompileMain: ["--emit=ll"],
