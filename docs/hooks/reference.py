@@ -36,6 +36,7 @@ from passline.passmanager.option_types import to_text
 from passline.passmanager.options import PassOption, pass_options
 from passline.tools import failures
 from passline.tools.bisect.tool import PasslineBisectMain
+from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
@@ -372,10 +373,14 @@ def options() -> Iterator[str]:
     """Yield the page of the options of the commands, as `--help` prints them."""
     os.environ["COLUMNS"] = "100"
     yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
-    tools = (PasslineOptMain, PasslineRunMain, PasslineReduceMain, PasslineBisectMain)
-    for tool in (*tools, PasslineTuneMain):
-        needs_passes = tool in (PasslineReduceMain, PasslineBisectMain)
-        parser = tool(args=["x.mlir", *(["-p", "cse"] if needs_passes else [])])
+    tools = (PasslineOptMain, PasslineRunMain, PasslineCompileMain, PasslineReduceMain)
+    for tool in (*tools, PasslineBisectMain, PasslineTuneMain):
+        needed: dict[type[object], list[str]] = {
+            PasslineReduceMain: ["-p", "cse"],
+            PasslineBisectMain: ["-p", "cse"],
+            PasslineCompileMain: ["--emit=ll"],
+        }
+        parser = tool(args=["x.mlir", *needed.get(tool, [])])
         name = f"passline-{tool.__name__.removeprefix('Passline').removesuffix('Main').lower()}"
         parser.arg_parser.prog = name
         yield from (f"## {name}", "", "```text", parser.arg_parser.format_help(), "```", "")
