@@ -36,6 +36,18 @@ MAX_INTEGRAL_FLOAT = 1 << 52
 """From this magnitude on each f64 is an integer, which rounding would not change."""
 
 
+MAY_TRAP = (
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.FloorDivSIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+)
+"""Operations that are undefined for some operands."""
+
+
 class RewriteSimplifier:
     """Finds simpler values for expressions, and inserts the operations that compute them.
 
@@ -90,8 +102,9 @@ class RewriteSimplifier:
     ) -> SSAValue | None:
         """Return a simpler value to use at `at`, where more is known than at its definition.
 
-        Operations that only `value` is computed from are copied to `at` with simpler operands.
-        None if nothing is simpler.
+        Operations that only `value` is computed from are copied to `at` with simpler operands, but
+        not divisions: both operands of a select are computed, and a divisor that is 1 in the place
+        of 0 is what makes that safe. None if nothing is simpler.
         """
         op = value.owner
         if value.type == BOOLEAN and not isinstance(op, arith.ConstantOp):
@@ -101,7 +114,7 @@ class RewriteSimplifier:
             return None
         if (chosen := self._chosen_operand(op)) is not None:
             return self.simplify_in_context(chosen, at, depth - 1) or chosen
-        if not value.has_one_use():
+        if not value.has_one_use() or isinstance(op, MAY_TRAP):
             return None
         operands = [self.simplify_in_context(operand, at, depth - 1) for operand in op.operands]
         if all(operand is None for operand in operands):

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.scf import IfOp
+from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
@@ -42,9 +42,10 @@ from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ..rewriting.arena import MemoryUse
 from ..rewriting.buffer_values import leaf_types
-from ..rewriting.bufferize import Function, FunctionBufferizer
+from ..rewriting.bufferize import Function
 from ..rewriting.constant_globals import ConstantGlobals
 from ..rewriting.dynamic_bufferizer import DynamicBufferizer
+from ..rewriting.loop_bufferizer import LoopBufferizer
 from .legalize_ops.missing_kernel import missing_kernel
 
 __all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
@@ -70,7 +71,7 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
         is_dynamic = op.sym_name.data in constants.dynamic
-        bufferizer = (DynamicBufferizer if is_dynamic else FunctionBufferizer)(op, constants)
+        bufferizer = (DynamicBufferizer if is_dynamic else LoopBufferizer)(op, constants)
         Rewriter.replace_op(op, new := bufferizer.run())
         report(new, bufferizer.use_of_memory(), actions)
     if (first := module.body.block.first_op) is not None:
@@ -165,7 +166,9 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
             pass
         case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
-        case GraphOp() | IfOp() | func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
+        case GraphOp() | IfOp() | WhileOp() | ForOp():
+            pass
+        case func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
             pass
         case tensor.DimOp() if integer_constant(op.index) is None:
             return "reads a dimension that is not a constant"
@@ -176,7 +179,7 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
         case _ if op.has_trait(IsTerminator):
             return None  # the operation around it is checked
         case _ if op.regions:
-            return "is control flow that plan-memory does not support: only scf.if"
+            return "is control flow that plan-memory does not support, unlike scf.if, for and while"
         case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
             if (reason := missing_kernel(op)) is not None:
                 return f"has no kernel: {reason}"

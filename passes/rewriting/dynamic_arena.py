@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     UnrealizedConversionCastOp,
     i8,
 )
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.memory.storage_plan import ALIGNMENT, LiveRange, plan_storage
 from ...dialects.sizes import Size
@@ -59,7 +59,7 @@ class DynamicArena(Arena):
         self.reserved: dict[Storage, Operation] = {}
         """The placeholders of allocations whose size is computed late."""
         self.received: list[Storage] = []
-        """The storage of buffers that operations return."""
+        """The storage of buffers that operations return, and that loops carry into a block."""
         self.views: dict[tuple[Buffer, Block], UnrealizedConversionCastOp] = {}
         """The placeholders of memrefs, by the block that uses them if it has to be that."""
 
@@ -80,7 +80,7 @@ class DynamicArena(Arena):
 
     def is_early(self, root: Storage) -> bool:
         """Return whether the memory of `root` is there from the start of the function on."""
-        return root not in self.reserved and not isinstance(root.base, OpResult)
+        return root not in self.reserved and (root.base is None or root.block is None)
 
     def stored(self) -> list[Storage]:
         return [s for s in super().stored() if not s.owned and s not in self.reserved]
@@ -252,7 +252,7 @@ class DynamicArena(Arena):
                 self.deallocate(memory, own[memory].block)
         for storage in self.received:
             if not storage.owned:
-                assert isinstance(storage.base, OpResult)
+                assert isinstance(storage.base, SSAValue)
                 self.deallocate(storage.base, storage.block)
 
     def deallocate(self, memory: SSAValue, block: Block | None) -> None:

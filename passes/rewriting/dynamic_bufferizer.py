@@ -39,9 +39,10 @@ from .buffer_values import (
     root_of,
     tensor_buffer,
 )
-from .bufferize import Function, FunctionBufferizer
+from .bufferize import Function
 from .constant_globals import ConstantGlobals
 from .dynamic_arena import BYTES, DynamicArena, extent
+from .loop_bufferizer import LoopBufferizer
 from .parameter_sizes import ParameterSizes
 from .size_values import DIVISIONS, SPECULATABLE, SizeValues, Where, index_constant
 from .view_shapes import view_shape
@@ -58,7 +59,7 @@ def returns_buffers(type: FunctionType) -> bool:
     return any(has_unknown_sizes(leaf) for each in type.outputs for leaf in leaf_types(each))
 
 
-class DynamicBufferizer(FunctionBufferizer):
+class DynamicBufferizer(LoopBufferizer):
     """Builds the `func.func` on buffers that computes a function on tensors of unknown sizes.
 
     The sizes of buffers are known expressions of values (`SizeValues`). What blocks yield, tensors
@@ -255,7 +256,7 @@ class DynamicBufferizer(FunctionBufferizer):
         source.owned = True
         return self.memref(value)
 
-    def received(self, result: OpResult) -> Value:
+    def received(self, result: OpResult | BlockArgument) -> Value:
         if not is_buffer(type := result.type):
             return result
         axes = [axis for axis, size in enumerate(type.get_shape()) if size == DYNAMIC_INDEX]

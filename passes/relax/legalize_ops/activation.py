@@ -12,7 +12,7 @@ from ....dialects.relax import activation as ops
 from ....dialects.tir.builder import Index
 from .elementwise import in_steps, on_numbers
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
-from .scalars import convert, maximum, multiply, signless, widen
+from .scalars import computable, convert, maximum, multiply, widen
 from .unary import sigmoid
 
 __all__ = ["ACTIVATION"]
@@ -40,7 +40,7 @@ def prelu(op: ops.PReluOp, _: KernelBuilder, data: Tensor, alpha: Tensor) -> Ten
         x, factor = widen(b, b.read(data, index)), widen(b, b.read(alpha, place))
         return convert(b, scaled_below_zero(b, x, factor), data.element)
 
-    return Elements(data.shape, signless(data.element), compute)
+    return Elements(data.shape, computable(data.element), compute)
 
 
 def half_times_one_plus(b: KernelBuilder, x: SSAValue, y: SSAValue) -> SSAValue:

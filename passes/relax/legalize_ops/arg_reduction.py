@@ -21,6 +21,7 @@ from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
 from .reduced_dimensions import reduced_axes
 from .reduction import Bound, Function, Reduced
 from .scalars import (
+    compare_integers,
     convert,
     greatest,
     is_float,
@@ -28,7 +29,6 @@ from .scalars import (
     maximum,
     minimum,
     select,
-    signless,
     step_type,
     widen,
 )
@@ -64,7 +64,7 @@ class Search:
     @property
     def type(self) -> Attribute:
         """The type in which elements are compared."""
-        return step_type(signless(self.data.element))
+        return step_type(self.data.element)
 
     @property
     def number(self) -> IntegerType:
@@ -89,7 +89,7 @@ class Search:
         extreme, or equal and the last index is wanted. NaN is the most extreme."""
         b = self.b
         if not is_float(self.type):
-            return b.pure(arith.CmpiOp, x, best, arg=self.order.integers[self.last])
+            return compare_integers(b, self.order.integers[self.last], x, best)
         better = b.pure(arith.CmpfOp, x, best, arg=self.order.floats[self.last])
         if self.last:
             return b.pure(arith.OrIOp, better, b.pure(arith.CmpfOp, x, x, arg="uno"))
@@ -100,7 +100,7 @@ class Search:
         `best` is NaN if an element is."""
         b = self.b
         if not is_float(self.type):
-            return b.pure(arith.CmpiOp, x, best, arg="eq")
+            return compare_integers(b, "eq", x, best)
         equal = b.pure(arith.CmpfOp, x, best, arg="oeq")
         return b.pure(arith.OrIOp, equal, b.pure(arith.CmpfOp, x, x, arg="uno"))
 

@@ -33,7 +33,7 @@ from ....dialects.relax.logical import (
     RightShiftOp,
 )
 from ....dialects.relax.types import is_integer
-from .elementwise import Scalar, as_operation, of_any_sign, on_numbers
+from .elementwise import Scalar, as_operation, of_any_sign, on_all_numbers, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .no_kernel import NoKernel
 from .scalars import constant_of, convert, is_float, maximum, minimum, multiply, widen
@@ -50,7 +50,7 @@ def arithmetic(floats: TwoOperands, integers: TwoOperands) -> Legalization:
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return b.pure(floats if is_float(lhs.type) else integers, lhs, rhs)
 
-    return on_numbers(scalar)
+    return on_all_numbers(scalar)
 
 
 def in_wide(function: Callable[..., SSAValue]) -> Scalar:
@@ -65,14 +65,18 @@ def in_wide(function: Callable[..., SSAValue]) -> Scalar:
 
 
 def comparison(floats: str, integers: str) -> Legalization:
-    """Legalize to a comparison, with a predicate for floats and one for integers."""
+    """Legalize to a comparison, with a predicate for floats and one for integers: `slt` is `ult` of
+    unsigned ones."""
 
     def scalar(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         if is_float(lhs.type):
             return b.pure(arith.CmpfOp, lhs, rhs, arg=floats)
         return b.pure(arith.CmpiOp, lhs, rhs, arg=integers)
 
-    return on_numbers(scalar)
+    def unsigned(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return b.pure(arith.CmpiOp, lhs, rhs, arg=integers.replace("s", "u"))
+
+    return on_numbers(scalar, unsigned)
 
 
 # Division
@@ -119,6 +123,24 @@ def remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     if constant_of(rhs) in (None, 0, -1):
         rhs = divisor(b, rhs)
     return b.pure(arith.RemSIOp, lhs, rhs)
+
+
+def unsigned_divisor(b: KernelBuilder, rhs: SSAValue) -> SSAValue:
+    """Return `rhs`, or 1 if it is 0."""
+    if constant_of(rhs) not in (None, 0):
+        return rhs
+    return b.pure(arith.SelectOp, is_zero(b, rhs), b.number(1, rhs.type), rhs)
+
+
+def unsigned_quotient(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the quotient of unsigned integers rounded down, 0 of a division by 0."""
+    result = b.pure(arith.DivUIOp, lhs, unsigned_divisor(b, rhs))
+    return b.pure(arith.SelectOp, is_zero(b, rhs), b.number(0, lhs.type), result)
+
+
+def unsigned_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the remainder of unsigned integers, 0 of a division by 0."""
+    return b.pure(arith.RemUIOp, lhs, unsigned_divisor(b, rhs))
 
 
 STEP = 28
@@ -248,21 +270,35 @@ def integer_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     exponent = constant_of(rhs)
     if exponent is not None and exponent >= 0:
         return constant_power(b, lhs, int(exponent))
+    power = repeated_squares(b, lhs, rhs, type.bitwidth - 1)
+    odd = b.pure(arith.CmpiOp, b.pure(arith.AndIOp, rhs, one), zero, arg="ne")
+    is_unit = b.pure(arith.CmpiOp, b.pure(math.AbsIOp, lhs), one, arg="eq")
+    inverse = b.pure(arith.SelectOp, is_unit, b.pure(arith.SelectOp, odd, lhs, one), zero)
+    negative = b.pure(arith.CmpiOp, rhs, zero, arg="slt")
+    return b.pure(arith.SelectOp, negative, inverse, power)
+
+
+def unsigned_power(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    type = lhs.type
+    assert is_integer(type)
+    return repeated_squares(b, lhs, rhs, type.bitwidth)
+
+
+def repeated_squares(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue, bits: int) -> SSAValue:
+    """Return `lhs` to the power of the low bits of `rhs`."""
+    type = lhs.type
+    one = b.number(1, type)
     result, square = b.alloc((1,), type, "local"), b.alloc((1,), type, "local")
     b.store(one, result, [0])
     b.store(lhs, square, [0])
-    with b.loop(type.bitwidth - 1) as bit:
+    with b.loop(bits) as bit:
         place = convert(b, b.index(bit), type)
         here = b.pure(arith.AndIOp, b.pure(arith.ShRSIOp, rhs, place), one)
         base, value = b.load(square, [0]), b.load(result, [0])
         value = b.pure(arith.SelectOp, is_zero(b, here), value, multiply(b, value, base))
         b.store(value, result, [0])
         b.store(multiply(b, base, base), square, [0])
-    odd = b.pure(arith.CmpiOp, b.pure(arith.AndIOp, rhs, one), zero, arg="ne")
-    is_unit = b.pure(arith.CmpiOp, b.pure(math.AbsIOp, lhs), one, arg="eq")
-    inverse = b.pure(arith.SelectOp, is_unit, b.pure(arith.SelectOp, odd, lhs, one), zero)
-    negative = b.pure(arith.CmpiOp, rhs, zero, arg="slt")
-    return b.pure(arith.SelectOp, negative, inverse, b.load(result, [0]))
+    return b.load(result, [0])
 
 
 def constant_power(b: KernelBuilder, base: SSAValue, exponent: int) -> SSAValue:
@@ -312,19 +348,26 @@ def right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     return b.pure(arith.ShRSIOp, lhs, places)
 
 
+def unsigned_right_shift(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    zero = b.number(0, lhs.type)
+    _, inside = fits(b, lhs, rhs)
+    moved = b.pure(arith.ShRUIOp, lhs, b.pure(arith.SelectOp, inside, rhs, zero))
+    return b.pure(arith.SelectOp, inside, moved, zero)
+
+
 BINARY: dict[type[Operation], Legalization] = {
     ops.AddOp: arithmetic(arith.AddfOp, arith.AddiOp),
     ops.Atan2Op: as_operation(math.Atan2Op),
-    BitwiseAndOp: as_operation(arith.AndIOp),
-    BitwiseOrOp: as_operation(arith.OrIOp),
-    BitwiseXorOp: as_operation(arith.XOrIOp),
-    ops.DivideOp: on_numbers(divide),
+    BitwiseAndOp: as_operation(arith.AndIOp, arith.AndIOp),
+    BitwiseOrOp: as_operation(arith.OrIOp, arith.OrIOp),
+    BitwiseXorOp: as_operation(arith.XOrIOp, arith.XOrIOp),
+    ops.DivideOp: on_numbers(divide, unsigned_quotient),
     EqualOp: comparison("oeq", "eq"),
-    ops.FloorDivideOp: on_numbers(floor_divide),
-    ops.FloorModOp: on_numbers(floor_mod),
+    ops.FloorDivideOp: on_numbers(floor_divide, unsigned_quotient),
+    ops.FloorModOp: on_numbers(floor_mod, unsigned_remainder),
     GreaterEqualOp: comparison("oge", "sge"),
     GreaterOp: comparison("ogt", "sgt"),
-    LeftShiftOp: on_numbers(left_shift),
+    LeftShiftOp: on_all_numbers(left_shift),
     LessEqualOp: comparison("ole", "sle"),
     LessOp: comparison("olt", "slt"),
     ops.LogAddExpOp: on_numbers(log_add_exp),
@@ -333,10 +376,10 @@ BINARY: dict[type[Operation], Legalization] = {
     LogicalXorOp: as_operation(arith.XOrIOp),
     ops.MaximumOp: of_any_sign(in_wide(maximum)),
     ops.MinimumOp: of_any_sign(in_wide(minimum)),
-    ops.ModOp: on_numbers(mod),
+    ops.ModOp: on_numbers(mod, unsigned_remainder),
     ops.MultiplyOp: arithmetic(arith.MulfOp, arith.MuliOp),
     NotEqualOp: comparison("une", "ne"),
-    ops.PowerOp: on_numbers(power),
-    RightShiftOp: on_numbers(right_shift),
+    ops.PowerOp: on_numbers(power, unsigned_power),
+    RightShiftOp: on_numbers(right_shift, unsigned_right_shift),
     ops.SubtractOp: arithmetic(arith.SubfOp, arith.SubiOp),
 }

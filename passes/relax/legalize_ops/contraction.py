@@ -19,7 +19,7 @@ from .scalars import (
     greatest,
     least,
     multiply_add,
-    signless,
+    signless_form,
     wide_type,
 )
 
@@ -169,7 +169,7 @@ def total_type(
         if wider and isinstance(terms, int):
             if 0 < greatest_sum(lhs.element, rhs.element, terms, weights) <= EXACT:
                 return f32
-        return signless(total)
+        return signless_form(total)
     return wide_type(lhs.element)
 
 

@@ -17,13 +17,14 @@ from .broadcast import broadcast_shape
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from .no_kernel import NoKernel
 from .scalars import (
+    computable,
     convert,
     greatest,
     is_float,
+    is_unsigned,
     least,
     maximum,
     minimum,
-    signless,
     signless_form,
     widen,
     with_sign,
@@ -36,6 +37,7 @@ __all__ = [
     "elementwise",
     "in_steps",
     "of_any_sign",
+    "on_all_numbers",
     "on_numbers",
 ]
 
@@ -44,18 +46,30 @@ Scalar: TypeAlias = Callable[..., SSAValue]
 of the result."""
 
 
-def elementwise(scalar: Scalar) -> Legalization:
-    """Legalize an operation that computes each element, after broadcasting, by `scalar`, on
-    integers without explicit signedness."""
-    legalize = of_any_sign(scalar)
+def elementwise(scalar: Scalar, unsigned: Scalar | None = None) -> Legalization:
+    """Legalize an operation that computes each element, after broadcasting, by `scalar`; if there
+    are unsigned integers among the elements, by `unsigned`.
 
-    def checked(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor | tuple[Tensor, ...]:
-        for operand in operands:
-            signless(operand.element)
-        signless(tensor_type(op.results[0]).element_type)
-        return legalize(op, b, *operands)
+    Both take and return signless integers in the place of others.
+    """
 
-    return checked
+    def legalize(op: Operation, b: KernelBuilder, *operands: Tensor) -> Tensor | tuple[Tensor, ...]:
+        result = tensor_type(op.results[0]).element_type
+        elements = [computable(type) for type in (*(each.element for each in operands), result)]
+        if all(signless_form(type) == type for type in elements):
+            return of_any_sign(scalar)(op, b, *operands)
+        explicit = next(filter(is_unsigned, elements), None)
+        function = scalar if explicit is None else unsigned
+        if function is None:
+            raise NoKernel(f"'{op.name}' of {explicit} is not defined")
+
+        def on_signless(op: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+            plain = (with_sign(b, element, signless_form(element.type)) for element in elements)
+            return with_sign(b, function(op, b, *plain), result)
+
+        return of_any_sign(on_signless)(op, b, *operands)
+
+    return legalize
 
 
 def of_any_sign(scalar: Scalar) -> Legalization:
@@ -74,33 +88,47 @@ def of_any_sign(scalar: Scalar) -> Legalization:
     return legalize
 
 
-def in_steps(scalar: Scalar) -> Legalization:
+def in_steps(scalar: Scalar, unsigned: Scalar | None = None) -> Legalization:
     """Legalize an element-wise operation that is computed in a wider type, f16 in f32 and i1 in i8,
-    and rounded to the element type of the result."""
+    and rounded to the element type of the result; unsigned integers as `elementwise`."""
 
     def rounded(op: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
         result = scalar(op, b, *(widen(b, element) for element in elements))
         return convert(b, result, tensor_type(op.results[0]).element_type)
 
-    return elementwise(rounded)
+    return elementwise(rounded, unsigned)
 
 
-def on_numbers(function: Scalar) -> Legalization:
+def on_numbers(function: Scalar, unsigned: Scalar | None = None) -> Legalization:
     """Legalize as `in_steps` an operation that depends on its operands alone."""
 
-    def scalar(_: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
-        return function(b, *elements)
+    def only(function: Scalar) -> Scalar:
+        def scalar(_: Operation, b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+            return function(b, *elements)
 
-    return in_steps(scalar)
+        return scalar
+
+    return in_steps(only(function), None if unsigned is None else only(unsigned))
 
 
-def as_operation(function: Callable[..., Operation]) -> Legalization:
+def on_all_numbers(function: Scalar) -> Legalization:
+    """Legalize as `on_numbers` an operation that computes the same bits of signed and of unsigned
+    integers."""
+    return on_numbers(function, function)
+
+
+def as_operation(
+    function: Callable[..., Operation], unsigned: Callable[..., Operation] | None = None
+) -> Legalization:
     """Legalize an element-wise operation to one operation on scalars."""
 
-    def scalar(b: KernelBuilder, *elements: SSAValue) -> SSAValue:
-        return b.pure(function, *elements)
+    def only(function: Callable[..., Operation]) -> Scalar:
+        def scalar(b: KernelBuilder, *elements: SSAValue) -> SSAValue:
+            return b.pure(function, *elements)
 
-    return on_numbers(scalar)
+        return scalar
+
+    return on_numbers(only(function), None if unsigned is None else only(unsigned))
 
 
 def where(
@@ -116,6 +144,13 @@ def clip(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
         low, high = saturated(low, element), saturated(high, element)
     raised = maximum(b, x, b.number(low, x.type))
     return minimum(b, raised, b.number(high, x.type))
+
+
+def clip_unsigned(op: ops.ClipOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
+    element = tensor_type(op.result).element_type
+    low, high = (b.number(saturated(bound, element), element) for bound in (op.min, op.max))
+    raised = b.pure(arith.MaxUIOp, x, with_sign(b, low, x.type))
+    return b.pure(arith.MinUIOp, raised, with_sign(b, high, x.type))
 
 
 def saturated(number: float, element: Attribute) -> int:
@@ -179,14 +214,28 @@ def to_explicit(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
     signedness; 0 for NaN."""
     assert is_integer(target)
     if target.bitwidth > 32:
-        raise NoKernel(f"kernels do not convert floats to {target}")
+        return to_wide_unsigned(b, x, target)
     wide = to_integer(b, x, i64)
     raised = maximum(b, wide, b.number(least(target), i64))
     return convert(b, minimum(b, raised, b.number(greatest(target), i64)), target)
 
 
+def to_wide_unsigned(b: KernelBuilder, x: SSAValue, target: Attribute) -> SSAValue:
+    """Return `x` truncated toward zero and clipped to the range of an unsigned type of 64 bits."""
+    if not is_unsigned(target):
+        return with_sign(b, to_integer(b, x, signless_form(target)), target)
+    limit = b.number(float(greatest(target) + 1), x.type)  # a power of 2, so exact
+    above = b.pure(arith.CmpfOp, x, limit, arg="oge")
+    inside = b.pure(arith.CmpfOp, x, b.number(0.0, x.type), arg="oge")  # NaN is not
+    inside = b.pure(arith.AndIOp, inside, b.pure(arith.CmpfOp, x, limit, arg="olt"))
+    defined = b.pure(arith.SelectOp, inside, x, b.number(0.0, x.type))
+    whole = b.pure(arith.FPToUIOp, defined, target_type=signless_form(target))
+    most = b.number(-1, signless_form(target))
+    return with_sign(b, b.pure(arith.SelectOp, above, most, whole), target)
+
+
 def reinterpret(op: ops.ReinterpretOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
-    target = tensor_type(op.result).element_type
+    target = signless_form(tensor_type(op.result).element_type)
     if x.type == target:
         return x
     return b.pure(arith.BitcastOp, x, target_type=target)
@@ -194,7 +243,7 @@ def reinterpret(op: ops.ReinterpretOp, b: KernelBuilder, x: SSAValue) -> SSAValu
 
 ELEMENTWISE: dict[type[Operation], Legalization] = {
     ops.AstypeOp: of_any_sign(astype),
-    ops.ClipOp: in_steps(clip),
-    ops.ReinterpretOp: elementwise(reinterpret),
-    ops.WhereOp: elementwise(where),
+    ops.ClipOp: in_steps(clip, clip_unsigned),
+    ops.ReinterpretOp: elementwise(reinterpret, reinterpret),
+    ops.WhereOp: elementwise(where, where),
 }

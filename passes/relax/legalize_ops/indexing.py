@@ -17,7 +17,7 @@ from ....dialects.tir.extents import Extent, volume
 from .bounds import check_coordinates, check_indices
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved, reshaped
-from .scalars import add, as_index, convert, maximum, minimum, multiply, select, signless
+from .scalars import add, as_index, computable, convert, maximum, minimum, multiply, select
 
 __all__ = ["INDEXING"]
 
@@ -156,7 +156,7 @@ def scattered(
     """
     element = data.element
     combine = REDUCTIONS.get(op.reduction)
-    if combine is not None and isinstance(signless(element), Float16Type | BFloat16Type):
+    if combine is not None and isinstance(computable(element), Float16Type | BFloat16Type):
         element = f32
     result = b.alloc(data.shape, element)
     with b.elements(data.shape) as index:

@@ -14,7 +14,7 @@ from ....dialects.tir.builder import Index, TirBuilder
 from .kernel_builder import Elements, KernelBuilder, Legalization, Store, Tensor, broadcast_index
 from .reduced_dimensions import reduced_axes
 from .reduction import Reduced
-from .scalars import add, convert, divide, exponential, multiply, signless, step_type, widen
+from .scalars import add, computable, convert, divide, exponential, multiply, step_type, widen
 from .tensors import scheduled
 
 __all__ = ["HEAVY", "NN", "greater"]
@@ -130,7 +130,7 @@ def bias_add(op: nn.BiasAddOp, _: KernelBuilder, data: Tensor, bias: Tensor) -> 
         total = add(b, widen(b, b.read(data, index)), widen(b, summand))
         return convert(b, total, data.element)
 
-    return Elements(data.shape, signless(data.element), compute)
+    return Elements(data.shape, computable(data.element), compute)
 
 
 NO_NANS = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS])

@@ -24,11 +24,11 @@ from .scalars import (
     divide,
     greatest,
     is_float,
+    is_unsigned,
     least,
     maximum,
     minimum,
     multiply,
-    signless,
     step_type,
     wide_type,
 )
@@ -224,11 +224,11 @@ def reduction(
 
 
 def total(op: ops.SumOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(signless(data.element)), 0, add)
+    return reduction(op, b, data, step_type(data.element), 0, add)
 
 
 def product(op: ops.ProdOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    return reduction(op, b, data, step_type(signless(data.element)), 1, multiply)
+    return reduction(op, b, data, step_type(data.element), 1, multiply)
 
 
 def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -237,7 +237,11 @@ def mean(op: ops.MeanOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Ten
 
     def over_count(b: KernelBuilder, value: SSAValue) -> SSAValue:
         number = b.number(count, value.type)
-        return divide(b, value, number) if is_float(value.type) else quotient(b, value, number)
+        if is_float(value.type):
+            return divide(b, value, number)
+        if is_unsigned(value.type):
+            return divide(b, value, number) if count else number
+        return quotient(b, value, number)
 
     return reduction(op, b, data, wide_type(data.element), 0, add, over_count)
 
@@ -247,7 +251,7 @@ def extremum(function: Function, of_empty: Bound) -> Callable[..., Tensor]:
     range."""
 
     def legalize(op: ops.ReductionOp | AdaptivePoolOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        start = of_empty(signless(data.element))
+        start = of_empty(data.element)
         return reduction(op, b, data, step_type(data.element), start, function)
 
     return legalize

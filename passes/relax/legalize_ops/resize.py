@@ -23,7 +23,7 @@ from .coordinates import Coordinate, clipped, nearest_integer, rounded
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
 from .layouts import relayout
 from .repeated import Repeated
-from .scalars import add, convert, divide, maximum, minimum, multiply, select, signless
+from .scalars import add, computable, convert, divide, maximum, minimum, multiply, select
 
 __all__ = ["RESIZE"]
 
@@ -154,7 +154,7 @@ def interpolated(
     shrink = min(coordinate.known_scale(), 1.0) if sampling.antialias else 1.0
     first = floor(-(2 if cubic else 1) / shrink) + 1
     taps = 2 - 2 * first
-    if is_integer(signless(data.element)):
+    if is_integer(computable(data.element)):
         element: Attribute = f64
     else:
         element = f32 if isinstance(data.element, Float16Type | BFloat16Type) else data.element

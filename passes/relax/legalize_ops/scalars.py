@@ -32,6 +32,8 @@ __all__ = [
     "CONTRACT",
     "add",
     "as_index",
+    "compare_integers",
+    "computable",
     "constant_of",
     "convert",
     "divide",
@@ -40,6 +42,7 @@ __all__ = [
     "fills_bytes",
     "greatest",
     "is_float",
+    "is_unsigned",
     "least",
     "less",
     "maximum",
@@ -47,7 +50,6 @@ __all__ = [
     "multiply",
     "multiply_add",
     "select",
-    "signless",
     "signless_form",
     "step_type",
     "wide_type",
@@ -60,13 +62,10 @@ APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
-def signless(type: Attribute) -> Attribute:
-    """Return `type`; NoKernel for a signed or unsigned integer: arith has signless ones only; and
-    for floats of 4 and 8 bits."""
+def computable(type: Attribute) -> Attribute:
+    """Return `type`; NoKernel for floats of 4 and 8 bits, which are stored and converted only."""
     if isinstance(type, SmallFloat):
         raise NoKernel(f"kernels do not compute with {type}")
-    if is_integer(type) and type.signedness.data is not Signedness.SIGNLESS:
-        raise NoKernel(f"kernels compute with signless integers, not {type}")
     return type
 
 
@@ -97,9 +96,12 @@ def exact_integer(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def wide_type(type: Attribute) -> Attribute:
-    """Return the type in which elements are summed up: f32 for f16 and bf16, i64 for integers."""
-    if isinstance(signless(type), Float16Type | BFloat16Type):
+    """Return the type in which elements are summed up: f32 for f16 and bf16, i64 or ui64 for
+    integers."""
+    if isinstance(computable(type), Float16Type | BFloat16Type):
         return f32
+    if is_unsigned(type):
+        return IntegerType(64, Signedness.UNSIGNED)
     return i64 if is_integer(type) else type
 
 
@@ -109,7 +111,7 @@ def step_type(type: Attribute) -> Attribute:
 
 
 def is_float(type: Attribute) -> bool:
-    return not is_integer(signless(type))
+    return not is_integer(computable(type))
 
 
 def fills_bytes(element: Attribute) -> bool:
@@ -188,7 +190,8 @@ def extended(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
 
 def as_index(b: TirBuilder, value: SSAValue) -> SSAValue:
     """Convert an integer to index."""
-    signless(value.type)
+    if signless_form(value.type) != value.type:
+        value = convert(b, value, i64)
     return b.pure(arith.IndexCastOp, value, target_type=IndexType())
 
 
@@ -211,6 +214,15 @@ def greatest(type: Attribute) -> float | int:
     if is_unsigned(type):
         return (1 << type.bitwidth) - 1
     return 1 if type == i1 else (1 << type.bitwidth - 1) - 1
+
+
+def compare_integers(b: TirBuilder, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Compare two integers of one type; the predicates `slt`, `sle`, `sgt` and `sge` are those of
+    unsigned integers if they are unsigned."""
+    if is_unsigned(lhs.type):
+        predicate = predicate.replace("s", "u")
+    lhs, rhs = (with_sign(b, value, signless_form(value.type)) for value in (lhs, rhs))
+    return b.pure(arith.CmpiOp, lhs, rhs, arg=predicate)
 
 
 def less(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
@@ -242,21 +254,34 @@ def _of_integers(
     """Return the result of one of two operations on integers, by their type; i1 is unsigned."""
     type = lhs.type
     operation = unsigned if type == i1 or is_unsigned(type) else signed
-    operands = [with_sign(b, value, signless_form(type)) for value in (lhs, rhs)]
-    return with_sign(b, b.pure(operation, *operands), type)
+    return _on_signless(b, operation, lhs, rhs)
+
+
+def _on_signless(
+    b: TirBuilder, operation: Callable[..., Operation], lhs: SSAValue, rhs: SSAValue
+) -> SSAValue:
+    """Return the result of an operation on signless integers, in the type of the operands."""
+    operands = [with_sign(b, value, signless_form(value.type)) for value in (lhs, rhs)]
+    return with_sign(b, b.pure(operation, *operands), lhs.type)
 
 
 def add(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    if is_integer(lhs.type):
+        return _on_signless(b, arith.AddiOp, lhs, rhs)
     return b.sum(lhs, rhs)
 
 
 def multiply(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    return b.pure(arith.MuliOp if is_integer(lhs.type) else arith.MulfOp, lhs, rhs)
+    if is_integer(lhs.type):
+        return _on_signless(b, arith.MuliOp, lhs, rhs)
+    return b.pure(arith.MulfOp, lhs, rhs)
 
 
 def divide(b: TirBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the quotient; of integers, truncated toward zero, undefined for 0 and overflow."""
-    return b.pure(arith.DivSIOp if is_integer(lhs.type) else arith.DivfOp, lhs, rhs)
+    if not is_integer(lhs.type):
+        return b.pure(arith.DivfOp, lhs, rhs)
+    return _of_integers(b, arith.DivUIOp, arith.DivSIOp, lhs, rhs)
 
 
 def exponential(b: TirBuilder, x: SSAValue) -> SSAValue:

@@ -10,7 +10,7 @@ from ....dialects.relax import scan as ops
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Legalization, Store, Tensor
-from .scalars import add, convert, multiply, signless, step_type, widen
+from .scalars import add, computable, convert, multiply, step_type, widen
 from .tensors import scheduled
 
 __all__ = ["SCAN"]
@@ -22,7 +22,7 @@ def scan(
     """Legalize a scan by `function`, whose identity is `identity`: loops with a running total."""
 
     def legalize(op: ops.ScanOp, b: KernelBuilder, data: Tensor) -> Tensor:
-        element, shape = signless(data.element), data.shape
+        element, shape = computable(data.element), data.shape
         axis = 0 if op.axis is None else op.axis % len(shape)
         split = (axis, axis + 1) if op.axis is not None else (0, len(shape))
         outer, size, columns = (

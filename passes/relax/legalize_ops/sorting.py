@@ -12,7 +12,7 @@ from ....dialects.relax import sorting as ops
 from ....dialects.relax.types import static_shape
 from ....dialects.tir.builder import Index
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Tensor
-from .scalars import convert, is_float, widen
+from .scalars import compare_integers, convert, is_float, widen
 
 __all__ = ["SORTING"]
 
@@ -22,7 +22,7 @@ def comes_before(b: KernelBuilder, x: SSAValue, y: SSAValue, descending: bool) -
     if descending:
         x, y = y, x
     if not is_float(x.type):
-        return b.pure(arith.CmpiOp, x, y, arg="slt")
+        return compare_integers(b, "slt", x, y)
     less = b.pure(arith.CmpfOp, x, y, arg="ult")
     return b.pure(arith.AndIOp, less, b.pure(arith.CmpfOp, x, x, arg="ord"))
 

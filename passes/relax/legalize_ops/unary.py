@@ -31,7 +31,7 @@ from ....dialects.relax.transcendental import (
     TanhOp,
     TanOp,
 )
-from .elementwise import as_operation, on_numbers
+from .elementwise import as_operation, on_all_numbers, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .scalars import exponential, is_float, maximum, minimum, multiply
 
@@ -44,7 +44,7 @@ def rounding(function: Callable[..., Operation]) -> Legalization:
     def scalar(b: KernelBuilder, x: SSAValue) -> SSAValue:
         return b.pure(function, x) if is_float(x.type) else x
 
-    return on_numbers(scalar)
+    return on_all_numbers(scalar)
 
 
 def absolute(b: KernelBuilder, x: SSAValue) -> SSAValue:
@@ -66,6 +66,14 @@ def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
     result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="oeq"), zero, x)
     result = b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="ogt"), one, result)
     return b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
+
+
+def unchanged(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return x
+
+
+def unsigned_sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    return b.pure(arith.MinUIOp, x, b.number(1, x.type))
 
 
 def square(b: KernelBuilder, x: SSAValue) -> SSAValue:
@@ -101,14 +109,14 @@ def invert(b: KernelBuilder, x: SSAValue) -> SSAValue:
 
 
 UNARY: dict[type[Operation], Legalization] = {
-    ops.AbsOp: on_numbers(absolute),
+    ops.AbsOp: on_numbers(absolute, unchanged),
     AcosOp: as_operation(math.AcosOp),
     AcoshOp: as_operation(math.AcoshOp),
     AsinOp: as_operation(math.AsinOp),
     AsinhOp: as_operation(math.AsinhOp),
     AtanOp: as_operation(math.AtanOp),
     AtanhOp: as_operation(math.AtanhOp),
-    BitwiseNotOp: on_numbers(invert),
+    BitwiseNotOp: on_all_numbers(invert),
     ops.CeilOp: rounding(math.CeilOp),
     CosOp: as_operation(math.CosOp),
     CoshOp: as_operation(math.CoshOp),
@@ -123,15 +131,15 @@ UNARY: dict[type[Operation], Legalization] = {
     Log2Op: as_operation(math.Log2Op),
     LogOp: as_operation(math.LogOp),
     LogicalNotOp: on_numbers(invert),
-    ops.NegativeOp: on_numbers(negative),
+    ops.NegativeOp: on_all_numbers(negative),
     ops.RoundOp: rounding(math.RoundEvenOp),
     ops.RsqrtOp: on_numbers(rsqrt),
     SigmoidOp: on_numbers(sigmoid),
-    ops.SignOp: on_numbers(sign),
+    ops.SignOp: on_numbers(sign, unsigned_sign),
     SinOp: as_operation(math.SinOp),
     SinhOp: as_operation(math.SinhOp),
     ops.SqrtOp: as_operation(math.SqrtOp),
-    ops.SquareOp: on_numbers(square),
+    ops.SquareOp: on_all_numbers(square),
     TanOp: as_operation(math.TanOp),
     TanhOp: as_operation(math.TanhOp),
     ops.TruncOp: rounding(math.TruncOp),

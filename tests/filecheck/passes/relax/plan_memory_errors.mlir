@@ -58,14 +58,11 @@ func.func @no_legalization(%x : tensor<4xf32>) {
 
 // -----
 
-// CHECK: error: 'scf.while' op is control flow that plan-memory does not support: only scf.if
-func.func @loop(%x : tensor<4xf32>, %c : i1) -> tensor<4xf32> {
-  %0 = scf.while (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    scf.condition (%c) %a : tensor<4xf32>
-  } do {
-  ^bb0(%b : tensor<4xf32>):
-    scf.yield %b : tensor<4xf32>
-  }
+// CHECK: error: 'scf.execute_region' op is control flow that plan-memory does not support, unlike scf.if, for and while
+func.func @region(%x : tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "scf.execute_region"() ({
+    "scf.yield"(%x) : (tensor<4xf32>) -> ()
+  }) : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 

@@ -405,3 +405,21 @@ tir.prim_func @scopes(%A: memref<4xf32>, %v: f32, %n: index) {
     memref.store %v, %A[%c1] : memref<4xf32>
   }
 }
+
+// -----
+
+// Must not fire: a select computes both operands, so the divisor must not be 0 in either case.
+// CHECK-LABEL: @safe_division
+tir.prim_func @safe_division(%A : memref<4xi8>, %x : i8, %y : i8) {
+  // CHECK: [[D:%.*]] = arith.select [[Z:%.*]], %one, %y : i8
+  // CHECK-NEXT: [[Q:%.*]] = arith.divui %x, [[D]] : i8
+  // CHECK-NEXT: arith.select [[Z]], %zero, [[Q]] : i8
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i8
+  %one = arith.constant 1 : i8
+  %z = arith.cmpi eq, %y, %zero : i8
+  %d = arith.select %z, %one, %y : i8
+  %q = arith.divui %x, %d : i8
+  %r = arith.select %z, %zero, %q : i8
+  memref.store %r, %A[%c0] : memref<4xi8>
+}
