@@ -15,6 +15,7 @@ from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
 from ....dialects.relax.dynamic.slice import DynamicStridedSliceOp
 from ....dialects.relax.image import ResizeOp
 from ....dialects.relax.interfaces import Elementwise
+from ....dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
 from ....dialects.relax.pooling import PoolOp
 from ....dialects.relax.reshape import ReshapeOp
 from ....dialects.relax.shapes import normalize_axes
@@ -112,6 +113,23 @@ class SizeOf:
         ends = (last, first) if step > 0 else (first, last)
         distance = self.of(arith.MaxSIOp, self.of(arith.SubiOp, *ends), 0)
         return self.of(arith.DivUIOp, self.of(arith.AddiOp, distance, abs(step) - 1), abs(step))
+
+
+def matmul(op: MatmulOp | BatchMatmulOp, axis: int, scope: Scope) -> SSAValue:
+    """Return the size of a batch dimension of an operand that is not 1."""
+    sizes, rank = SizeOf(scope), rank_of(op.result)
+    found: SSAValue | None = None
+    for operand in op.operands:
+        place = axis - rank + rank_of(operand)
+        if 0 <= place < rank_of(operand) - 2:
+            other = scope.size(operand, place)
+            found = (
+                other
+                if found is None
+                else sizes.select(sizes.compare(found, "eq", 1), other, found)
+            )
+    assert found is not None
+    return found
 
 
 def strided_slice(op: StridedSliceOp, axis: int, scope: Scope) -> SSAValue:
@@ -215,11 +233,13 @@ def vector_length(value: SSAValue) -> int:
 
 
 _RULES: dict[type[Operation], Rule] = {
+    BatchMatmulOp: matmul,
     DynamicBroadcastToOp: dynamic_broadcast,
     DynamicExpandOp: dynamic_broadcast,
     DynamicFullOp: dynamic_full,
     DynamicReshapeOp: reshape,
     DynamicStridedSliceOp: dynamic_slice,
+    MatmulOp: matmul,
     PoolOp: pool,
     ReshapeOp: reshape,
     ResizeOp: resize,

@@ -25,7 +25,7 @@ from .choices import Form, Space
 from .contraction import Contraction, Weights
 from .cost_model import LINE
 from .kernel_builder import KernelBuilder, Store, Tensor
-from .layouts import known
+from .layouts import known, known_shape
 from .phases import split_phases
 from .tiles import below, nominal, padded, part, write_contraction
 from .winograd_plan import (
@@ -52,12 +52,15 @@ def plan_of(
         return None
     if len(windows) != 2 or any((w.size, w.stride, w.dilation) != (3, 1, 1) for w in windows):
         return None
-    sizes, outputs = [e for e in data.shape if isinstance(e, int)], weight.shape[0]
-    if len(sizes) < len(data.shape) or 0 in (*sizes, *weight.shape) or not isinstance(outputs, int):
+    if not all(isinstance(extent, int) for extent in (*data.shape, *weight.shape)):
+        return None
+    if 0 in (*data.shape, *weight.shape):
         return None
     row, column = windows
     merged = b.groups is not None
-    convolution = Convolution((row, column), tuple(sizes), outputs, merged)
+    convolution = Convolution(
+        (row, column), known_shape(data.shape), known(weight.shape[0]), merged
+    )
     plans = Plans(convolution, 4 if b.winograd == "f4" else 2, b.target)
     chosen, best = b.decide(plans), plans.estimated()
     text = f"{best.name} is estimated to be {best.gain:.2f} times as fast as the direct kernel"
@@ -133,7 +136,7 @@ class TiledData(Tensor):
 def split_tiles(b: KernelBuilder, data: Tensor, plan: Plan) -> TiledData:
     """Return the data (NCHW) of a convolution, padded to whole blocks of tiles."""
     row, column = plan.convolution.windows
-    images, channels, height, width = data.shape
+    images, channels, height, width = known_shape(data.shape)
     m, (down, across) = plan.m, plan.blocks
     rows, columns = down * plan.rows * m + 2, across * plan.columns * m + 2
     windows = [
@@ -151,6 +154,12 @@ class WinogradConvolution(Contraction):
     data: TiledData
 
 
+def rows_of(t: WinogradConvolution) -> int:
+    """Return the output channels of a group."""
+    assert isinstance(t.m, int)
+    return t.m
+
+
 def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> None:
     """Write loops that compute all elements of `t`, and call `finish` for each."""
     plan, (channels, *_) = t.data.plan, t.terms
@@ -161,7 +170,8 @@ def write_winograd(b: KernelBuilder, t: WinogradConvolution, finish: Store) -> N
         b.loop(plan.blocks[1], ForKind.PARALLEL) as across,
     ):
         block = Block(image, b.mul(down, plan.rows), b.mul(across, plan.columns))
-        data, sums = (Matrices.alloc(b, plan, count) for count in (known(channels), known(t.m)))
+        counts = known(channels), rows_of(t)
+        data, sums = (Matrices.alloc(b, plan, count) for count in counts)
         transform_data(b, t, block, data)
         write_contraction(b, products(plan, weights, data), sums.store)
         transform_sums(b, t, block, sums, finish)
@@ -214,7 +224,7 @@ def transformed_weights(t: WinogradConvolution) -> Weights:
         buffer,
         True,
         plan.t**2,
-        known(t.m),
+        rows_of(t),
         t.terms[0],
         lambda array: weights_of(array, plan.m),
         lambda batch: batch[0],
