@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from support.laws import check_equal, run
 from support.machine import needs_native
-from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.passes.relax.plan_memory import PlanMemory
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.verifier import verify
-from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native.function import compile_module
 
@@ -72,7 +70,9 @@ class Program:
     def operation(self, values: list[str], depth: int) -> list[str]:
         rng, name = self.rng, self.name()
         x, y = rng.choice(values[-3:]), rng.choice(values)
-        match rng.choice(["full", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]):
+        match rng.choice(
+            ["full", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]
+        ):
             case "full":
                 self.lines.append(f"{name} = relax.full {rng.randint(1, 9)}.0 : {T}")
             case "view":
@@ -93,9 +93,7 @@ class Program:
                     f"{{inplace_indices = array<i64: 0>}} : ({T}, {T}) -> {T}"
                 )
             case _:
-                self.lines.append(
-                    f"{name} = relax.call_tir @combine({x}, {y}) : ({T}, {T}) -> {T}"
-                )
+                self.lines.append(f"{name} = relax.call_tir @combine({x}, {y}) : ({T}, {T}) -> {T}")
         return [name]
 
     def loop(self, kind: str, name: str, values: list[str], depth: int) -> list[str]:
@@ -157,7 +155,7 @@ def arguments(seed: int, flag: bool, turns: int):
     return x, y, np.array(flag), np.array(turns)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_programs_compute_the_same(seed: int):
     before = parse(Program(seed).text())
     after = PlanMemory()(before)
@@ -168,7 +166,7 @@ def test_random_programs_compute_the_same(seed: int):
 
 
 @needs_native
-@pytest.mark.parametrize("seed", range(200, 205))
+@pytest.mark.parametrize("seed", range(200, 203))
 def test_machine_code_computes_the_same(seed: int):
     module = parse(Program(seed).text())
     compiled = compile_module(module)

@@ -56,8 +56,8 @@ def layer(
         outputs,
         hidden_size=HIDDEN,
         direction=direction,
-        **more,
     )
+    node.attribute.extend(helper.make_attribute(*pair) for pair in more.items())
     floats = TensorProto.FLOAT
     given = [helper.make_tensor_value_info("x", floats, [steps, batch, WIDTH])]
     if lengths:
