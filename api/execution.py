@@ -16,7 +16,7 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import parse_pipeline
-from ..tools.engines import Engine, array_function, flat
+from ..tools.engines import Engine, array_function, flat, returning_results
 from ..tools.targets import parse_processor
 from .source import Source, load
 
@@ -58,12 +58,15 @@ def compile(
     level: int | None = 3,
     engine: Engine = "native",
     target: str | Target | None = None,
+    cache: bool = True,
 ) -> CompiledFunction:
     """Return a function of a module as a Python function on arrays.
 
     The module is optimized at `level` first, unless it is None; it does not change. The engine
     `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
-    made for `target`, such as `x86-64-v3`, by default for this machine.
+    made for `target`, such as `x86-64-v3`, by default for this machine. With `cache`, machine code
+    is kept in `$XDG_CACHE_HOME/passline`, and loaded from there if the same module is compiled
+    again; it is not where instruments are to see the passes.
 
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
@@ -74,11 +77,24 @@ def compile(
     module = load(source)
     declared = entry_function(module, function)
     processor = parse_processor(target) if isinstance(target, str) else target
-    if level is not None:
-        module = optimize(module, level)
     ctx = PassContext.current()
-    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)):
-        call = array_function(module, entry_function(module, function), engine, target=processor)
+
+    def lowered(module: ModuleOp) -> ModuleOp:
+        return module if level is None else optimize(module, level)
+
+    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
+        if engine == "native" and cache and not inner.is_observed:
+            from ..tools.native import cached_function
+
+            native = cached_function(
+                module, function, processor, "compile", level, inner, lower=lowered
+            )
+            call = returning_results(native)
+        else:
+            module = lowered(module)
+            call = array_function(
+                module, entry_function(module, function), engine, target=processor
+            )
     return CompiledFunction(declared, call, engine, perf_counter() - start)
 
 

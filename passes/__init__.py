@@ -237,8 +237,8 @@ LOWER_TO_TIR = (
 LOWER_TO_MLIR = (
     # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
     "tir-loop-partition{partition-const-loop=true}",
-    "tir-unroll-loop",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
+    "tir-unroll-loop",  # after vectorization, which is done once and not for each copy
     "tir-simplify",
     "tir-remove-no-op",
     "tir-common-subexpr-elim",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BRANCH", "CHAIN", "COUNT"]
+__all__ = ["BRANCH", "CHAIN", "COUNT", "SHRINK"]
 
 DOUBLE = """
 tir.prim_func private @double(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
@@ -128,3 +128,24 @@ func.func @main(%x: tensor<?xf32>, %p: i1) -> (tensor<?xf32>, tensor<?xf32>, ten
 """
 """Sizes that depend on data: the number of positive elements, and 2 less in a branch, which fails
 in different places for 1, 2 to 4, and 5 of them."""
+
+SHRINK = f"""{DOUBLE}
+func.func @main(%x: tensor<?xf32>, %k: index) -> tensor<?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %first = relax.call_tir @flat(%x) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  %r = scf.for %i = %c0 to %k step %c1 iter_args(%t = %first) -> (tensor<?xf32>) {{
+    %old = tensor.dim %t, %c0 : tensor<?xf32>
+    %new = arith.subi %old, %c1 : index
+    %a = relax.call_tir @flat(%t) sizes(%new) : (tensor<?xf32>) -> tensor<?xf32>
+    %b = relax.call_tir @flat(%a) sizes(%new) : (tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %b : tensor<?xf32>
+  }}
+  %m = tensor.dim %r, %c0 : tensor<?xf32>
+  %y = relax.call_tir @flat(%r) sizes(%m) : (tensor<?xf32>) -> tensor<?xf32>
+  func.return %y : tensor<?xf32>
+}}
+"""
+"""A loop of `k` iterations that carries a tensor, which is shorter by one after each: it fails if
+there are more iterations than elements."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
@@ -21,11 +22,15 @@ from ...interpreters.signature import (
     result_names,
 )
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
+from . import cache
 from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
+from .compiled import Compiled
 from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .objects import object_code
 from .preparation import Prepared, mlir_text, prepare
 from .returned_buffers import ReturnedBuffers
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
@@ -36,7 +41,9 @@ if TYPE_CHECKING:
 
     from ...interpreters.arrays import Array
 
-__all__ = ["NativeFunction", "compile_module"]
+__all__ = ["Lowering", "NativeFunction", "cached_function", "compile_module"]
+
+Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
 
 def compile_module(
@@ -50,25 +57,62 @@ def compile_module(
     `target`, or if a tool is missing; the message explains what to install.
     """
     start = perf_counter()
+    return load_compiled(compile_code(module, entry, target), start)
+
+
+def compile_code(module: ModuleOp, entry: str = "main", target: Target | None = None) -> Compiled:
+    """Compile as `compile_module`, but do not load the code into memory."""
     entry_function(module, entry)
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
-    check_runnable(target or host())
-    prepared = prepare(module, entry, target)
-    parameters = parameters_of(prepared.function)
-    code = link_module(prepared, tools, machine_of(target or host()))
-    seconds = perf_counter() - start
-    constants = [*prepared.constants.values()]
-    return NativeFunction(
+    check_runnable(processor := target or host())
+    with paused_collector():
+        prepared = prepare(module, entry, target)
+    parameters_of(prepared.function)
+    return Compiled(
         prepared.function,
-        parameters,
-        code,
+        prepared.entry,
         prepared.by_pointer,
-        constants,
+        complete_objects(prepared, tools, processor, machine_of(processor)),
+        prepared.constants,
         prepared.failures,
-        seconds,
-        is_long=prepared.is_long,
+        prepared.is_long,
     )
+
+
+def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
+    """Load a compiled function into memory; `start` is the time when its compilation began.
+    PasslineError if this process lacks a function that it calls."""
+    known = {name: address(array) for name, array in compiled.constants.items()}
+    return NativeFunction(
+        compiled.function,
+        parameters_of(compiled.function),
+        link(compiled.objects, compiled.entry, known),
+        compiled.by_pointer,
+        [*compiled.constants.values()],
+        compiled.failures,
+        perf_counter() - start,
+        is_long=compiled.is_long,
+    )
+
+
+def cached_function(
+    module: ModuleOp, entry: str, target: Target | None, *settings: object, lower: Lowering
+) -> NativeFunction:
+    """Return a function that is compiled to machine code, from the cache if it is there.
+
+    `lower` does what `settings` describe to the module first; they are part of the key.
+    """
+    start = perf_counter()
+    load_llvm()
+    key = cache.key_of(module, entry, target or host(), target is None, *settings)
+    if (found := cache.load(key)) is not None:
+        with suppress(PasslineError):  # a library that was in the process then is not there now
+            return load_compiled(found, start)
+    compiled = compile_code(lower(module), entry, target)
+    function = load_compiled(compiled, start)
+    cache.store(key, compiled)
+    return function
 
 
 def check_runnable(target: Target) -> None:
@@ -82,23 +126,20 @@ def check_runnable(target: Target) -> None:
         )
 
 
-def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
-    """Compile a prepared module into memory; PasslineError if it calls a function that neither
+def complete_objects(
+    prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
+) -> list[bytes]:
+    """Compile a prepared module to object files; PasslineError if it calls a function that neither
     the module nor this process defines."""
-
-    def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
-        passes = to_llvm(prepared.by_pointer)
-        ir = tools.llvm_ir(mlir_text(module), passes, locations=locations)
-        return optimize(ir, prepared.entry, machine)
-
-    code = machine.emit_object(optimized(prepared.module))
-    known = {name: address(array) for name, array in prepared.constants.items()}
-    undefined = [name for name in undefined_symbols(code) if name not in known]
+    codes = object_code(prepared, tools, target, machine)
+    undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
-        text = machine.emit_assembly(optimized(with_numbers, locations=True))
+        passes = to_llvm(prepared.by_pointer)
+        ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
+        text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
-    return link(code, prepared.entry, known)
+    return codes
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:
@@ -145,7 +186,8 @@ class NativeFunction:
 
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
-        self._function = function
+        self.function = function
+        """The function as it was compiled: its type, and the names of parameters and results."""
         self._keeps = code, constants
         self._passed: Callable[[Array], object] = address if by_pointer else descriptor
         self._array = np.ndarray
@@ -177,7 +219,7 @@ class NativeFunction:
             ]
         ):
             return self._run(arguments)
-        given = check_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self.returns_results
         inputs = [

@@ -1,7 +1,7 @@
 """The memory to free when an assertion fails.
 
-A function that returns buffers, and a branch that yields them, allocates them, and leaves them to
-its caller or to the block around it. All other memory is freed at the end of its block.
+A function that returns buffers, and a branch or loop that yields them, allocates them, and leaves
+them to its caller or to the block around it. All other memory is freed at the end of its block.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ VIEWS = (memref.CastOp, memref.ReinterpretCastOp, memref.ViewOp)
 """The operations that return a view of the allocation of their first operand."""
 
 
+SOURCES = (func.CallOp, scf.ForOp, scf.IfOp, scf.WhileOp)
+"""The operations that return buffers for the block around to free."""
+
+
 def allocation_of(value: SSAValue, sources: Mapping[SSAValue, SSAValue]) -> SSAValue:
     """Return the allocation of which `value` is a view; a value in `sources` is that which it has
     there."""
@@ -32,13 +36,11 @@ def allocation_of(value: SSAValue, sources: Mapping[SSAValue, SSAValue]) -> SSAV
 
 def allocations_before(op: Operation) -> list[OpResult]:
     """Return the buffers that operations before `op` in its block allocate at run time, or get from
-    a function or a branch that does."""
+    a function, a branch or a loop that does."""
     found: list[OpResult] = []
     other = op.prev_op
     while other is not None:
-        if isinstance(other, func.CallOp | scf.IfOp) or (
-            isinstance(other, memref.AllocOp) and other.operands
-        ):
+        if isinstance(other, SOURCES) or (isinstance(other, memref.AllocOp) and other.operands):
             found += [result for result in other.results if isinstance(result.type, MemRefType)]
         other = other.prev_op
     return found

@@ -15,31 +15,45 @@ from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 
-__all__ = ["missing_text", "number_ops", "undefined_symbols", "user_of"]
+__all__ = [
+    "ELF64",
+    "SYMBOL_TABLE",
+    "missing_text",
+    "number_ops",
+    "undefined_symbols",
+    "user_of",
+]
 
 ELF64 = b"\x7fELF\x02\x01"
 """The first bytes of an ELF file of 64 bits, little-endian."""
 SYMBOL_TABLE = 2
+"""The type of the section with the symbols."""
 
 
-def undefined_symbols(code: bytes) -> list[str]:
-    """Return the undefined symbols of an object file, in the order of its symbol table; none if
-    the file is not little-endian ELF of 64 bits."""
+def undefined_symbols(*codes: bytes) -> list[str]:
+    """Return the symbols that no object file of several defines, in the order of their symbol
+    tables; none for files that are not little-endian ELF of 64 bits."""
+    symbols = dict.fromkeys(symbol for code in codes for symbol in _symbols(code))
+    defined = {name for name, is_defined in symbols if is_defined}
+    # The linker defines this symbol itself.
+    defined.add("_GLOBAL_OFFSET_TABLE_")
+    return [name for name, _ in symbols if name not in defined]
+
+
+def _symbols(code: bytes) -> Iterator[tuple[str, bool]]:
+    """Yield the names in the symbol table of an object file, and whether they are defined."""
     if not code.startswith(ELF64):
-        return []
+        return
     sections = [*_sections(code)]
-    names: list[str] = []
     for kind, offset, size, link in sections:
         if kind == SYMBOL_TABLE:
             strings = sections[link][1]
             for name, *_, section, _, _ in struct.iter_unpack(
                 "<IBBHQQ", code[offset : offset + size]
             ):
-                if name and not section:
+                if name:
                     start = strings + name
-                    names.append(code[start : code.index(b"\0", start)].decode())
-    # The linker defines this symbol itself.
-    return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
+                    yield code[start : code.index(b"\0", start)].decode(), bool(section)
 
 
 def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:
@@ -76,13 +90,13 @@ def user_of(symbol: str, assembly: str) -> int:
     return 0
 
 
-def missing_text(users: Mapping[str, Operation | None]) -> str:
-    """Return an error message about symbols that neither the module nor this process defines;
-    `users` gives an operation that needs each, if one is known."""
-    return "; ".join(_missing(symbol, op) for symbol, op in users.items())
+def missing_text(users: Mapping[str, Operation | None], place: str = "this process") -> str:
+    """Return an error message about symbols that neither the module nor `place` defines; `users`
+    gives an operation that needs each, if one is known."""
+    return "; ".join(_missing(symbol, op, place) for symbol, op in users.items())
 
 
-def _missing(symbol: str, op: Operation | None) -> str:
+def _missing(symbol: str, op: Operation | None, place: str) -> str:
     user = "" if op is None else f": '{op.name}'{place_of(op)} needs it"
     callee = None if op is None else SymbolTable.lookup_symbol(op, symbol)
     if callee is not None and isinstance(name := callee.attributes.get(CODEGEN), StringAttr):
@@ -91,6 +105,5 @@ def _missing(symbol: str, op: Operation | None) -> str:
             f"numpy calls, not machine code{user}"
         )
     return (
-        f"function @{symbol} is called, but has no body, neither in the module nor in this process"
-        f"{user}"
+        f"function @{symbol} is called, but has no body, neither in the module nor in {place}{user}"
     )

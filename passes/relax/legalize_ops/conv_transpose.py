@@ -18,9 +18,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Shape, volume
+from ....dialects.tir.extents import Extent, Shape, volume
 from .contraction import Contraction, Coordinates, Weights
 from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
+from .layouts import known
 from .scalars import convert
 from .tiles import write_contraction
 
@@ -73,7 +74,7 @@ class TransposedConvolution(Scheduled):
         total = self.products.element
         if 0 in self.shape:
             return
-        with b.channels(images, channels) as (image, outputs):
+        with b.channels(images, known(channels)) as (image, outputs):
             sums = b.alloc(self.out, total)
             with outputs as output:
                 b.fill(sums, self.out, total)
@@ -118,11 +119,13 @@ def products_of(
     """
     images, channels, *extents = data.shape
     _, outputs, *sizes = weight.shape
-    inputs, points, taps = channels // groups, volume(extents), outputs * volume(sizes)
+    inputs, points = known(channels) // groups, volume(extents)
+    taps = known(outputs * volume(sizes))
     constant = b.constant(weight)
     data = b.reshaped(data, (images, groups, inputs, points))
     result = b.alloc((images, groups, taps, points), total)
-    weight_first = constant is not None or taps <= images * points
+    columns = images * points
+    weight_first = constant is not None or not isinstance(columns, int) or taps <= columns
     if constant is None:
         weight = b.reshaped(weight, (groups, inputs, taps))
         lhs = transposed(b, weight if weight_first else data)
@@ -176,7 +179,7 @@ class Products:
         return (batch, tap, [], position) if self.weight_first else (batch, position, [], tap)
 
     def contraction(
-        self, sizes: tuple[int, int, int, int, int], constant: Buffer | None
+        self, sizes: tuple[Extent, int, int, int, Extent], constant: Buffer | None
     ) -> Contraction:
         """Return the products as a contraction. `sizes` are the numbers of images, groups, input
         channels of a group, taps and positions; `constant` is the weight if it is one."""

@@ -33,6 +33,7 @@ __all__ = [
     "Schedule",
     "bandwidth",
     "cycles",
+    "packed_schedule_of",
     "peak_share",
     "schedule_of",
 ]
@@ -76,7 +77,7 @@ class Operand(Enum):
 NOMINAL = 128
 """The extent that is assumed for one that is known at run time only: a schedule for it serves
 larger ones too, and smaller ones waste less than a tile."""
-NOMINAL_IMAGE = 56
+NOMINAL_IMAGE = 64
 """The same for the rows and the columns of an image."""
 
 
@@ -154,6 +155,15 @@ def peak_share(s: Schedule, e: Extents, target: Target) -> float:
 def schedule_of(extents: Extents, target: Target) -> Schedule:
     """Return the schedule with the lowest estimate."""
     return min(candidates(extents, target), key=lambda s: cycles(s, extents, target))
+
+
+@cache
+def packed_schedule_of(extents: Extents, target: Target) -> Schedule:
+    """Return the schedule with the lowest estimate among those that pack columns, or read packed
+    ones: unlike the others, they do not need masks for columns of unknown extent."""
+    constant = extents.constant is Operand.RHS
+    packed = [s for s in candidates(extents, target) if s.packs or constant]
+    return min(packed, key=lambda s: cycles(s, extents, target))
 
 
 def candidates(e: Extents, target: Target) -> Iterator[Schedule]:

@@ -24,12 +24,14 @@ from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import volume
 from ....dialects.tir.ops import ForKind
+from .choices import Form, Space
 from .contraction import of_total
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, Tensor
 from .layouts import known
 from .phases import element_range, shape_of_phases, split_phases
 from .scalars import convert, multiply_add
+from .tiles import nominal_volume
 from .window_counts import count_of, fits
 
 __all__ = ["Depthwise"]
@@ -104,7 +106,7 @@ class Depthwise(Scheduled):
             return
         *outer, height, width = self.out
         rows = rows_of(self, b.target)
-        tile = tile_of(self, rows, b.target)
+        tile = b.decide(Tiles(self, rows, b.target))
         with b.channels(self.data.shape[0], known(self.data.shape[1])) as (image, channels):
             part = None if reads_in_place(self, tile) else empty_image(b, self, rows, tile)
             # The lanes of a last vector may reach beyond the end.
@@ -157,9 +159,31 @@ class Tile:
         return [(i, j * self.lanes) for i in range(self.rows) for j in range(self.vectors)]
 
 
-def tile_of(t: Depthwise, rows: int, target: Target) -> Tile:
-    """Return the tile with which a block of `rows` rows takes the fewest cycles."""
-    return min(tiles(t, rows, target), key=lambda tile: cycles(tile, t, rows, target))
+@dataclass(frozen=True)
+class Tiles(Space[Tile]):
+    """The tiles of a depthwise convolution in blocks of `rows` rows."""
+
+    convolution: Depthwise
+    rows: int
+    target: Target
+
+    kind = "depthwise tile"
+
+    def problem(self) -> Form:
+        t = self.convolution
+        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
+        channels = nominal_volume(t.shape) // nominal_volume(t.out)
+        out = "x".join(map(str, t.out))
+        return {"channels": channels, "out": out, "windows": windows, "bits": t.bits}
+
+    def candidates(self) -> Iterator[Tile]:
+        return tiles(self.convolution, self.rows, self.target)
+
+    def estimate(self, candidate: Tile) -> float:
+        t = self.convolution
+        blocks = nominal_volume(t.shape) // nominal_volume(t.out[-2:])
+        blocks *= known(t.out[-2]) // self.rows
+        return blocks * cycles(candidate, t, self.rows, self.target)
 
 
 def tiles(t: Depthwise, rows: int, target: Target) -> Iterator[Tile]:

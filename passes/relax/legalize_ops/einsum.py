@@ -8,8 +8,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import linear_algebra
 from ....dialects.relax.subscripts import Subscripts
-from ....dialects.relax.types import static_shape, tensor_type
+from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import add, convert, multiply, step_type, widen
 
@@ -19,8 +20,7 @@ __all__ = ["EINSUM"]
 def einsum(op: linear_algebra.EinsumOp, b: KernelBuilder, *operands: Tensor) -> Tensor:
     """Sum up in a loop for each subscript that the result lacks."""
     subscripts = Subscripts.parse(op.subscripts)
-    shape, element = static_shape(op.result.type), tensor_type(op.result).element_type
-    assert shape is not None
+    shape, element = b.shape_of(op.result), tensor_type(op.result).element_type
     type = step_type(element)
     factors = [b.buffered(operand) for operand in operands]
     names = [
@@ -28,10 +28,13 @@ def einsum(op: linear_algebra.EinsumOp, b: KernelBuilder, *operands: Tensor) -> 
         for term, factor in zip(subscripts.terms, factors, strict=True)
     ]
     kept = subscripts.dimensions(subscripts.output, len(shape))
-    sizes: dict[str, int] = {}
+    sizes: dict[str, Extent] = {}
     for term, factor in zip(names, factors, strict=True):
         for name, size in zip(term, factor.shape, strict=True):
-            sizes[name] = size if sizes.get(name, 1) == 1 else sizes[name]
+            other = sizes.get(name, 1)
+            sizes[name] = size if other == 1 else other
+            if 1 not in (size, other):
+                b.require_equal(size, other, f"the sizes of '{name}' differ", op)
     summed = [name for name in sizes if name not in kept]
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:

@@ -23,6 +23,7 @@ from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Shape, UnknownExtent, extent_of
 from ....dialects.tir.ops import PrimFuncOp
+from .choices import Choice, Choices
 from .contraction import Contraction
 from .kernel_builder import (
     Buffer,
@@ -59,6 +60,7 @@ class Kernel:
     """The choices of its schedule."""
     warnings: Sequence[tuple[Operation, str]]
     """The operations that will fail at run time, and why."""
+    choices: Choices
 
 
 def kernel_of(
@@ -66,16 +68,18 @@ def kernel_of(
     target: Target = DEFAULT,
     constants: Mapping[int, Sequence[ConstantOp | FullOp]] = MappingProxyType({}),
     winograd: Winograd = "none",
+    measured: Sequence[Choice] | None = None,
 ) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
     Element-wise intermediate results have no buffer: they are computed where they are used. The
-    parameters with the numbers `constants` are these constants in the calls of `func`.
+    parameters with the numbers `constants` are these constants in the calls of `func`. Choices are
+    made by estimates, except for those that were `measured`.
     Errors: NoKernel if kernels do not support an operation or a type.
     """
     try:
-        return build_kernel(func, target, constants, winograd)
+        return build_kernel(func, target, constants, winograd, measured)
     except (UnknownExtent, TooComplex) as error:
         raise NoKernel(f"it depends on a size that is not known: {error}") from error
 
@@ -85,6 +89,7 @@ def build_kernel(
     target: Target,
     constants: Mapping[int, Sequence[ConstantOp | FullOp]],
     winograd: Winograd,
+    measured: Sequence[Choice] | None,
 ) -> Kernel:
     """Return the kernel of `func`; UnknownExtent if it depends on sizes in another way than its
     loops can."""
@@ -102,6 +107,7 @@ def build_kernel(
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
         groups=merged_dimensions(ops, end, sizes) or reduced_dimensions(ops, end, sizes),
         winograd=winograd,
+        measured=measured,
     )
     b.sizes = sizes
     for value, buffer in zip((*func.args, *end.operands), kernel.args, strict=True):
@@ -134,7 +140,7 @@ def build_kernel(
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(func, kernel, prepared, b.remarks, b.warnings)
+    return Kernel(func, kernel, prepared, b.remarks, b.warnings, b.choices)
 
 
 def widest(ops: Sequence[Operation]) -> int:

@@ -9,7 +9,7 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, UnknownExtent
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
-__all__ = ["known", "moved_index", "relayout", "shape_in"]
+__all__ = ["known", "known_shape", "moved_index", "relayout", "shape_in"]
 
 
 def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
@@ -32,8 +32,13 @@ def relayout(tensor: Tensor, src: Layout, dst: Layout) -> Tensor:
 def known(extent: Extent) -> int:
     """Return an extent that has to be known."""
     if not isinstance(extent, int):
-        raise UnknownExtent("a dimension that is split into blocks")
+        raise UnknownExtent("a dimension that has to be known")
     return extent
+
+
+def known_shape(shape: Shape) -> tuple[int, ...]:
+    """Return a shape that has to be known."""
+    return tuple(map(known, shape))
 
 
 def shape_in(layout: Layout, sizes: Mapping[str, Extent]) -> Shape:

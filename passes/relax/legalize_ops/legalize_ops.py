@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
@@ -38,12 +39,21 @@ from ...rewriting.known_sizes import functions_with_unknown_sizes
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 from ..fuse_ops import fuse_operations, keeps_count
 from .call_sizes import CallSizes
+from .database import Database, Record
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
+from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 
-__all__ = ["LegalizeOps", "legalize_operations"]
+__all__ = [
+    "LegalizeOps",
+    "build_kernels",
+    "constant_arguments",
+    "legalize_operations",
+    "outline_operations",
+    "replace_calls",
+]
 
 Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """The unknown sizes of the results of calls, and all sizes of the results of views."""
@@ -57,9 +67,12 @@ def legalize_operations(
     target: Target = DEFAULT,
     actions: Actions = SILENT,
     winograd: Winograd = "none",
+    database: Database | None = None,
 ) -> None:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel that is scheduled for `target`; equal operations or functions share a kernel."""
+    kernel that is scheduled for `target`; equal operations or functions share a kernel.
+
+    The schedules are those that were measured, if `database` has them, or else estimated."""
     shapes = symbolic_shapes(module)
     if shapes is not None:
         views = {
@@ -69,7 +82,7 @@ def legalize_operations(
         }
         replace_views(views, shapes)
     outline_operations(module, actions, shapes)
-    kernels = build_kernels(module, target, actions, winograd)
+    kernels = build_kernels(module, target, actions, winograd, database)
     sizes: Sizes = {} if shapes is None else sizes_of_results(module, kernels, shapes, actions)
     replace_calls(module, kernels, sizes)
     replace_views(sizes)
@@ -84,7 +97,7 @@ def symbolic_shapes(module: ModuleOp) -> SymbolicShapes | None:
 
 
 def outline_operations(
-    module: ModuleOp, actions: Actions, shapes: SymbolicShapes | None = None
+    module: ModuleOp, actions: Actions = SILENT, shapes: SymbolicShapes | None = None
 ) -> None:
     """Move each operation outside of primitive functions into one of its own."""
     functions = fusible_functions(module)
@@ -111,7 +124,11 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
 
 
 def build_kernels(
-    module: ModuleOp, target: Target, actions: Actions, winograd: Winograd
+    module: ModuleOp,
+    target: Target,
+    actions: Actions,
+    winograd: Winograd,
+    database: Database | None = None,
 ) -> dict[str, Kernel]:
     """Replace each primitive function by its kernel if it has one; return the kernels by name."""
     kernels: dict[str, Kernel] = {}
@@ -119,8 +136,11 @@ def build_kernels(
     for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
         if "relax.primitive" not in func.attributes:
             continue
+        given = constants[func.sym_name.data]
+        record = find_record(database, func, given, target, winograd)
+        measured = None if database is None else () if record is None else record.choices
         try:
-            kernel = kernel_of(func, target, constants[func.sym_name.data], winograd)
+            kernel = kernel_of(func, target, given, winograd, measured)
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
@@ -131,11 +151,34 @@ def build_kernels(
             report(func, remark.name, remark.message, **remark.arguments)
         for op, message in kernel.warnings:
             actions.warning(op, message)
+        if record is not None:
+            warn_of_unfit(record, kernel, actions)
         kernels[func.sym_name.data] = kernel
         module.body.block.insert_op_before(kernel.func, func)
         func.detach()
         actions.count("kernels")
     return kernels
+
+
+def find_record(
+    database: Database | None,
+    func: FuncOp,
+    constants: Collection[int],
+    target: Target,
+    winograd: Winograd,
+) -> Record | None:
+    """Return the record of the kernel of a primitive function, if there is one."""
+    if database is None:
+        return None
+    return database.find(kernel_key(func, constants, winograd), target)
+
+
+def warn_of_unfit(record: Record, kernel: Kernel, actions: Actions) -> None:
+    """Report the choices of a record that are not in the spaces of the kernel."""
+    name = kernel.func.sym_name.data
+    for choice in kernel.choices.unfit:
+        text = f"the {choice.kind} for @{name} is ignored: there is no candidate {choice}"
+        actions.warning(None, f"{record.place}: {text}")
 
 
 def _computation(func: FuncOp) -> Operation:
@@ -239,7 +282,9 @@ def replace_views(sizes: Sizes, shapes: SymbolicShapes | None = None) -> None:
         Rewriter.replace_op(op, [*numbers, shape, view], view.results)
 
 
-def replace_calls(module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes) -> None:
+def replace_calls(
+    module: ModuleOp, kernels: Mapping[str, Kernel], sizes: Sizes = MappingProxyType({})
+) -> None:
     """Replace the calls of functions that became kernels by `relax.call_tir`, with `sizes` and with
     constants in the form that the kernels read."""
     for op in [op for op in walk(module) if isinstance(op, CallOp)]:
@@ -316,6 +361,10 @@ class LegalizeOps(ModulePass):
     faster: in tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4). With 4x4 outputs, the error
     is about twice that of the direct kernel; docs/relax.md has the figures."""
 
+    database: str = ""
+    """A file of measured schedules, as `passline-tune` writes it: kernels that are in it for the
+    target are scheduled so, others by the cost model."""
+
     def __post_init__(self) -> None:
         if self.target:
             Target.parse(self.target)
@@ -323,4 +372,7 @@ class LegalizeOps(ModulePass):
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if self.target:
             set_target(module, Target.parse(self.target))
-        legalize_operations(module, target_of(module), ctx.actions, self.winograd)
+        database = Database.read(self.database) if self.database else None
+        for warning in () if database is None else database.warnings:
+            ctx.diagnostics.warning(None, warning)
+        legalize_operations(module, target_of(module), ctx.actions, self.winograd, database)

@@ -13,7 +13,7 @@ from ....dialects.relax.convolution import ForwardConvolutionOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.permutation import TransposeOp
 from ....dialects.relax.shapes import normalize_axes
-from ....dialects.relax.types import tensor_type
+from ....dialects.relax.types import is_ranked
 from ....dialects.tir.extents import Shape, volume
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
@@ -105,7 +105,8 @@ def are_alike(row: Sequence[object], dimensions: Sequence[int]) -> bool:
 
 def order_of(op: TransposeOp) -> list[int]:
     """Return for each dimension of the result the dimension of the data that it is."""
-    rank = len(tensor_type(op.result).get_shape())
+    type = op.result.type
+    rank = type.get_num_dims() if is_ranked(type) else 0
     return [*normalize_axes(range(rank)[::-1] if op.axes is None else op.axes, rank)]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import nn
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
+from ....dialects.tir.extents import Extent
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
 from .scalars import select
@@ -56,7 +58,7 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
             at = inside(b, at, kept, max(0, before), mode)
         return b.add(at, cut)
 
-    def columns(start: int, end: int, shift: int | None = None) -> Tensor:
+    def columns(start: Extent, end: Extent, shift: int | None = None) -> Tensor:
         """Return columns `start` to `end` of the result: columns of the data, `shift` to the left,
         or if that is None, columns of the padding."""
 
@@ -78,16 +80,28 @@ def replicated(data: Tensor, pairs: Sequence[tuple[int, int]], mode: str) -> Ten
     return Concatenated(shape, data.element, len(shape) - 1, parts)
 
 
-def inside(b: KernelBuilder, place: Index, size: int, before: int, mode: str) -> Index:
+def inside(b: KernelBuilder, place: Index, size: Extent, before: int, mode: str) -> Index:
     """Return the position in a dimension of `size` of the element at `place`, which may be in the
     padding; `before` elements of padding come before the dimension."""
     if mode == "edge" or size == 1:
-        return b.max(0, b.min(place, size - 1))
+        return b.max(0, b.min(place, b.sub(size, 1)))
+    if not isinstance(size, int):
+        return inside_unknown(b, place, size, mode)
     period = size if mode == "circular" else 2 * (size - 1)
     at = b.mod(b.add(place, -(-before // period) * period), period)
     if mode == "circular":
         return at
     return select(b, b.less(at, size), at, b.sub(period, at))
+
+
+def inside_unknown(b: KernelBuilder, place: Index, size: Extent, mode: str) -> Index:
+    """Return the position as `inside` does for a dimension of unknown size; a period of 0 is 1."""
+    period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
+    rest = b.pure(arith.RemSIOp, b.index(place), b.index(period))
+    at = select(b, b.less(rest, 0), b.index(b.add(rest, period)), rest)
+    if mode == "circular":
+        return at
+    return select(b, b.less(at, size), at, b.index(b.sub(period, at)))
 
 
 def wrapped(value: int, element: IntegerType) -> int:

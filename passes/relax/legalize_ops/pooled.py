@@ -14,6 +14,7 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import volume
 from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
+from .layouts import known
 from .scalars import convert
 
 __all__ = ["Combine", "Pooled", "Pooling", "combined"]
@@ -85,6 +86,14 @@ class Pooled(Scheduled):
     """The windows by axis."""
     pooling: Pooling
 
+    def size(self, axis: int) -> int:
+        """Return the number of windows along an axis."""
+        return known(self.shape[axis])
+
+    def extent(self, axis: int) -> int:
+        """Return the extent of the data along the axis of a window."""
+        return known(self.data.shape[axis])
+
     def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         def tap(b: KernelBuilder, taps: Sequence[Index]) -> SSAValue:
             place, conditions = [*index], list[SSAValue]()
@@ -92,7 +101,7 @@ class Pooled(Scheduled):
                 start = b.sub(b.mul(index[axis], window.stride), window.before)
                 place[axis] = b.add(start, b.mul(i, window.dilation))
                 if self.is_padded(axis):
-                    conditions += b.inside_bounds(place[axis], 0, self.data.shape[axis])
+                    conditions += b.inside_bounds(place[axis], 0, self.extent(axis))
             return b.choose(
                 conditions,
                 lambda: convert(b, b.read(self.data, place), self.pooling.element),
@@ -105,7 +114,7 @@ class Pooled(Scheduled):
     def is_padded(self, axis: int) -> bool:
         """Return whether windows reach beyond the data along `axis`."""
         window = self.windows[axis]
-        return window.before > 0 or window.covered(self.shape[axis]) > self.data.shape[axis]
+        return window.before > 0 or window.covered(self.size(axis)) > self.extent(axis)
 
     def write(self, b: KernelBuilder, store: Store) -> None:
         last = len(self.shape) - 1
@@ -118,7 +127,7 @@ class Pooled(Scheduled):
             self.write_groups(b, [], [], last, write_direct)
             return
         axis = self.first_buffered(b)
-        rows = self.row_buffer(b, self.shape[axis:last])
+        rows = self.row_buffer(b, [*map(self.size, range(axis, last))])
         start, kept = self.windows[last].before, self.kept_columns()
 
         def combine_rows(index: Sequence[Index], taps: Sequence[Taps]) -> None:
@@ -127,7 +136,7 @@ class Pooled(Scheduled):
 
         def write_block(outer: Sequence[Index], taps: Sequence[Taps]) -> None:
             self.write_groups(b, outer, taps, last, combine_rows)
-            with b.loops(self.shape[axis:last]) as inner:
+            with b.loops([*map(self.size, range(axis, last))]) as inner:
                 self.write_row(b, [*outer, *inner], lambda x: b.load(rows, [*inner, x]), store)
 
         self.write_groups(b, [], [], axis, write_block)
@@ -136,17 +145,17 @@ class Pooled(Scheduled):
         """Return the axis from which on the row buffer has all rows: as many as half of the first
         cache holds, as reading a row right after it was written takes longer."""
         last = len(self.shape) - 1
-        axis, size = last, self.windows[last].covered(self.shape[last]) * b.bytes
-        while axis > min(self.windows) and 2 * size * self.shape[axis - 1] <= b.target.l1_cache:
+        axis, size = last, self.windows[last].covered(self.size(last)) * b.bytes
+        while axis > min(self.windows) and 2 * size * self.size(axis - 1) <= b.target.l1_cache:
             axis -= 1
-            size *= self.shape[axis]
+            size *= self.size(axis)
         return axis
 
     def row_buffer(self, b: KernelBuilder, rows: Sequence[int]) -> SSAValue:
         """Return a new buffer of `rows` as wide as windows reach, with padding at the ends."""
         last = len(self.shape) - 1
         window = self.windows[last]
-        width = window.covered(self.shape[last])
+        width = window.covered(self.size(last))
         buffer = b.alloc((*rows, width), self.pooling.element, "local")
         left = min(window.before, width)
         right = left + self.kept_columns()
@@ -162,8 +171,8 @@ class Pooled(Scheduled):
         """Return the number of columns of the data that windows reach, from the first on."""
         last = len(self.shape) - 1
         window = self.windows[last]
-        reach = window.covered(self.shape[last]) - window.before
-        return max(0, min(self.data.shape[last], reach))
+        reach = window.covered(self.size(last)) - window.before
+        return max(0, min(self.extent(last), reach))
 
     def column(self, b: KernelBuilder, taps: Sequence[Taps], x: Index) -> SSAValue:
         """Combine the elements of column `x` of the data at `taps` of the other axes."""
@@ -208,11 +217,11 @@ class Pooled(Scheduled):
         if axis == end:
             write(index, taps)
             return
-        count, extent, window = self.shape[axis], self.data.shape[axis], self.windows.get(axis)
-        if window is None:
-            with b.loop(count) as i:
+        if (window := self.windows.get(axis)) is None:
+            with b.loop(self.shape[axis]) as i:
                 self.write_groups(b, [*index, i], [*taps, Taps(i, range(1), 1)], end, write)
             return
+        count, extent = self.size(axis), self.extent(axis)
         for numbers, group in groupby(range(count), lambda i: inner_taps(window, extent, i)):
             first, *others = group
             with b.loop(1 + len(others), min=first) as i:

@@ -5,32 +5,39 @@ The kinds of the loops say how they are to run; passes on tir unroll and vectori
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import TypeVar, overload
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
+from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, volume
 from ....dialects.tir.ops import ForKind
+from .choices import Form, Space
 from .contraction import Contraction
 from .cost_model import (
     LINE,
+    LOADS,
     NOMINAL,
     NOMINAL_IMAGE,
     Extents,
     Operand,
     Schedule,
+    candidates,
+    cycles,
+    packed_schedule_of,
     peak_share,
     schedule_of,
 )
 from .kernel_builder import Buffer, KernelBuilder, Store, is_more
 from .scalars import convert
 
-__all__ = ["FEW_ROWS", "below", "padded", "part", "write_contraction"]
+__all__ = ["FEW_ROWS", "below", "nominal", "nominal_volume", "padded", "part", "write_contraction"]
 
 T = TypeVar("T")
 
@@ -39,7 +46,7 @@ FEW_ROWS = 3
 to pack them as columns would cost more than the products."""
 
 DOT_PRODUCTS = (4, 2, 1)
-"""The numbers of dot products that are computed together, the preferred first."""
+"""The numbers of dot products that are computed together."""
 
 UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
@@ -53,7 +60,9 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = schedule_of(extents, b.target)
+        is_known = isinstance(t.columns, int)
+        space = Schedules(extents, nominal_volume(t.batch), b.target, masks=is_known)
+        schedule = b.decide(space)
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
@@ -63,6 +72,37 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
             PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
         )
         write_blocks(b, t, schedule, finish)
+
+
+@dataclass(frozen=True)
+class Schedules(Space[Schedule]):
+    """The schedules of a contraction."""
+
+    extents: Extents
+    batch: int
+    target: Target
+    masks: bool = True
+    """False for columns of unknown extent, which are packed instead."""
+
+    kind = "schedule"
+
+    def problem(self) -> Form:
+        constant = self.extents.constant
+        given = None if constant is None else constant.value
+        masks = {} if self.masks else {"masks": False}
+        return {"batch": self.batch, **vars(self.extents), "constant": given, **masks}
+
+    def candidates(self) -> Iterator[Schedule]:
+        constant = self.extents.constant is Operand.RHS
+        found = candidates(self.extents, self.target)
+        return (s for s in found if s.packs or constant or self.masks)
+
+    def estimate(self, candidate: Schedule) -> float:
+        return self.batch * cycles(candidate, self.extents, self.target)
+
+    def best(self) -> Schedule:
+        choose = schedule_of if self.masks else packed_schedule_of
+        return choose(self.extents, self.target)
 
 
 def extents_of(t: Contraction) -> Extents:
@@ -79,6 +119,12 @@ def extents_of(t: Contraction) -> Extents:
     return Extents(
         nominal(t.m), rows, columns, max(1, inputs), volume(taps), bits, t.merged, constant
     )
+
+
+def nominal_volume(shape: Sequence[Index]) -> int:
+    """Return the number of elements of a shape, with nominal extents for those that are not
+    known."""
+    return prod(map(nominal, shape))
 
 
 def nominal(extent: Index, assumed: int = NOMINAL) -> int:
@@ -444,12 +490,41 @@ def pack_columns(
             b.store(value, block.panel, [k, b.add(b.mul(r, block.width), column)])
 
 
+@dataclass(frozen=True)
+class DotProducts(Space[int]):
+    """The numbers of dot products that are computed together."""
+
+    batch: int
+    m: int
+    columns: int
+    terms: int
+    lanes: int
+
+    kind = "dot products"
+
+    def problem(self) -> Form:
+        return dict(vars(self))
+
+    def candidates(self) -> Iterator[int]:
+        return (n for n in DOT_PRODUCTS if self.columns % n == 0)
+
+    def estimate(self, candidate: int) -> float:
+        """Return the cycles of the loads, which bound short products: lhs once for all of them."""
+        vectors = self.batch * self.m * self.columns * -(-self.terms // self.lanes)
+        return vectors * (1 + 1 / candidate) / LOADS
+
+    def form(self, candidate: int) -> Form:
+        return {"together": candidate}
+
+
 def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops for terms that are contiguous in both operands: each lane sums up every
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
-    at_once = next(n for n in DOT_PRODUCTS if t.columns % n == 0)
+    columns = nominal(t.columns, 1)  # of an unknown number, one is computed at once
+    batch, m = nominal_volume(t.batch), nominal(t.m)
+    at_once = b.decide(DotProducts(batch, m, columns, nominal(terms), lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,

@@ -8,7 +8,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from support.dynamic_programs import BRANCH, CHAIN, COUNT
+from support.dynamic_programs import BRANCH, CHAIN, COUNT, SHRINK
 from support.machine import needs_native
 from support.seeded import Array
 from xdsl.dialects.builtin import ModuleOp
@@ -31,12 +31,12 @@ def parse(text: str) -> ModuleOp:
     return parse_module(make_ir_context(), text, "sizes.mlir")
 
 
-@pytest.fixture(scope="module", params=["chain", "branch", "count"])
+@pytest.fixture(scope="module", params=["chain", "branch", "count", "shrink"])
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-TEXTS = {"chain": CHAIN, "branch": BRANCH, "count": COUNT}
+TEXTS = {"chain": CHAIN, "branch": BRANCH, "count": COUNT, "shrink": SHRINK}
 Case = tuple[Array, ...]
 
 
@@ -65,6 +65,9 @@ def cases(name: str, *, valid: bool = True) -> list[Case]:
             return [(matrix(n), np.array(taken), np.array(n // 2)) for n, taken in pairs]
         case "branch", False:
             return [(matrix(n), np.array(True), np.array(n + 1)) for n in (0, 3)]
+        case "shrink", _:
+            pairs = [(0, 0), (3, 0), (3, 2), (9, 9)] if valid else [(0, 1), (3, 4), (3, 9)]
+            return [(signs(n, 0), np.array(k)) for n, k in pairs]
         case _, True:
             return [(signs(n, m), np.array(False)) for n in (0, 1, 4) for m in (0, 3)]
         case _:
