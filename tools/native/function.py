@@ -25,6 +25,7 @@ from ...passmanager.ir.location import place_of
 from .assertions import Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .openmp import find_runtime, usable_threads
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
@@ -38,21 +39,25 @@ __all__ = ["NativeFunction", "compile_module"]
 
 
 def compile_module(
-    module: ModuleOp, entry: str = "main", target: Target | None = None
+    module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
 ) -> NativeFunction:
     """Compile a function and the functions that it calls, for `target`, by default this machine.
+    A call runs on up to `threads` threads, where there is enough work.
 
     The module is on tensors, on buffers, or lowered from there: `complete_lowering` runs first. It
     is not changed. Without `target`, kernels are scheduled for the target of the module, if it
     carries one. PasslineError if it cannot be compiled, if this machine cannot run code for
-    `target`, or if a tool is missing; the message explains what to install.
+    `target`, or if a tool is missing; the message explains what to install. Without an OpenMP
+    runtime, there is a warning, and one thread is used.
     """
     start = perf_counter()
+    if threads < 1:
+        raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     entry_function(module, entry)
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
     check_runnable(target or host())
-    prepared = prepare(module, entry, target)
+    prepared = prepare(module, entry, target, usable_threads(threads))
     parameters = parameters_of(prepared.function)
     code = link_module(prepared, tools, machine_of(target or host()))
     seconds = perf_counter() - start
@@ -84,13 +89,17 @@ def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -
     the module nor this process defines."""
 
     def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
-        passes = to_llvm(prepared.by_pointer)
+        passes = to_llvm(prepared.by_pointer, prepared.threads)
         ir = tools.llvm_ir(mlir_text(module), passes, locations=locations)
         return optimize(ir, prepared.entry, machine)
 
     code = machine.emit_object(optimized(prepared.module))
     known = {name: address(array) for name, array in prepared.constants.items()}
     undefined = [name for name in undefined_symbols(code) if name not in known]
+    if prepared.threads > 1 and (runtime := find_runtime()) is not None:
+        found = {name: runtime.address(name) for name in undefined}
+        known |= {name: place for name, place in found.items() if place is not None}
+        undefined = [name for name in undefined if name not in known]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
         text = machine.emit_assembly(optimized(with_numbers, locations=True))

@@ -69,11 +69,18 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
     """What may fail; if something may, the function has one more parameter, the status."""
+    threads: int = 1
+    """The threads that share the iterations of parallel loops."""
 
 
-def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
+def prepare(
+    module: ModuleOp, entry: str, target: Target | None = None, threads: int = 1
+) -> Prepared:
     """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
-    lowered = clone(module) if is_lowered(module) else complete_lowering(entry, target)(module)
+    if is_lowered(module):
+        lowered = clone(module)
+    else:
+        lowered = complete_lowering(entry, target, threads)(module)
     remove_unreachable_symbols(lowered, (entry,), functions=True)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
@@ -84,13 +91,13 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
         symbol = C_INTERFACE + symbol
     remove_devices(lowered)
     prefix_symbols(lowered, PREFIX)
-    hoist_allocas(lowered)
+    hoist_allocas(lowered, threads)
     expand_copies(lowered)
     store_bools_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, threads)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -141,17 +148,30 @@ def prefix_symbols(module: ModuleOp, prefix: str) -> None:
             op.name_ = SymbolRefAttr(prefix + op.name_.string_value())
 
 
-def hoist_allocas(module: ModuleOp) -> None:
-    """Move stack allocations of static size to the entry block of their function. Parallel loops
-    run on one thread here, and an allocation in a loop would take stack space in each iteration."""
+def hoist_allocas(module: ModuleOp, threads: int) -> None:
+    """Move stack allocations of static size to the entry block of their function, as an allocation
+    in a loop would take stack space in each iteration. Those of parallel loops stay there if there
+    are several threads: the iterations have stack frames of their own."""
     for function in module.ops:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
         entry = function.body.blocks[0]
         for op in [*walk(function)]:
-            if isinstance(op, memref.AllocaOp) and op.parent is not entry and not op.operands:
+            if not isinstance(op, memref.AllocaOp) or op.operands:
+                continue
+            block = entry if threads == 1 else block_of_thread(op)
+            if block is not op.parent:
                 op.detach()
-                Rewriter.insert_op(op, InsertPoint.at_start(entry))
+                Rewriter.insert_op(op, InsertPoint.at_start(block))
+
+
+def block_of_thread(op: Operation) -> Block:
+    """Return the first block of the parallel loop, or else of the function, that `op` is in."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, scf.ParallelOp | func.FuncOp):
+        parent = parent.parent_op()
+    assert parent is not None
+    return parent.regions[0].blocks[0]
 
 
 def expand_copies(module: ModuleOp) -> None:
