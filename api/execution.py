@@ -58,18 +58,23 @@ def compile(
     level: int | None = 3,
     engine: Engine = "native",
     target: str | Target | None = None,
+    threads: int = 1,
 ) -> CompiledFunction:
     """Return a function of a module as a Python function on arrays.
 
     The module is optimized at `level` first, unless it is None; it does not change. The engine
     `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
-    made for `target`, such as `x86-64-v3`, by default for this machine.
+    made for `target`, such as `x86-64-v3`, by default for this machine. A call of machine code runs
+    on up to `threads` threads, where there is enough work; without an OpenMP runtime, there is a
+    warning, and it runs on one.
 
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
     """
     if engine not in ("numpy", "native"):
         raise PasslineError(f"there is no engine {engine!r}: expected 'numpy' or 'native'")
+    if threads < 1:
+        raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)
@@ -78,7 +83,8 @@ def compile(
         module = optimize(module, level)
     ctx = PassContext.current()
     with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)):
-        call = array_function(module, entry_function(module, function), engine, target=processor)
+        entry = entry_function(module, function)
+        call = array_function(module, entry, engine, target=processor, threads=threads)
     return CompiledFunction(declared, call, engine, perf_counter() - start)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -82,11 +82,13 @@ def installed_libraries() -> Iterator[Path]:
     yield from Path("/usr/lib").glob("*-linux-gnu/libomp.so*")
 
 
-def usable_threads(threads: int) -> int:
+def usable_threads(threads: int, warn: Callable[[str], object] | None = None) -> int:
     """Return `threads`, or 1 with a warning, given once, if there is no runtime for more."""
     if threads == 1 or find_runtime() is not None:
         return threads
-    warn_once(f"one thread is used, not {threads}: no OpenMP runtime was found; {INSTALL}")
+    (warn or warn_once)(
+        f"one thread is used, not {threads}: no OpenMP runtime was found; {INSTALL}"
+    )
     return 1
 
 
