@@ -43,13 +43,15 @@ from ...passes.tir.outline_parallel import PART
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import location_of, place_of
 from ...passmanager.ir.walk import walk
+from .polls import is_poll, poll_condition
 
-__all__ = ["STATUS_WORDS", "Failures", "report_assertions"]
+__all__ = ["STATUS_WORDS", "STOP", "Failures", "report_assertions"]
 
-FAILED, SITE, DEPTH = range(3)
+FAILED, SITE, DEPTH, STOP = range(4)
 """The words of a status: the number of the assertion that failed, that of the innermost call around
-it, and the number of active calls of recursive functions. 0 is none."""
-STATUS_WORDS = 3
+it, the number of active calls of recursive functions, and whether the run is to stop, which another
+thread may set. 0 is none."""
+STATUS_WORDS = 4
 STATUS = MemRefType(i64, [STATUS_WORDS])
 
 STACK_BYTES = 1 << 22
@@ -194,6 +196,8 @@ class Guards:
 
     def insert_assertion(self, op: cf.AssertOp) -> None:
         self.failures.assertions.append((op.msg.data, location_of(op)))
+        if is_poll(op):
+            op.operands[0] = poll_condition(op, self.status, STOP)
         self.guard(op, op.arg, (FAILED, len(self.failures.assertions)))
         Rewriter.erase_op(op)
 

@@ -22,8 +22,9 @@ from ...interpreters.signature import (
 )
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import place_of
-from .assertions import Failures
+from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
+from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .openmp import find_runtime, usable_threads
 from .preparation import Prepared, mlir_text, prepare
@@ -70,6 +71,7 @@ def compile_module(
         constants,
         prepared.failures,
         seconds,
+        is_long=prepared.is_long,
     )
 
 
@@ -131,7 +133,8 @@ class NativeFunction:
     The attribute `tir.outputs` tells which buffers are results; a function without it returns
     nothing and writes to the arrays of the caller. The arrays must not overlap. PasslineError for
     arguments that do not match the type of the function, and for an assertion that fails, such as
-    that an index is in bounds. Several threads may call it at once.
+    that an index is in bounds. Several threads may call it at once. Ctrl-C stops a call that takes
+    long.
     """
 
     def __init__(
@@ -143,6 +146,8 @@ class NativeFunction:
         constants: list[Array],
         failures: Failures,
         compile_seconds: float,
+        *,
+        is_long: bool = False,
     ) -> None:
         import numpy as np
 
@@ -156,6 +161,7 @@ class NativeFunction:
         self._inputs = parameters[:inputs]
         self._outputs = [p for p in parameters[inputs:] if isinstance(p, Buffer)]
         self._failures = failures
+        self._is_long = is_long
         types = [ctypes.c_void_p if isinstance(p, Buffer) else p for p in parameters]
         if failures:
             types.append(ctypes.c_void_p)
@@ -200,7 +206,12 @@ class NativeFunction:
             self._call(*passed)
         else:
             status = Status()
-            self._call(*passed, self._pass_status(status))
+            passed.append(self._pass_status(status))
+            if self._is_long:
+                with interruptible(lambda: status.__setitem__(STOP, 1)):
+                    self._call(*passed)
+            else:
+                self._call(*passed)
             if status[0]:
                 raise PasslineError(self._failures.text([*status]))
         return tuple([p.from_memory(m) for p, m in zip(self._outputs, outputs, strict=True)])

@@ -38,6 +38,7 @@ from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
+from .polls import insert_polls
 from .soft_promotion import soft_promote
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class Prepared:
     """The elements of the large globals, which are only declared in the module, by name."""
     failures: Failures
     """What may fail; if something may, the function has one more parameter, the status."""
-    threads: int = 1
+    is_long: bool
+    """Whether a call may take long, and can be interrupted by the status."""
+    threads: int
     """The threads that share the iterations of parallel loops."""
 
 
@@ -85,6 +88,7 @@ def prepare(
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
+    is_long = insert_polls(lowered, entry)
     failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
@@ -97,7 +101,7 @@ def prepare(
     soft_promote(lowered)
     expand_math(lowered)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures, threads)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long, threads)
 
 
 def check_dialects(module: ModuleOp) -> None:

@@ -1,0 +1,73 @@
+"""Ctrl-C during machine code: a thread that waits for the signal stops the run.
+
+Python handles signals between its own instructions, so not while machine code runs. The operating
+system tells of a signal at once, though, through the wake-up file of the module `signal`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import cache
+
+__all__ = ["interruptible"]
+
+
+@contextmanager
+def interruptible(stop: Callable[[], None]) -> Generator[None]:
+    """Call `stop` from another thread if the user interrupts this block; `KeyboardInterrupt` is
+    then raised when the block ends.
+
+    This holds in the main thread, which alone gets signals, unless the program handles SIGINT by
+    itself. The block takes two microseconds longer.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    with watcher(os.getpid()).watching(stop):
+        yield
+
+
+@cache
+def watcher(process: int) -> Watcher:
+    """Return the watcher of a process: a forked one has none of the threads of its parent."""
+    return Watcher()
+
+
+class Watcher:
+    """A thread that waits for signals."""
+
+    def __init__(self) -> None:
+        self._stop: Callable[[], None] | None = None
+        self._previous = -1
+        """The wake-up file of the program, which gets the signals, too."""
+        self._lock = threading.Lock()
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        threading.Thread(target=self._watch, name="passline-interruption", daemon=True).start()
+
+    @contextmanager
+    def watching(self, stop: Callable[[], None]) -> Generator[None]:
+        """Call `stop` at a SIGINT during this block."""
+        previous = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        self._previous, self._stop = previous, stop
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(previous)
+            with self._lock:
+                self._stop = None
+
+    def _watch(self) -> None:
+        while numbers := self._reader.recv(64):
+            with self._lock:
+                if self._stop is not None and signal.SIGINT in numbers:
+                    self._stop()
+            if self._previous >= 0:
+                with suppress(OSError):
+                    os.write(self._previous, numbers)
