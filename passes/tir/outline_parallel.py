@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr
@@ -16,12 +17,14 @@ from ...analysis.loop_work import FORK_WORK, extent_of, parallel_work, work_of
 from ...analysis.memory.buffers import View
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
+from ...dialects.tir.index_builder import Index
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import LoopBuilder
+from ..rewriting.loop_builder import LoopBuilder, known_index
+from ..rewriting.loop_chunks import chunk_of
 
 __all__ = ["PART", "OutlineParallel", "outline_parallel_loops"]
 
@@ -114,22 +117,19 @@ class Outlining:
         for value in captured(loop):
             self.capture(value, block)
         first, size = (block.insert_arg(IndexType(), len(block.args)) for _ in range(2))
-        # The loop over the range, and the loop over parts in its place.
+        # The loop over a chunk, and the loop over chunks in its place.
         inner = ForOp(first, size)
         inner.location = loop.location
         start.insert(inner)
         self.move_body(inner)
         block.add_op(YieldOp())
-        total: int | SSAValue = 1
-        for each in self.nest:
-            extent = integer_constant(each.extent)
-            total = self.product(build, total, each.extent if extent is None else extent)
-        parts = min(total, self.threads) if isinstance(total, int) else self.threads
-        outer = ForOp(build.value(0), build.value(parts), kind=ForKind.PARALLEL)
+        total = self.total(build)
+        chunks = min(total, self.threads) if isinstance(total, int) else self.threads
+        outer = ForOp(build.value(0), build.value(chunks), kind=ForKind.PARALLEL)
         outer.location = loop.location
         build.insert(outer)
         inside = LoopBuilder(InsertPoint.at_end(outer.body.block))
-        self.call(inside, outer.variable, total, parts)
+        self.call(inside, outer.variable, total, chunks)
         outer.body.block.add_op(YieldOp())
         for old, new in self.copies.items():
             old.replace_uses_with_if(new, lambda use: part.is_ancestor(use.operation))
@@ -138,32 +138,17 @@ class Outlining:
         Rewriter.insert_op(part, InsertPoint.after(self.func))
         Rewriter.erase_op(loop)
 
-    def product(self, build: LoopBuilder, a: int | SSAValue, b: int | SSAValue) -> int | SSAValue:
-        """Return `a * b`."""
-        if isinstance(b, int):
-            return build.multiply(a, b)
-        if a == 1:
-            return b
-        return build.insert(arith.MuliOp(build.value(a), b)).result
+    def total(self, build: LoopBuilder) -> Index:
+        """Return the number of iterations of the nest; of the inner loops it is known."""
+        outer, *others = [known_index(loop.extent) for loop in self.nest]
+        if not others:
+            return outer
+        return build.multiply(outer, prod(extent for extent in others if isinstance(extent, int)))
 
-    def call(
-        self, build: LoopBuilder, number: BlockArgument, total: int | SSAValue, parts: int
-    ) -> None:
-        """Insert the call that computes a part of the iterations: parts differ by at most one."""
-        if isinstance(total, int) and total % parts == 0:
-            size = build.value(total // parts)
-            first = build.value(build.multiply(number, total // parts))
-        else:
-            count, divisor = build.value(total), build.value(parts)
-
-            def bound(end: SSAValue) -> SSAValue:
-                scaled = build.insert(arith.MuliOp(end, count)).result
-                return build.insert(arith.DivUIOp(scaled, divisor)).result
-
-            first = bound(number)
-            last = bound(build.value(build.add(number, 1)))
-            size = build.insert(arith.SubiOp(last, first)).result
-        call = CallOp(self.name, [*self.arguments, first, size])
+    def call(self, build: LoopBuilder, number: BlockArgument, total: Index, chunks: int) -> None:
+        """Insert the call that computes a chunk of the iterations."""
+        bounds = map(build.value, chunk_of(build, number, total, chunks))
+        call = CallOp(self.name, [*self.arguments, *bounds])
         call.attributes[PART] = UnitAttr()
         call.location = self.nest[0].location
         build.insert(call)

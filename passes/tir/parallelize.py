@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint
 
 from ...analysis.arith.analyzer import Analyzer
 from ...analysis.constants import integer_constant
@@ -19,7 +18,8 @@ from ...dialects.tir.ops import ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import LoopBuilder
+from ..rewriting.loop_builder import LoopBuilder, known_index
+from ..rewriting.loop_chunks import chunk_of
 from .base import PrimFuncPass
 
 __all__ = ["Parallelize", "parallelize_loops"]
@@ -108,10 +108,9 @@ class Planner:
         plans: list[Plan] = []
         loops: list[ForOp] = []
         private: Sequence[Operation] = ()
-        scopes = self.analyzer
         count = 1
         inner: ForOp | None = loop
-        with scopes.scope():
+        with self.analyzer.scope():
             while inner is not None and not private:
                 found = self.dependence(inner)
                 if not found.is_none or (found.private and loops):
@@ -144,8 +143,8 @@ def only_loop(loop: ForOp) -> ForOp | None:
 
 
 def split_loop(loop: ForOp, private: Sequence[Operation], threads: int) -> None:
-    """Replace a parallel loop by one over parts of its iterations, as many as there are threads,
-    in which the iterations of a part run one after the other, after `private`.
+    """Replace a parallel loop by one over chunks of its iterations, as many as there are threads,
+    in which the iterations of a chunk run one after the other, after `private`.
 
         tir.for %i = %c0 extent %n {...}
 
@@ -157,50 +156,21 @@ def split_loop(loop: ForOp, private: Sequence[Operation], threads: int) -> None:
         }
     """
     build = LoopBuilder(InsertPoint.before(loop))
-    count = integer_constant(loop.extent)
-    parts = threads if count is None else min(threads, count)
-    body = Block(arg_types=[IndexType()])
-    outer = ForOp(build.value(0), build.value(parts), kind=ForKind.PARALLEL)
-    outer.body.detach_block(0)
-    outer.body.add_block(body)
+    total = known_index(loop.extent)
+    chunks = min(threads, total) if isinstance(total, int) else threads
+    outer = ForOp(build.value(0), build.value(chunks), kind=ForKind.PARALLEL)
     outer.location = loop.location
-    Rewriter.insert_op(outer, InsertPoint.before(loop))
+    build.insert(outer)
+    body = outer.body.block
     for op in (*private, loop):
         op.detach()
         body.add_op(op)
-    first, size = part_of(LoopBuilder(InsertPoint.before(loop)), body.args[0], loop, parts)
-    loop.operands = [first, size]
+    inside = LoopBuilder(InsertPoint.before(loop))
+    first, size = chunk_of(inside, outer.variable, total, chunks)
+    first = inside.add(first, known_index(loop.min))
+    loop.operands = [inside.value(first), inside.value(size)]
     loop.kind = ForKindAttr(ForKind.SERIAL)
     body.add_op(YieldOp())
-
-
-def part_of(
-    build: LoopBuilder, number: SSAValue, loop: ForOp, parts: int
-) -> tuple[SSAValue, SSAValue]:
-    """Return the first iteration and the number of iterations of a part of `loop`; parts differ by
-    at most one iteration."""
-
-    def insert(op: Operation) -> SSAValue:
-        return build.insert(op).results[0]
-
-    def constant(value: int) -> SSAValue:
-        return insert(arith.ConstantOp(IntegerAttr(value, IndexType())))
-
-    extent = integer_constant(loop.extent)
-    divisor = constant(parts)
-    if extent is not None and extent % parts == 0:
-        size = constant(extent // parts)
-        start = insert(arith.MuliOp(number, size))
-    else:
-        after = insert(arith.AddiOp(number, constant(1)))
-        bounds = [
-            insert(arith.DivUIOp(insert(arith.MuliOp(end, loop.extent)), divisor))
-            for end in (number, after)
-        ]
-        start, size = bounds[0], insert(arith.SubiOp(bounds[1], bounds[0]))
-    if integer_constant(loop.min) != 0:
-        start = insert(arith.AddiOp(start, loop.min))
-    return start, size
 
 
 @dataclass(frozen=True)

@@ -35,14 +35,14 @@ def complete_lowering(entry: str, target: Target | None = None, threads: int = 1
     llvmlite describes. PasslineError if it is not installed. Loops are made for `threads` threads,
     however many cores the target has.
     """
-    bind = bind_target(target, threads)
     return Stage(
         "complete-lowering",
         lambda module: not is_lowered(module),
         [
             KeepEntry((entry,)),
-            Stage("lower-to-tir", has_tensors, [bind, *passes_of(LOWER_TO_TIR)]),
-            Stage("lower-to-mlir", has_loops, [bind, *passes_of(LOWER_TO_MLIR)]),
+            bind_target(target, threads),
+            Stage("lower-to-tir", has_tensors, passes_of(LOWER_TO_TIR)),
+            Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR)),
         ],
     )
 

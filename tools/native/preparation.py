@@ -154,28 +154,41 @@ def prefix_symbols(module: ModuleOp, prefix: str) -> None:
 
 def hoist_allocas(module: ModuleOp, threads: int) -> None:
     """Move stack allocations of static size to the entry block of their function, as an allocation
-    in a loop would take stack space in each iteration. Those of parallel loops stay there if there
-    are several threads: the iterations have stack frames of their own."""
+    in a loop would take stack space in each iteration. In parallel loops, they become allocations
+    on the heap if there are several threads: each needs memory of its own."""
     for function in module.ops:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
         entry = function.body.blocks[0]
         for op in [*walk(function)]:
-            if not isinstance(op, memref.AllocaOp) or op.operands:
+            if not isinstance(op, memref.AllocaOp):
                 continue
-            block = entry if threads == 1 else block_of_thread(op)
-            if block is not op.parent:
+            if threads > 1 and is_in_parallel_loop(op):
+                put_on_heap(op)
+            elif op.parent is not entry and not op.operands:
                 op.detach()
-                Rewriter.insert_op(op, InsertPoint.at_start(block))
+                Rewriter.insert_op(op, InsertPoint.at_start(entry))
 
 
-def block_of_thread(op: Operation) -> Block:
-    """Return the first block of the parallel loop, or else of the function, that `op` is in."""
+def is_in_parallel_loop(op: Operation) -> bool:
+    """Return whether `op` is in a parallel loop."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, scf.ParallelOp | func.FuncOp):
+    while parent is not None and not isinstance(parent, scf.ParallelOp):
         parent = parent.parent_op()
-    assert parent is not None
-    return parent.regions[0].blocks[0]
+    return parent is not None
+
+
+def put_on_heap(op: memref.AllocaOp) -> None:
+    """Replace an allocation on the stack by one on the heap that lives as long as its block."""
+    new = memref.AllocOp.create(
+        operands=op.operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        location=op.location,
+    )
+    assert op.parent is not None and (end := op.parent.last_op) is not None
+    Rewriter.replace_op(op, new)
+    Rewriter.insert_op(memref.DeallocOp.get(new.memref), InsertPoint.before(end))
 
 
 def expand_copies(module: ModuleOp) -> None:

@@ -93,7 +93,10 @@ def to_llvm(by_pointer: bool, threads: int = 1) -> list[str]:
     With `by_pointer`, a buffer is passed as the address of its first element, and LLVM can use
     `noalias`; otherwise as a descriptor.
     """
-    shared = [f"convert-scf-to-openmp{{num-threads={threads}}}"] if threads > 1 else []
+    shared: list[str] = []
+    if threads > 1:
+        # It puts bodies into memref.alloca_scope, which has to be gone before there are branches.
+        shared = [f"convert-scf-to-openmp{{num-threads={threads}}}", "canonicalize"]
     return [
         "canonicalize",
         "cse",
