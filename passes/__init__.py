@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .relax.merge_composite_functions import MergeCompositeFunctions
     from .relax.plan_devices import PlanDevices
     from .relax.plan_memory import PlanMemory
+    from .relax.preallocate_collections import PreallocateCollections
     from .relax.recognize_ops import RecognizeOps
     from .relax.run_codegen import RunCodegen
     from .relax.simplify_expr import SimplifyExpr
@@ -125,6 +126,7 @@ __all__ = [
     "Parallelize",
     "PlanDevices",
     "PlanMemory",
+    "PreallocateCollections",
     "PrintIR",
     "PrintOpStats",
     "RecognizeOps",
@@ -177,6 +179,7 @@ PASSES = {
     "merge-composite-functions": "relax.merge_composite_functions:MergeCompositeFunctions",
     "plan-devices": "relax.plan_devices:PlanDevices",
     "plan-memory": "relax.plan_memory:PlanMemory",
+    "preallocate-collections": "relax.preallocate_collections:PreallocateCollections",
     "print-ir": "generic.print_ir:PrintIR",
     "print-op-stats": "generic.print_op_stats:PrintOpStats",
     "recognize-ops": "relax.recognize_ops:RecognizeOps",
@@ -225,11 +228,13 @@ OPTIMIZE = (
     "eliminate-common-subexpr",  # after the passes that make operations equal
     "remove-unused-parameters",
     "dead-code-elimination",  # earlier passes leave unused operations behind
+    "preallocate-collections",  # after unroll-loops, which leaves the loops that are long
     "fuse-ops",  # last: no other pass looks into a primitive function
 )
 """The pipeline `optimize`, which `-O0` to `-O3` run too; the level selects the passes that run."""
 
 LOWER_TO_TIR = (
+    "preallocate-collections",
     "legalize-ops",
     "plan-memory",
 )
@@ -239,8 +244,8 @@ LOWER_TO_MLIR = (
     "tir-parallelize",  # before partition: it needs the conditions of the loops
     # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
     "tir-loop-partition{partition-const-loop=true}",
-    "tir-unroll-loop",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
+    "tir-unroll-loop",  # after vectorization, which is done once and not for each copy
     "tir-simplify",
     "tir-remove-no-op",
     "tir-common-subexpr-elim",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.relax.interfaces import View
 from ...dialects.relax.kernels import CallTIRInplaceOp, CallTIROp
@@ -30,16 +31,20 @@ def users_of(value: SSAValue) -> list[Operation]:
 
 def dies_at(op: Operation, value: SSAValue) -> bool:
     """Return whether the call `op` may overwrite its operand `value`: a kernel in the same block
-    computed it, `op` uses it once, and nothing else uses it or a view of it later.
+    computed it, or a loop carries it into this block; `op` uses it once, and nothing else uses it
+    or a view of it later.
 
     Only calls of kernels and views may use it: a tuple, a concatenation, a region or a terminator
     would keep it in a way that is not followed here.
     """
     source = source_of(value)
-    if not isinstance(source.owner, CallTIROp | CallTIRInplaceOp):
-        return False
-    if source.owner.parent is not op.parent:
-        return False
+    match source.owner:
+        case Block() as block if block is op.parent and _is_carried(block):
+            pass
+        case CallTIROp() | CallTIRInplaceOp() as maker if maker.parent is op.parent:
+            pass
+        case _:
+            return False
     users = users_of(source)
     if users.count(op) != 1:
         return False
@@ -52,3 +57,14 @@ def dies_at(op: Operation, value: SSAValue) -> bool:
         )
         for user in users
     )
+
+
+def _is_carried(block: Block) -> bool:
+    """Return whether the arguments of `block` are what a loop carries from turn to turn."""
+    match block.parent_op():
+        case ForOp():
+            return True
+        case WhileOp() as loop:
+            return block is loop.after_region.block
+        case _:
+            return False

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.scf import IfOp
+from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
@@ -41,8 +41,8 @@ from ...passmanager.ir.symbols import symbol_of
 from ...passmanager.ir.walk import walk
 from ..rewriting.arena import MemoryUse
 from ..rewriting.buffer_values import leaf_types
-from ..rewriting.bufferize import FunctionBufferizer
 from ..rewriting.constant_globals import ConstantGlobals
+from ..rewriting.loop_bufferizer import LoopBufferizer
 from .legalize_ops.missing_kernel import missing_kernel
 
 __all__ = ["PlanMemory", "is_on_tensors", "plan_memory"]
@@ -67,7 +67,7 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
         return
     constants = ConstantGlobals(module, funcs)
     for op in funcs:
-        bufferizer = FunctionBufferizer(op, constants)
+        bufferizer = LoopBufferizer(op, constants)
         prim_func = bufferizer.run()
         Rewriter.replace_op(op, prim_func)
         report(prim_func, bufferizer.use_of_memory(), actions)
@@ -163,12 +163,14 @@ def _unsupported(op: Operation, symbols: Mapping[str, Operation]) -> str | None:
             pass
         case ConstantOp() | FullOp() | View() | TupleOp() | TupleGetItemOp() | MatchCastOp():
             pass
-        case GraphOp() | IfOp() | func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
+        case GraphOp() | IfOp() | WhileOp() | ForOp():
+            pass
+        case func.CallOp() | tensor.CastOp() | tensor.ExtractOp():
             pass
         case _ if op.has_trait(IsTerminator):
             return None  # the operation around it is checked
         case _ if op.regions:
-            return "is control flow that plan-memory does not support: only scf.if"
+            return "is control flow that plan-memory does not support, unlike scf.if, for and while"
         case _ if isinstance(op, RelaxOp) or _is_on_tensors(op):
             if (reason := missing_kernel(op)) is not None:
                 return f"has no kernel: {reason}"

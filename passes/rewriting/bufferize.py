@@ -70,7 +70,7 @@ class FunctionBufferizer:
     def __init__(self, source: FuncOp, symbols: ConstantGlobals) -> None:
         self.source = source
         self.symbols = symbols
-        self.time = 0
+        self.time: int = 0
         self.blocks: list[Block] = []
         """The new blocks that are being filled, outermost first."""
         self.starts: list[int] = []
@@ -251,8 +251,7 @@ class FunctionBufferizer:
             else:
                 old = inputs[index]
                 assert isinstance(old, Buffer)
-                free = root_of(old.storage).block is self.blocks[-1]
-                if free and dies_at(op, op.arguments[index]):
+                if self.owns(old.storage) and dies_at(op, op.arguments[index]):
                     buffer = old
                 else:
                     buffer = self.new_buffer(result.type)
@@ -261,6 +260,11 @@ class FunctionBufferizer:
             results.append(buffer)
         self.define(op, iter(results))
         self.call_with(op, op.callee.root_reference.data, inputs, new)
+
+    def owns(self, storage: Storage) -> bool:
+        """Return whether the elements of `storage` are computed in the current block, which may
+        overwrite them."""
+        return root_of(storage).block is self.blocks[-1]
 
     def call_with(
         self, op: Operation, name: str, inputs: Sequence[Value], results: Sequence[Value]
@@ -314,12 +318,18 @@ class FunctionBufferizer:
         or one that has another target - is copied.
         """
         source, wanted = root_of(value.storage), root_of(target.storage)
-        in_part = value.storage is not source and offset_of(value.storage) > 0
-        is_whole = source.count == target.storage.count and not in_part
-        if source.block is self.blocks[-1] and is_whole and not (source.has_parts and wanted.base):
+        if source.block is self.blocks[-1] and self.is_whole(value, target):
             self.join(source, wanted)
         else:
             self.copy(value, target)
+
+    def is_whole(self, value: Buffer, target: Buffer) -> bool:
+        """Return whether the memory of `value` has the elements of `target` and no others, and
+        can take its place."""
+        source, wanted = root_of(value.storage), root_of(target.storage)
+        in_part = value.storage is not source and offset_of(value.storage) > 0
+        is_whole = source.count == target.storage.count and not in_part
+        return is_whole and not (source.has_parts and wanted.base)
 
     def concatenate(self, op: ConcatenateOp) -> None:
         """Convert a contiguous concatenation: each operand is computed in its part of the result,

@@ -1,9 +1,12 @@
 """ONNX's own backend tests, run by the interpreter: each case passes, fails, or is not supported.
 
-    python tests/conformance/onnx_backend.py [--write] [name ...]
+    python tests/conformance/onnx_backend.py [--write] [--engine native] [-O LEVEL] [name ...]
 
 runs the cases whose name contains one of the given names (all cases by default), and prints those
 that fail; with names also the unsupported ones. `--write` writes the results to docs/onnx.md.
+
+With `--engine native` the cases of single operators run as machine code, optimized at a level, by
+default 0; those that cannot be compiled are *refused*, and the reasons are counted.
 """
 
 from __future__ import annotations
@@ -29,12 +32,14 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 from xdsl.dialects.builtin import ModuleOp
 
+from passline import compile
 from passline.frontends.onnx import UnsupportedModelError, UnsupportedNode, import_model
 from passline.frontends.onnx.contrib.signatures import REFUSED, contrib_names
 from passline.frontends.onnx.converters import CONVERTERS
 from passline.frontends.onnx.schemas import has_body
 from passline.interpreters.interpret import interpret
 from passline.interpreters.signature import entry_function
+from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.verifier import verify
 
 __all__ = ["Case", "Outcome", "all_cases", "report", "run_case", "run_module", "table"]
@@ -70,7 +75,7 @@ class Outcome:
     """The outcome of a case: its status, and the reasons if it did not pass."""
 
     status: str
-    """`passed`, `unsupported` or `failed`."""
+    """`passed`, `unsupported` or `failed`; as machine code also `refused`."""
     reasons: Sequence[str] = ()
 
 
@@ -210,6 +215,43 @@ def run_form(case: Case) -> Outcome:
     return Outcome("passed")
 
 
+def run_native(case: Case, level: int = 0) -> Outcome:
+    """Run a case as machine code, and compare its outputs."""
+    try:
+        module = import_model(case.model, shapes=lengths_of_sequences(case))
+    except UnsupportedModelError as error:
+        return Outcome("unsupported", [reason(node, case.group) for node in error.nodes])
+    try:
+        function = compile(module, level=level)
+    except PasslineError as error:
+        return Outcome("refused", [str(error)])
+    except Exception as error:
+        return Outcome("failed", [f"{type(error).__name__}: {error}"])
+    try:
+        for inputs, outputs in case.data_sets:
+            results = function(*map(at_run_time, flattened(inputs)))
+            compare(results, flattened(outputs), case.rtol, tolerance(case, flattened(outputs)))
+    except Exception as error:
+        return Outcome("failed", [f"{type(error).__name__}: {error}"])
+    return Outcome("passed")
+
+
+def flattened(values: Sequence[object]) -> list[object]:
+    """Return the values with the elements of sequences in their place."""
+    return [
+        element
+        for value in values
+        for element in (cast(list[object], value) if isinstance(value, list) else [value])
+    ]
+
+
+def refusal(outcome: Outcome) -> str:
+    """Return the reason why a case is refused, without the names of its values."""
+    first = outcome.reasons[0].splitlines()[0]
+    text = re.sub(r"^.*?error: |\(and \d+ more\)", "", first)
+    return re.sub(r"tensor<[^>]*>", "tensor", text)[:120]
+
+
 def lengths_of_sequences(case: Case) -> dict[str, list[tuple[int, ...]]]:
     """Return the shapes of the elements of inputs that are sequences, which the model leaves
     unknown."""
@@ -236,12 +278,8 @@ def reason(node: UnsupportedNode, group: str) -> str:
 
 def run_module(module: ModuleOp, inputs: Sequence[object]) -> tuple[object, ...]:
     """Run `@main` on the inputs; a sequence is one for each of its elements."""
-    flat = [
-        element
-        for value in inputs
-        for element in (cast(list[object], value) if isinstance(value, list) else [value])
-    ]
-    return interpret(module, entry_function(module, "main"))(*map(at_run_time, flat))
+    call = interpret(module, entry_function(module, "main"))
+    return call(*map(at_run_time, flattened(inputs)))
 
 
 def at_run_time(value: object) -> Array:
@@ -464,18 +502,25 @@ def table() -> dict[str, Counts]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
+    parser.add_argument("--engine", choices=("numpy", "native"), default="numpy")
+    parser.add_argument("-O", dest="level", type=int, default=0, help="the level of optimization")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     names: list[str] = args.names
+    native: bool = args.engine == "native"
+    level: int = args.level
     outcomes = [
-        (case, run_case(case))
-        for case in all_cases()
+        (case, run_native(case, level) if native else run_case(case))
+        for case in (node_cases() if native else all_cases())
         if not names or any(name in case.name for name in names)
     ]
     for case, outcome in outcomes:
         if outcome.status == "failed" or (names and outcome.status == "unsupported"):
             print(f"{case.name}: {outcome.status}: {'; '.join(outcome.reasons)}")
     total = Counter(outcome.status for _, outcome in outcomes)
+    refused = Counter(refusal(outcome) for _, outcome in outcomes if outcome.status == "refused")
+    for text, count in refused.most_common():
+        print(f"{count:5} {text}")
     print(dict(total), file=sys.stderr)
     if args.write:
         DOCS.write_text(report(outcomes))

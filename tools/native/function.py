@@ -21,11 +21,13 @@ from ...interpreters.signature import (
     result_names,
 )
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
 from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
 from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .objects import object_code
 from .openmp import find_runtime, usable_threads
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
@@ -57,10 +59,11 @@ def compile_module(
     entry_function(module, entry)
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
-    check_runnable(target or host())
-    prepared = prepare(module, entry, target, usable_threads(threads))
+    check_runnable(processor := target or host())
+    with paused_collector():
+        prepared = prepare(module, entry, target, usable_threads(threads))
     parameters = parameters_of(prepared.function)
-    code = link_module(prepared, tools, machine_of(target or host()))
+    code = link_module(prepared, tools, processor, machine_of(processor))
     seconds = perf_counter() - start
     constants = [*prepared.constants.values()]
     return NativeFunction(
@@ -86,27 +89,25 @@ def check_runnable(target: Target) -> None:
         )
 
 
-def link_module(prepared: Prepared, tools: Tools, machine: llvm.TargetMachine) -> Code:
+def link_module(
+    prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
+) -> Code:
     """Compile a prepared module into memory; PasslineError if it calls a function that neither
     the module nor this process defines."""
-
-    def optimized(module: ModuleOp, *, locations: bool = False) -> llvm.ModuleRef:
-        passes = to_llvm(prepared.by_pointer, prepared.threads)
-        ir = tools.llvm_ir(mlir_text(module), passes, locations=locations)
-        return optimize(ir, prepared.entry, machine)
-
-    code = machine.emit_object(optimized(prepared.module))
+    codes = object_code(prepared, tools, target, machine)
     known = {name: address(array) for name, array in prepared.constants.items()}
-    undefined = [name for name in undefined_symbols(code) if name not in known]
+    undefined = [name for name in undefined_symbols(*codes) if name not in known]
     if prepared.threads > 1 and (runtime := find_runtime()) is not None:
         found = {name: runtime.address(name) for name in undefined}
         known |= {name: place for name, place in found.items() if place is not None}
         undefined = [name for name in undefined if name not in known]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
-        text = machine.emit_assembly(optimized(with_numbers, locations=True))
+        passes = to_llvm(prepared.by_pointer, prepared.threads)
+        ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
+        text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
-    return link(code, prepared.entry, known)
+    return link(codes, prepared.entry, known)
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:

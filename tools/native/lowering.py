@@ -23,7 +23,14 @@ from .jit import load_llvm
 __all__ = ["NECESSARY", "complete_lowering", "is_lowered"]
 
 PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
-NECESSARY = (*PIPELINES, "tir-bind-target", "legalize-ops", "plan-memory", "lower-tir")
+NECESSARY = (
+    *PIPELINES,
+    "tir-bind-target",
+    "preallocate-collections",
+    "legalize-ops",
+    "plan-memory",
+    "lower-tir",
+)
 """The passes without which there is no machine code; the others in these pipelines optimize."""
 
 

@@ -271,9 +271,9 @@ def _memory(value: DenseIntOrFPElementsAttr, writable: bool) -> Array:
     return data.copy() if writable else data
 
 
-def mlir_text(module: ModuleOp) -> str:
-    """Return the module as text in the generic form, which all versions of MLIR parse, with
-    locations for error messages."""
+def mlir_text(op: Operation) -> str:
+    """Return a module or another operation as text in the generic form, which all versions of MLIR
+    parse, with locations for error messages."""
     printer = ExactPrinter(stream := StringIO(), PrintStyle(generic=True, debuginfo=True))
-    printer.print_op(module)
+    printer.print_op(op)
     return stream.getvalue()

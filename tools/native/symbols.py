@@ -22,24 +22,30 @@ ELF64 = b"\x7fELF\x02\x01"
 SYMBOL_TABLE = 2
 
 
-def undefined_symbols(code: bytes) -> list[str]:
-    """Return the undefined symbols of an object file, in the order of its symbol table; none if
-    the file is not little-endian ELF of 64 bits."""
+def undefined_symbols(*codes: bytes) -> list[str]:
+    """Return the symbols that no object file of several defines, in the order of their symbol
+    tables; none for files that are not little-endian ELF of 64 bits."""
+    symbols = dict.fromkeys(symbol for code in codes for symbol in _symbols(code))
+    defined = {name for name, is_defined in symbols if is_defined}
+    # The linker defines this symbol itself.
+    defined.add("_GLOBAL_OFFSET_TABLE_")
+    return [name for name, _ in symbols if name not in defined]
+
+
+def _symbols(code: bytes) -> Iterator[tuple[str, bool]]:
+    """Yield the names in the symbol table of an object file, and whether they are defined."""
     if not code.startswith(ELF64):
-        return []
+        return
     sections = [*_sections(code)]
-    names: list[str] = []
     for kind, offset, size, link in sections:
         if kind == SYMBOL_TABLE:
             strings = sections[link][1]
             for name, *_, section, _, _ in struct.iter_unpack(
                 "<IBBHQQ", code[offset : offset + size]
             ):
-                if name and not section:
+                if name:
                     start = strings + name
-                    names.append(code[start : code.index(b"\0", start)].decode())
-    # The linker defines this symbol itself.
-    return [name for name in names if name != "_GLOBAL_OFFSET_TABLE_"]
+                    yield code[start : code.index(b"\0", start)].decode(), bool(section)
 
 
 def _sections(code: bytes) -> Iterator[tuple[int, int, int, int]]:

@@ -25,6 +25,7 @@ from ....dialects.relax.windows import Window
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
+from .choices import Form, Space
 from .contraction import of_total
 from .cost_model import LINE, LOADS, MULTIPLY_ADDS, TILE_OVERHEAD
 from .kernel_builder import Buffer, KernelBuilder, Scheduled, Store, Tensor
@@ -100,7 +101,7 @@ class Depthwise(Scheduled):
             return
         *outer, height, width = self.out
         rows = rows_of(self, b.target)
-        tile = tile_of(self, rows, b.target)
+        tile = b.decide(Tiles(self, rows, b.target))
         with b.channels(*self.data.shape[:2]) as (image, channels):
             part = None if reads_in_place(self, tile) else empty_image(b, self, rows, tile)
             # The lanes of a last vector may reach beyond the end.
@@ -153,9 +154,30 @@ class Tile:
         return [(i, j * self.lanes) for i in range(self.rows) for j in range(self.vectors)]
 
 
-def tile_of(t: Depthwise, rows: int, target: Target) -> Tile:
-    """Return the tile with which a block of `rows` rows takes the fewest cycles."""
-    return min(tiles(t, rows, target), key=lambda tile: cycles(tile, t, rows, target))
+@dataclass(frozen=True)
+class Tiles(Space[Tile]):
+    """The tiles of a depthwise convolution in blocks of `rows` rows."""
+
+    convolution: Depthwise
+    rows: int
+    target: Target
+
+    kind = "depthwise tile"
+
+    def problem(self) -> Form:
+        t = self.convolution
+        windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
+        channels = prod(t.shape) // prod(t.out)
+        out = "x".join(map(str, t.out))
+        return {"channels": channels, "out": out, "windows": windows, "bits": t.bits}
+
+    def candidates(self) -> Iterator[Tile]:
+        return tiles(self.convolution, self.rows, self.target)
+
+    def estimate(self, candidate: Tile) -> float:
+        t = self.convolution
+        blocks = prod(t.shape) // prod(t.out[-2:]) * (t.out[-2] // self.rows)
+        return blocks * cycles(candidate, t, self.rows, self.target)
 
 
 def tiles(t: Depthwise, rows: int, target: Target) -> Iterator[Tile]:

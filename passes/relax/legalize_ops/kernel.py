@@ -20,6 +20,7 @@ from ....dialects.relax.types import is_integer, is_ranked, static_shape, tensor
 from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import PrimFuncOp
+from .choices import Choice, Choices
 from .contraction import Contraction
 from .kernel_builder import (
     Buffer,
@@ -54,6 +55,7 @@ class Kernel:
     """The choices of its schedule."""
     warnings: Sequence[tuple[Operation, str]]
     """The operations that will fail at run time, and why."""
+    choices: Choices
 
 
 def kernel_of(
@@ -61,12 +63,14 @@ def kernel_of(
     target: Target = DEFAULT,
     constants: Mapping[int, Sequence[ConstantOp | FullOp]] = MappingProxyType({}),
     winograd: Winograd = "none",
+    measured: Sequence[Choice] | None = None,
 ) -> Kernel:
     """Return the function on buffers that computes `func` on a processor: its parameters are the
     buffers of the operands, then those of the results.
 
     Element-wise intermediate results have no buffer: they are computed where they are used. The
-    parameters with the numbers `constants` are these constants in the calls of `func`.
+    parameters with the numbers `constants` are these constants in the calls of `func`. Choices are
+    made by estimates, except for those that were `measured`.
     Errors: NoKernel if kernels do not support an operation or a type.
     """
     *ops, end = func.body.block.ops
@@ -82,6 +86,7 @@ def kernel_of(
         vectorize=are_vectorizable(ops) and all(map(fills_bytes, stored)),
         groups=merged_dimensions(ops, end) or reduced_dimensions(ops, end),
         winograd=winograd,
+        measured=measured,
     )
     tensors: dict[SSAValue, Tensor] = {}
     for old, new in zip(func.args, kernel.args):
@@ -108,7 +113,7 @@ def kernel_of(
     types = [argument.type for argument in kernel.args]
     kernel.function_type = FunctionType.from_lists(types, [])
     prepared = {v.index: p for v, p in b.prepared.items() if isinstance(v, BlockArgument)}
-    return Kernel(kernel, prepared, b.remarks, b.warnings)
+    return Kernel(kernel, prepared, b.remarks, b.warnings, b.choices)
 
 
 def widest(ops: Sequence[Operation]) -> int:

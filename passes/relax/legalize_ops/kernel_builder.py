@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,6 +26,7 @@ from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index, TirBuilder
 from ....dialects.tir.ops import ForKind, PrimFuncOp
 from ....passmanager.remarks import Argument
+from .choices import Choice, Choices, Space
 from .scalars import convert, signless_form, with_sign
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ __all__ = [
     "broadcast_index",
 ]
 
+T = TypeVar("T")
 
 CHANNELS = 16
 """Up to this many channels are computed one after the other, and share buffers."""
@@ -72,6 +74,7 @@ class KernelBuilder(TirBuilder):
         vectorize: bool = True,
         groups: Sequence[Sequence[int]] | None = None,
         winograd: Winograd = "none",
+        measured: Sequence[Choice] | None = None,
     ):
         super().__init__(func)
         self.target = target
@@ -86,6 +89,7 @@ class KernelBuilder(TirBuilder):
         if it merges none. Operands of element-wise operations, concatenations, transpositions and
         operations along axes are merged; convolutions return their result merged."""
         self.winograd: Winograd = winograd
+        self.choices = Choices(measured)
         self.remarks: list[Remark] = []
         """The decisions that users may want to know."""
         self.warnings: list[tuple[Operation, str]] = []
@@ -297,6 +301,18 @@ class KernelBuilder(TirBuilder):
     ) -> None:
         """Remember a choice, and why it was made."""
         self.remarks.append(Remark(kind, name, message, arguments))
+
+    def decide(self, space: Space[T]) -> T:
+        """Return the candidate of `space` that was measured to be the fastest, if there is one, or
+        else that with the lowest estimate."""
+        candidate, is_measured = self.choices.decide(space)
+        if is_measured:
+            text = f"measured {space.kind}: {space.choice(candidate)}"
+            self.remark("passed", "Tuned", text)
+        elif self.choices.measured is not None:
+            text = f"no candidate for {space.kind} was measured: the one with the lowest estimate"
+            self.remark("missed", "Tuned", text)
+        return candidate
 
     def prepare(self, constant: Buffer, shape: Shape, preparation: Preparation) -> Buffer:
         """Return the buffer of a constant parameter, which callers then have to pass in `shape`,

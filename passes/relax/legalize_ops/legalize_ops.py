@@ -26,8 +26,10 @@ from ....passmanager.ir.walk import walk
 from ...rewriting.dead_code import remove_dead_operations
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 from ..fuse_ops import fuse_operations
+from .database import Database, Record
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
+from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 
@@ -42,11 +44,14 @@ def legalize_operations(
     target: Target = DEFAULT,
     actions: Actions = SILENT,
     winograd: Winograd = "none",
+    database: Database | None = None,
 ) -> None:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel that is scheduled for `target`; equal operations or functions share a kernel."""
+    kernel that is scheduled for `target`; equal operations or functions share a kernel.
+
+    The schedules are those that were measured, if `database` has them, or else estimated."""
     outline_operations(module, actions)
-    replace_calls(module, build_kernels(module, target, actions, winograd))
+    replace_calls(module, build_kernels(module, target, actions, winograd, database))
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
 
@@ -73,7 +78,11 @@ def outline_others(func: FuncOp, outliner: Outliner) -> None:
 
 
 def build_kernels(
-    module: ModuleOp, target: Target, actions: Actions, winograd: Winograd
+    module: ModuleOp,
+    target: Target,
+    actions: Actions,
+    winograd: Winograd,
+    database: Database | None = None,
 ) -> dict[str, Kernel]:
     """Replace each primitive function by its kernel if it has one; return the kernels by name."""
     kernels: dict[str, Kernel] = {}
@@ -81,8 +90,11 @@ def build_kernels(
     for func in [op for op in module.body.block.ops if isinstance(op, FuncOp)]:
         if "relax.primitive" not in func.attributes:
             continue
+        given = constants[func.sym_name.data]
+        record = database and database.find(kernel_key(func, given, winograd), target)
+        measured = None if database is None else () if record is None else record.choices
         try:
-            kernel = kernel_of(func, target, constants[func.sym_name.data], winograd)
+            kernel = kernel_of(func, target, given, winograd, measured)
         except NoKernel as error:
             actions.missed(func, "NoKernel", f"no kernel: {error}")
             continue
@@ -93,10 +105,20 @@ def build_kernels(
             report(func, remark.name, remark.message, **remark.arguments)
         for op, message in kernel.warnings:
             actions.warning(op, message)
+        if record is not None:
+            warn_of_unfit(record, kernel, actions)
         kernels[func.sym_name.data] = kernel
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
+
+
+def warn_of_unfit(record: Record, kernel: Kernel, actions: Actions) -> None:
+    """Report the choices of a record that are not in the spaces of the kernel."""
+    name = kernel.func.sym_name.data
+    for choice in kernel.choices.unfit:
+        text = f"the {choice.kind} for @{name} is ignored: there is no candidate {choice}"
+        actions.warning(None, f"{record.place}: {text}")
 
 
 def _computation(func: FuncOp) -> Operation:
@@ -208,6 +230,10 @@ class LegalizeOps(ModulePass):
     faster: in tiles of 2x2 outputs (f2), or of 2x2 or 4x4 outputs (f4). With 4x4 outputs, the error
     is about twice that of the direct kernel; docs/relax.md has the figures."""
 
+    database: str = ""
+    """A file of measured schedules, as `passline-tune` writes it: kernels that are in it for the
+    target are scheduled so, others by the cost model."""
+
     def __post_init__(self) -> None:
         if self.target:
             Target.parse(self.target)
@@ -215,4 +241,7 @@ class LegalizeOps(ModulePass):
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if self.target:
             set_target(module, Target.parse(self.target))
-        legalize_operations(module, target_of(module), ctx.actions, self.winograd)
+        database = Database.read(self.database) if self.database else None
+        for warning in () if database is None else database.warnings:
+            ctx.diagnostics.warning(None, warning)
+        legalize_operations(module, target_of(module), ctx.actions, self.winograd, database)

@@ -5,7 +5,7 @@ The kinds of the loops say how they are to run; passes on tir unroll and vectori
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -14,10 +14,22 @@ from typing import TypeVar
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
+from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
+from .choices import Form, Space
 from .contraction import Contraction
-from .cost_model import LINE, Extents, Operand, Schedule, peak_share, schedule_of
+from .cost_model import (
+    LINE,
+    LOADS,
+    Extents,
+    Operand,
+    Schedule,
+    candidates,
+    cycles,
+    peak_share,
+    schedule_of,
+)
 from .kernel_builder import Buffer, KernelBuilder, Store
 from .scalars import convert
 
@@ -30,7 +42,7 @@ FEW_ROWS = 3
 to pack them as columns would cost more than the products."""
 
 DOT_PRODUCTS = (4, 2, 1)
-"""The numbers of dot products that are computed together, the preferred first."""
+"""The numbers of dot products that are computed together."""
 
 UNROLLED = ForKind.UNROLLED
 VECTORIZED = ForKind.VECTORIZED
@@ -44,7 +56,7 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if t.rhs_along_terms and t.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = schedule_of(extents, b.target)
+        schedule = b.decide(Schedules(extents, prod(t.batch), b.target))
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
@@ -54,6 +66,31 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
             PeakPercent=round(100 * peak_share(schedule, extents, b.target)),
         )
         write_blocks(b, t, schedule, finish)
+
+
+@dataclass(frozen=True)
+class Schedules(Space[Schedule]):
+    """The schedules of a contraction."""
+
+    extents: Extents
+    batch: int
+    target: Target
+
+    kind = "schedule"
+
+    def problem(self) -> Form:
+        constant = self.extents.constant
+        given = None if constant is None else constant.value
+        return {"batch": self.batch, **vars(self.extents), "constant": given}
+
+    def candidates(self) -> Iterator[Schedule]:
+        return candidates(self.extents, self.target)
+
+    def estimate(self, candidate: Schedule) -> float:
+        return self.batch * cycles(candidate, self.extents, self.target)
+
+    def best(self) -> Schedule:
+        return schedule_of(self.extents, self.target)
 
 
 def extents_of(t: Contraction) -> Extents:
@@ -391,12 +428,39 @@ def pack_columns(
             b.store(value, block.panel, [k, b.add(b.mul(r, s.columns), column)])
 
 
+@dataclass(frozen=True)
+class DotProducts(Space[int]):
+    """The numbers of dot products that are computed together."""
+
+    batch: int
+    m: int
+    columns: int
+    terms: int
+    lanes: int
+
+    kind = "dot products"
+
+    def problem(self) -> Form:
+        return dict(vars(self))
+
+    def candidates(self) -> Iterator[int]:
+        return (n for n in DOT_PRODUCTS if self.columns % n == 0)
+
+    def estimate(self, candidate: int) -> float:
+        """Return the cycles of the loads, which bound short products: lhs once for all of them."""
+        vectors = self.batch * self.m * self.columns * -(-self.terms // self.lanes)
+        return vectors * (1 + 1 / candidate) / LOADS
+
+    def form(self, candidate: int) -> Form:
+        return {"together": candidate}
+
+
 def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     """Write loops for terms that are contiguous in both operands: each lane sums up every
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
-    at_once = next(n for n in DOT_PRODUCTS if t.columns % n == 0)
+    at_once = b.decide(DotProducts(prod(t.batch), t.m, t.columns, terms, lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,

@@ -10,7 +10,7 @@ The lanes of vectors are adjacent tiles. The weight is transformed when it is co
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,14 +18,23 @@ from xdsl.dialects.builtin import Float32Type, f32
 from xdsl.ir import SSAValue
 
 from ....dialects.relax.windows import Window
+from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
+from .choices import Form, Space
 from .contraction import Contraction, Weights
 from .cost_model import LINE
 from .kernel_builder import KernelBuilder, Store, Tensor
 from .phases import split_phases
 from .tiles import below, padded, part, write_contraction
-from .winograd_plan import Convolution, Plan, best_plan
+from .winograd_plan import (
+    Convolution,
+    Plan,
+    best_plan,
+    candidates,
+    direct_estimate,
+    estimate,
+)
 from .winograd_transforms import Tile, transform, transform_of_data, transform_of_sums, weights_of
 
 __all__ = ["TiledData", "WinogradConvolution", "plan_of", "split_tiles", "write_winograd"]
@@ -35,7 +44,7 @@ def plan_of(
     b: KernelBuilder, data: Tensor, weight: Tensor, windows: Sequence[Window], groups: int
 ) -> Plan | None:
     """Return how to compute the convolution of data (NC...) and a weight (OI...) by the algorithm;
-    None if it is not applicable, or estimated to be slower than the direct kernel."""
+    None if it is not applicable, or slower than the direct kernel."""
     if b.winograd == "none" or b.constant(weight) is None or groups != 1:
         return None
     if not all(isinstance(tensor.element, Float32Type) for tensor in (data, weight)):
@@ -47,11 +56,59 @@ def plan_of(
     row, column = windows
     merged = b.groups is not None
     convolution = Convolution((row, column), data.shape, weight.shape[0], merged)
-    plan = best_plan(convolution, 4 if b.winograd == "f4" else 2, b.target)
-    pays = plan.gain > 1
-    text = f"{plan.name} is estimated to be {plan.gain:.2f} times as fast as the direct kernel"
-    b.remark("passed" if pays else "missed", "Winograd", text)
-    return plan if pays else None
+    plans = Plans(convolution, 4 if b.winograd == "f4" else 2, b.target)
+    chosen, best = b.decide(plans), plans.estimated()
+    text = f"{best.name} is estimated to be {best.gain:.2f} times as fast as the direct kernel"
+    b.remark("missed" if chosen is None else "passed", "Winograd", text)
+    return chosen
+
+
+@dataclass(frozen=True)
+class Plans(Space[Plan | None]):
+    """The plans of a convolution, and the direct kernel."""
+
+    convolution: Convolution
+    largest: int
+    """The most outputs of a tile along each dimension."""
+    target: Target
+
+    kind = "Winograd"
+
+    def problem(self) -> Form:
+        images, channels, *_ = self.convolution.data
+        height, width = self.convolution.image
+        outputs, largest = self.convolution.outputs, self.largest
+        return {
+            "images": images,
+            "channels": channels,
+            "rows": height,
+            "columns": width,
+            "outputs": outputs,
+            "largest": largest,
+        }
+
+    def candidates(self) -> Iterator[Plan | None]:
+        yield None
+        yield from candidates(self.convolution, self.largest)
+
+    def estimate(self, candidate: Plan | None) -> float:
+        images = self.convolution.data[0]
+        if candidate is None:
+            return images * direct_estimate(self.convolution, self.target)
+        return images * estimate(candidate, self.target)
+
+    def estimated(self) -> Plan:
+        """Return the plan with the lowest estimate."""
+        return best_plan(self.convolution, self.largest, self.target)
+
+    def best(self) -> Plan | None:
+        plan = self.estimated()
+        return plan if plan.gain > 1 else None
+
+    def form(self, candidate: Plan | None) -> Form:
+        if candidate is None:
+            return {}
+        return {"m": candidate.m, "rows": candidate.rows, "columns": candidate.columns}
 
 
 @dataclass(eq=False)

@@ -1,0 +1,296 @@
+"""PreallocateCollections: what a loop collects is written into a tensor of its final size."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    TensorType,
+)
+from xdsl.dialects.tensor import CastOp
+from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects.relax.concatenation import ConcatenateOp
+from ...dialects.relax.constant import FullOp, Number
+from ...dialects.relax.interfaces import InfersType
+from ...dialects.relax.kernels import CallTIRInplaceOp
+from ...dialects.relax.shapes import Shape
+from ...dialects.relax.types import (
+    is_element,
+    is_integer,
+    is_tensor,
+    shape_of,
+    static_shape,
+    tensor_type,
+)
+from ...dialects.tir.builder import TirBuilder
+from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.edit import insert_before
+from ...passmanager.ir.symbols import symbol_of
+from ...passmanager.ir.walk import walk
+from .infer_type import infer_types
+from .unroll_loops import iterations_of, without_cast
+
+__all__ = ["PreallocateCollections", "preallocate_collections"]
+
+
+class Collection(NamedTuple):
+    """A tensor that a loop extends by one row in each iteration."""
+
+    start: int
+    """The number of its initial value."""
+    result: int
+    """The number of the result, and of the argument of the second region."""
+    append: ConcatenateOp
+    """The operation that appends a row."""
+
+    @property
+    def row(self) -> SSAValue:
+        return self.append.tensors[1]
+
+    @property
+    def row_shape(self) -> Shape:
+        """The shape of a row, without its first dimension of one element."""
+        shape = static_shape(self.row.type)
+        assert shape is not None
+        return shape[1:]
+
+
+def preallocate_collections(
+    module: ModuleOp, max_iterations: int, actions: Actions = SILENT
+) -> bool:
+    """Let each `scf.while` in `module` that runs a known number of times, at most `max_iterations`,
+    store the rows that it collects in tensors of their final size; return whether there was one."""
+    kernels: dict[Attribute, str] = {}
+    names = {symbol_of(op) for op in module.ops}
+    loops = [op for op in walk(module) if isinstance(op, scf.WhileOp)]
+    changed = False
+    for loop in reversed(loops):  # inner loops first
+        if not (found := [*collections(loop)]):
+            continue
+        if (count := iterations_of(loop, max_iterations)) is None:
+            message = "the collected rows are appended: how often the loop runs is not known"
+            actions.missed(loop, "NotPreallocated", message, Limit=max_iterations)
+        elif count and actions.allowed(loop):
+            for collection in found:
+                type = buffer_type(collection, count)
+                if type not in kernels:
+                    kernels[type] = name = free_name(names)
+                    names.add(name)
+                    module.body.block.add_op(store_kernel(name, type))
+            preallocate(loop, found, count, kernels)
+            actions.passed(loop, "Preallocated", "stores what it collects", Rows=count)
+            actions.count("collections", len(found))
+            changed = True
+    return changed
+
+
+def free_name(names: Container[str | None]) -> str:
+    """Return a name for a kernel that is not in `names`."""
+    number = 0
+    while (name := f"store_row{number or ''}") in names:
+        number += 1
+    return name
+
+
+# What a loop collects
+
+
+def collections(loop: scf.WhileOp) -> Iterator[Collection]:
+    """Yield the tensors that `loop` extends by one row in each iteration, from none, and that it
+    does not read."""
+    condition, end = loop.before_region.block.last_op, loop.after_region.block.last_op
+    assert isinstance(condition, scf.ConditionOp) and isinstance(end, scf.YieldOp)
+    for argument in loop.before_region.block.args:
+        if not is_empty(loop.arguments[argument.index]) or not argument.has_one_use():
+            continue
+        (use,) = argument.uses
+        if use.operation is not condition or not use.index:
+            continue
+        append = end.operands[argument.index].owner
+        carried = loop.after_region.block.args[use.index - 1]
+        if isinstance(append, ConcatenateOp) and appends(append, carried):
+            yield Collection(argument.index, use.index - 1, append)
+
+
+def is_empty(value: SSAValue) -> bool:
+    """Return whether `value` is a tensor without rows, of which nothing else is known to be none:
+    tensor<0x4xf32>, perhaps cast to tensor<?x4xf32>."""
+    if not is_tensor(value.type):
+        return False
+    shape = static_shape(without_cast(value).type)
+    known = shape_of(tensor_type(value))
+    return bool(shape) and not shape[0] and known is not None and known[:1] == (DYNAMIC_INDEX,)
+
+
+def appends(op: ConcatenateOp, carried: BlockArgument) -> bool:
+    """Return whether `op` does nothing but append a row to `carried`, for the next iteration."""
+    shape = shape_of(tensor_type(carried))
+    if shape is None or len(op.tensors) != 2 or op.tensors[0] is not carried:
+        return False
+    row = static_shape(op.tensors[1].type)
+    return (
+        op.axis % len(shape) == 0
+        and row == (1, *shape[1:])
+        and op.parent is carried.owner
+        and carried.has_one_use()
+        and op.result.has_one_use()
+        and op.result.type == carried.type
+    )
+
+
+# The new loop
+
+
+def preallocate(
+    loop: scf.WhileOp, found: Sequence[Collection], count: int, kernels: dict[Attribute, str]
+) -> None:
+    """Let `loop` store the rows of what it collects, counting its iterations."""
+    before, after = loop.before_region.block, loop.after_region.block
+    condition, end = before.last_op, after.last_op
+    assert condition is not None and end is not None
+    arguments, results = [*loop.arguments], [*loop.result_types]
+    zero, one = (arith.ConstantOp(IntegerAttr(n, IndexType())) for n in (0, 1))
+    insert_before(loop, zero, one)
+    before_count = before.insert_arg(IndexType(), len(before.args))
+    turn = after.insert_arg(IndexType(), len(after.args))
+    turn.name_hint = "turn"
+    for collection in found:
+        start, result, append = collection
+        buffer = buffer_type(collection, count)
+        whole = TensorType(buffer.element_type, buffer.get_shape())
+        zeros = FullOp(zero_of(whole.element_type), whole)
+        zeros.location = loop.location
+        insert_before(loop, zeros)
+        arguments[start], results[result] = zeros.result, whole
+        Rewriter.replace_value_with_new_type(before.args[start], whole)
+        carried = Rewriter.replace_value_with_new_type(after.args[result], whole)
+        operands = [carried, collection.row, turn]
+        store = CallTIRInplaceOp(kernels[buffer], operands, [whole], [0])
+        store.location = append.location
+        store.res[0].name_hint = append.result.name_hint
+        Rewriter.replace_op(append, store, store.res)
+    next_turn = arith.AddiOp(turn, one)
+    Rewriter.insert_op(next_turn, InsertPoint.before(end))
+    end.operands = [*end.operands, next_turn.result]
+    condition.operands = [*condition.operands, before_count]
+    regions = [loop.detach_region(region) for region in [*loop.regions]]
+    new = scf.WhileOp([*arguments, zero], [*results, IndexType()], *regions)
+    new.attributes, new.location = loop.attributes, loop.location
+    Rewriter.insert_op(new, InsertPoint.before(loop))
+    for old, result in zip(loop.results, new.results, strict=False):
+        result.name_hint = old.name_hint
+        replace_uses(old, result)
+    Rewriter.erase_op(loop)
+
+
+def replace_uses(old: SSAValue, new: OpResult) -> None:
+    """Replace `old` by `new`, whose shape may be more precise: operations that infer their type
+    take it as it is, others a cast."""
+    if old.type == new.type:
+        old.replace_all_uses_with(new)
+        return
+    for use in [*old.uses]:
+        user = use.operation
+        if isinstance(user, CastOp) and user.dest.type == new.type:
+            Rewriter.replace_op(user, [], [new])
+        elif isinstance(user, InfersType):
+            user.operands[use.index] = new
+    if old.first_use is not None:
+        cast = CastOp.create(operands=[new], result_types=[old.type])
+        assert isinstance(new.owner, scf.WhileOp)
+        cast.location = new.owner.location
+        Rewriter.insert_op(cast, InsertPoint.after(new.owner))
+        old.replace_all_uses_with(cast.dest)
+
+
+def zero_of(type: Attribute) -> Number:
+    """Return the number 0 of an element type."""
+    assert is_element(type)
+    return IntegerAttr(0, type) if is_integer(type) else FloatAttr(0.0, type)
+
+
+def buffer_type(collection: Collection, count: int) -> MemRefType[Attribute]:
+    """Return the type of the buffer of a collection of `count` rows."""
+    element = tensor_type(collection.row).element_type
+    return MemRefType(element, (count, *collection.row_shape))
+
+
+def store_kernel(name: str, type: MemRefType[Attribute]) -> PrimFuncOp:
+    """Return the kernel that stores a row in a buffer."""
+    count, *shape = type.get_shape()
+    row = MemRefType(type.element_type, (1, *shape))
+    func = PrimFuncOp(name, [type, row, IndexType()], visibility="private")
+    for argument, hint in zip(func.args, ("all", "row", "turn"), strict=True):
+        argument.name_hint = hint
+    b = TirBuilder(func)
+    whole, source, turn = func.args
+    b.require(b.less(turn, count), f"more than {count} rows are collected", func)
+    with b.elements(shape) as index:
+        b.store(b.load(source, [0, *index]), whole, [turn, *index])
+    return b.finish()
+
+
+@dataclass(frozen=True)
+class PreallocateCollections(ModulePass):
+    """Let loops whose number of iterations is known store the rows that they collect in a tensor of
+    the final size, in place of appending each to those before.
+
+    The outputs of a recurrent layer, of `Scan` and of `Loop` of ONNX are such rows.
+
+    Before:
+
+        func.func @main(%x: tensor<2xf32>) -> tensor<3x2xf32> {
+          ...
+          %0:2 = scf.while (%i = %zero, %y = %none) : (tensor<i64>, tensor<?x2xf32>)
+              -> (tensor<i64>, tensor<?x2xf32>) {
+            ...
+            scf.condition(%c) %i, %y : tensor<i64>, tensor<?x2xf32>
+          } do {
+          ^bb0(%i: tensor<i64>, %y: tensor<?x2xf32>):
+            ...
+            %z = relax.concatenate %y, %row : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<?x2xf32>
+            scf.yield %j, %z : tensor<i64>, tensor<?x2xf32>
+          }
+          %1 = tensor.cast %0#1 : tensor<?x2xf32> to tensor<3x2xf32>
+
+    After:
+
+          %all = relax.full 0.000000e+00 : tensor<3x2xf32>
+          %0:3 = scf.while (%i = %zero, %y = %all, %n = %c0) : (tensor<i64>, tensor<3x2xf32>, index)
+              -> (tensor<i64>, tensor<3x2xf32>, index) {
+            ...
+            scf.condition(%c) %i, %y, %n : tensor<i64>, tensor<3x2xf32>, index
+          } do {
+          ^bb0(%i: tensor<i64>, %y: tensor<3x2xf32>, %turn: index):
+            ...
+            %z = relax.call_tir_inplace @store_row(%y, %row, %turn)
+                {inplace_indices = array<i64: 0>}
+                : (tensor<3x2xf32>, tensor<1x2xf32>, index) -> tensor<3x2xf32>
+            %m = arith.addi %turn, %c1 : index
+            scf.yield %j, %z, %m : tensor<i64>, tensor<3x2xf32>, index
+          }
+    """
+
+    name = "preallocate-collections"
+    required = ("infer-type",)
+
+    max_iterations: int = field(default=1 << 14, metadata={"minimum": 0})
+    """The most iterations of a loop; to know their number, its condition is computed."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        if preallocate_collections(module, self.max_iterations, ctx.actions):
+            infer_types(module, actions=ctx.actions)
