@@ -60,6 +60,8 @@ MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
+FORK = 10_000
+"""The cycles of starting threads and waiting for the last one to end."""
 SCATTER = 5
 """The cycles of storing an element that is not next to the others of its vector."""
 
@@ -89,6 +91,8 @@ class Extents:
     """True if a block may consist of several rows of the image."""
     constant: Operand | None = None
     """The operand that callers pass packed."""
+    batch: int = 1
+    """The contractions that cores can share."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ class Schedule:
 def peak_share(s: Schedule, e: Extents, target: Target) -> float:
     """Return the estimated share of the multiply-adds that `target` can do in the same time."""
     useful = e.m * e.rows * e.columns * e.inputs * e.taps
-    return useful / (cycles(s, e, target) * MULTIPLY_ADDS * s.lanes)
+    return useful / (cycles(s, e, target) * target.cores * MULTIPLY_ADDS * s.lanes)
 
 
 @cache
@@ -155,15 +159,17 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         if e.constant is Operand.RHS:
             for inputs in parts_of(e.inputs):
                 for lhs_inside in (True, False):
-                    yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
+                    for columns in shares(e.columns, vectors * lanes, target.cores):
+                        yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
         for inputs in parts_of(e.inputs):
-            yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
+            for columns in shares(e.columns, vectors * lanes, target.cores):
+                yield Schedule(m, vectors, lanes, 1, columns, inputs, False, inputs == e.inputs)
             terms = inputs * e.taps
             for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes
                 most = max(tile, panel * 8 // (terms * e.bits))
-                for rows, columns in blocks(e, most, tile):
+                for rows, columns in blocks(e, most, tile, target.cores):
                     for inside in (True, False):
                         yield Schedule(
                             m, vectors, lanes, rows, columns, inputs, True, inside, by_rows
@@ -190,12 +196,27 @@ def parts_of(extent: int) -> Iterator[int]:
         parts *= 2
 
 
-def blocks(e: Extents, most: int, tile: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows and the columns of blocks of at most `most` columns in all."""
+def shares(columns: int, tile: int, cores: int) -> Iterator[int]:
+    """Yield the columns of a block: all, and as many whole tiles as each core gets."""
+    yield columns
+    if (share := -(-columns // (tile * cores)) * tile) < columns:
+        yield share
+
+
+def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[int, int]]:
+    """Yield the rows and the columns of blocks of at most `most` columns in all; for several cores,
+    also those that each core gets as many of."""
     if e.columns > most:
         yield 1, most // tile * tile
         return
     whole = min(e.rows, most // e.columns) if e.merged else 1
+    if cores > 1:
+        if e.rows == 1:
+            for columns in shares(e.columns, tile, cores):
+                if columns < e.columns:
+                    yield 1, columns
+        elif (even := -(-e.rows // (-(-e.rows // (whole * cores)) * cores))) < whole:
+            yield even, e.columns
     rows = {-(-e.rows // -(-e.rows // whole)), whole} if whole > 1 else {1}
     fitting = [n for n in range(whole, 0, -1) if n * e.columns % tile == 0]
     for n in rows | {*fitting[:1]}:
@@ -218,7 +239,21 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         total += e.m * count * SCATTER
     elif term_blocks > 1:
         total += e.m * -(-count // s.lanes) * COPY
-    return blocks * total
+    if target.cores == 1:
+        return blocks * total
+    return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def shared_cycles(
+    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: int
+) -> float:
+    """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
+    share the blocks of the batch, or the `outer` tiles of each block of terms."""
+    by_blocks = (-(-blocks * e.batch // cores) * total + FORK) / e.batch
+    if s.lhs_inside and e.rows > 1 and not e.merged:
+        return by_blocks  # tiles of columns of several rows have no order that tells them apart
+    forks = -(-e.inputs // s.inputs) * (2 if s.packs else 1)
+    return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
 
 def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:

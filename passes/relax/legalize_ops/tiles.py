@@ -102,7 +102,15 @@ def extents_of(t: Contraction) -> Extents:
     if t.weights is not None:
         constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
     return Extents(
-        t.m, prod(t.rows), t.columns, max(1, inputs), prod(taps), bits, t.merged, constant
+        t.m,
+        prod(t.rows),
+        t.columns,
+        max(1, inputs),
+        prod(taps),
+        bits,
+        t.merged,
+        constant,
+        prod(t.batch),
     )
 
 
