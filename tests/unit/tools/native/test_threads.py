@@ -132,7 +132,7 @@ TAKE = binary(
     "4096x64xf32",
     "5000xi64",
     "5000x64xf32",
-    '{axis = 0 : i64, mode = #relax<take_mode fast>}',
+    '{axis = 0 : i64, mode = "raise"}',
 )
 
 
