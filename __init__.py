@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .api.execution import CompiledFunction, compile, optimize, run
     from .api.notebook import load_ipython_extension, show
     from .api.source import load, save
+    from .api.tuning import Tuning, tune
     from .passmanager import (
         Fixpoint,
         FunctionPass,
@@ -67,6 +68,7 @@ __all__ = [
     "PasslineError",
     "PatternPass",
     "Sequential",
+    "Tuning",
     "__version__",
     "analysis",
     "compile",
@@ -92,6 +94,7 @@ __all__ = [
     "show",
     "tools",
     "transform",
+    "tune",
 ]
 
 __version__ = "0.1.0"
@@ -100,6 +103,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CompiledFunction": "api.execution",
     "Diff": "api.difference",
+    "Tuning": "api.tuning",
     "compile": "api.execution",
     "diff": "api.difference",
     "load": "api.source",
@@ -108,6 +112,7 @@ _HOMES = {
     "run": "api.execution",
     "save": "api.source",
     "show": "api.notebook",
+    "tune": "api.tuning",
 }
 """The modules of the names of `api`; others are modules of this package, or in `passmanager`."""
 _MODULES = (

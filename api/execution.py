@@ -16,7 +16,7 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import parse_pipeline
-from ..tools.engines import Engine, array_function, flat
+from ..tools.engines import Engine, array_function, flat, returning_results
 from ..tools.targets import parse_processor
 from .source import Source, load
 
@@ -59,6 +59,7 @@ def compile(
     engine: Engine = "native",
     target: str | Target | None = None,
     threads: int = 1,
+    cache: bool = True,
 ) -> CompiledFunction:
     """Return a function of a module as a Python function on arrays.
 
@@ -66,7 +67,9 @@ def compile(
     `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
     made for `target`, such as `x86-64-v3`, by default for this machine. A call of machine code runs
     on up to `threads` threads, where there is enough work; without an OpenMP runtime, there is a
-    warning, and it runs on one.
+    warning, and it runs on one. With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`,
+    and loaded from there if the same module is compiled again; it is not where instruments are to
+    see the passes.
 
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
@@ -79,12 +82,22 @@ def compile(
     module = load(source)
     declared = entry_function(module, function)
     processor = parse_processor(target) if isinstance(target, str) else target
-    if level is not None:
-        module = optimize(module, level)
     ctx = PassContext.current()
-    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)):
-        entry = entry_function(module, function)
-        call = array_function(module, entry, engine, target=processor, threads=threads)
+
+    def lowered(module: ModuleOp) -> ModuleOp:
+        return module if level is None else optimize(module, level)
+
+    with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
+        if engine == "native" and cache and not inner.is_observed:
+            from ..tools.native import cached_function
+
+            settings = processor, "compile", level, inner
+            native = cached_function(module, function, *settings, lower=lowered, threads=threads)
+            call = returning_results(native)
+        else:
+            module = lowered(module)
+            entry = entry_function(module, function)
+            call = array_function(module, entry, engine, target=processor, threads=threads)
     return CompiledFunction(declared, call, engine, perf_counter() - start)
 
 

@@ -6,9 +6,9 @@ and transformers, beside numpy and onnxruntime in the same process.
 One thread each, and models with two threads beside that. Times are in milliseconds, the best of
 several runs, in which ours and the peers take turns; a ratio is the peer's time divided by ours.
 `-O0` is without optimization, so without fusion; `numpy` is the numpy semantics of the -O3 module;
-`ORT` is onnxruntime with all its optimizations; `compile` is the time from the ONNX model to machine code, in seconds. The kernels
-are matrix products, beside numpy's, and the four most frequent convolutions of ResNet-50 with bias
-and relu, beside onnxruntime's.
+`ORT` is onnxruntime with all its optimizations; `compile` is the time from the ONNX model to
+machine code, in seconds. The kernels are matrix products, beside numpy's, and the four most
+frequent convolutions of ResNet-50 with bias and relu, beside onnxruntime's.
 """
 
 from __future__ import annotations

@@ -96,6 +96,12 @@ class PassContext:
         ]
         return block(element("p", element("b", type(self).__name__)), table(("", ""), rows))
 
+    @property
+    def is_observed(self) -> bool:
+        """Whether somebody sees more of a pass than its result: instruments, and those who asked
+        for remarks or checks."""
+        return bool(self.instruments or self.remark_filter or self.verify_preserves)
+
     # The stack of contexts
 
     @staticmethod

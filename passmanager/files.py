@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from typing_extensions import Buffer
+
 __all__ = ["replace_file"]
 
 
-def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
+def replace_file(path: Path, parts: Iterable[str | Buffer]) -> None:
     """Replace the contents of the file by `parts` in one step: write a file beside it and rename
     that.
 
@@ -23,7 +25,7 @@ def replace_file(path: Path, parts: Iterable[str | bytes]) -> None:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def _replace_file(path: Path, data: Iterable[bytes]) -> None:
+def _replace_file(path: Path, data: Iterable[Buffer]) -> None:
     if path.exists() and not path.is_file():
         with open(path, "wb") as file:
             file.writelines(data)

@@ -15,7 +15,8 @@ MAX_LENGTH = 200
 
 
 def pytest_configure() -> None:
-    """Cache bytecode even if the environment says not to; compute on one thread per worker.
+    """Cache bytecode even if the environment says not to; compute on one thread per worker; keep
+    no machine code.
 
     Tests start Python a hundred times; without the cache each start compiles the same modules.
     Idle threads of OpenBLAS spin, which slows the other workers down.
@@ -23,6 +24,7 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["PASSLINE_CACHE_SIZE"] = "0"  # tests of the cache have one of their own
     # No test is timed: on a busy machine an example may take any time.
     settings.register_profile("passline", deadline=None)
     settings.load_profile("passline")

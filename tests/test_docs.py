@@ -11,7 +11,9 @@ from support.models import model_of
 from support.pages import Runner, blocks, matches
 
 from passline.passes import PASSES
+from passline.tools.compile.tool import PasslineCompileMain
 from passline.tools.run import PasslineRunMain
+from passline.tools.tune.tool import PasslineTuneMain
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -58,7 +60,8 @@ def test_options_that_are_named_exist() -> None:
     helps = "".join(
         tool("--help").stdout for tool in (passline_opt, passline_reduce, passline_bisect)
     )
-    helps += capture(lambda: PasslineRunMain(args=["--help"])).stdout
+    for tool in (PasslineRunMain, PasslineCompileMain, PasslineTuneMain):
+        helps += capture(lambda tool=tool: tool(args=["--help"])).stdout
     known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {f"--{name}" for name in PASSES}
     named = set(re.findall(r"`(--[a-z][a-z-]+)(?=[`= ])", "\n".join(map(ours, PAGES))))
     assert named - known <= {"--a", "--count-ops", "--growth"} and len(named) > 60

@@ -25,7 +25,7 @@ PACKAGES = (
 
 def modules() -> list[str]:
     """The names of all modules of Passline."""
-    roots = ("corpus", "instrument", "instruments", "transform")
+    roots = ("corpus", "instrument", "instruments", "runtime", "transform")
     found = ["passline", *(f"passline.{name}" for name in roots)]
     for package in PACKAGES:
         root = importlib.import_module(f"passline.{package}")

@@ -6,12 +6,17 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-__all__ = ["bisect", "opt", "reduce", "report", "run"]
+__all__ = ["bisect", "compile", "opt", "reduce", "report", "run", "tune"]
 
 
 def bisect() -> None:
     """The command `passline-bisect`."""
     _run("bisect.tool")
+
+
+def compile() -> None:
+    """The command `passline-compile`."""
+    _run("compile.tool")
 
 
 def opt() -> None:
@@ -32,6 +37,11 @@ def report() -> None:
 def run() -> None:
     """The command `passline-run`."""
     _run("run")
+
+
+def tune() -> None:
+    """The command `passline-tune`."""
+    _run("tune.tool")
 
 
 def _run(module: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..interpreters.arrays import Array
     from .native import NativeFunction
 
-__all__ = ["Engine", "array_function", "flat"]
+__all__ = ["Engine", "array_function", "flat", "returning_results"]
 
 Engine: TypeAlias = Literal["numpy", "native"]
 
@@ -40,17 +40,20 @@ def array_function(
     from .native import compile_module
 
     native = compile_module(module, func.sym_name.data, target, threads)
-    return native if native.returns_results else on_copies(native, func)
+    return returning_results(native)
 
 
-def on_copies(native: NativeFunction, func: Function) -> ArrayFunction:
-    """Return a function that runs `native` on copies of its buffers and returns the copies."""
+def returning_results(native: NativeFunction) -> ArrayFunction:
+    """Return a function that does not change its arguments: one that writes to buffers runs on
+    copies of them, and returns the copies."""
+    if native.returns_results:
+        return native
     import numpy as np
 
     def call(*arguments: Value) -> tuple[Value, ...]:
         copies = [np.array(argument) for argument in arguments]
         native(*copies)
-        types = func.function_type.inputs
+        types = native.function.function_type.inputs
         return tuple(a for a, type in zip(copies, types, strict=True) if is_buffer(type))
 
     return call

@@ -280,7 +280,7 @@ class PasslineOptMain(xDSLOptMain):
         if self.args.out_dir is not None:
             self.run_corpus()
             return
-        result = ResultFile(self.args.output_file)
+        result = self.result_file()
         status = 0
         try:
             with self.pass_context:
@@ -357,7 +357,15 @@ class PasslineOptMain(xDSLOptMain):
             verify_roundtrip(module, self.ctx)
         if not self.args.no_print:
             with phase("Output"):
-                result.write(self.output_resulting_program(module))
+                self.write_result(module, result)
+
+    def result_file(self) -> ResultFile:
+        """Return the output of the run."""
+        return ResultFile(self.args.output_file)
+
+    def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
+        """Write what the tool makes of a transformed module."""
+        result.write(self.output_resulting_program(prog))
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Return the text of the result; MLIR text keeps every bit of the constants."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import errno
 import sys
+from collections.abc import Iterable
+from itertools import chain
 from os.path import exists, isfile, realpath
 from pathlib import Path
+
+from typing_extensions import Buffer
 
 __all__ = ["ResultFile", "is_same_file"]
 
@@ -27,7 +31,7 @@ class ResultFile:
 
     def __init__(self, name: str | None) -> None:
         self._path = None if name in (None, "-", "/dev/stdout") else Path(name)
-        self._parts: list[str] = []
+        self._parts: list[Iterable[str | Buffer]] = []
 
     def write(self, text: str) -> None:
         """Add text to the output."""
@@ -37,11 +41,20 @@ class ResultFile:
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
-            self._parts.append(text)
+            self._parts.append([text])
+
+    def write_parts(self, parts: Iterable[Buffer]) -> None:
+        """Add data, which is text if stdout gets it; a file gets it by `commit`, a part at a
+        time."""
+        if self._path is None:
+            for part in parts:
+                self.write(bytes(part).decode())
+        else:
+            self._parts.append(parts)
 
     def commit(self) -> None:
         """Replace the content of the file by the output."""
         if self._path is not None:
             from ..passmanager.files import replace_file
 
-            replace_file(self._path, self._parts)
+            replace_file(self._path, chain.from_iterable(self._parts))

@@ -29,13 +29,15 @@ from ..interpreters.signature import (
 )
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
+from ..passmanager.pipeline import pipeline_text
 from .argument_parser import nonempty_text, positive, size
-from .engines import array_function, flat
+from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
 
 if TYPE_CHECKING:
     from ..interpreters.arrays import Array
+    from .native import NativeFunction
 
 __all__ = ["PasslineRunMain", "main"]
 
@@ -63,6 +65,8 @@ class PasslineRunMain(PasslineOptMain):
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
         help = "the threads on which machine code runs, where there is enough work; by default 1"
         add("--threads", type=positive, default=1, metavar="N", help=help)
+        help = "compile machine code anew: neither read it from the cache nor keep it there"
+        add("--no-cache", action="store_true", help=help)
 
     def check_arguments(self) -> None:
         super().check_arguments()
@@ -120,7 +124,35 @@ class PasslineRunMain(PasslineOptMain):
             for func in prog.ops:
                 if isinstance(func, Function) and func.sym_name.data == self.args.function:
                     self.check_inputs(func)
-        super().apply_passes(prog)
+        self.native: NativeFunction | None = None
+        if self.uses_cache:
+            self.native = self.cached_function(prog)
+        else:
+            super().apply_passes(prog)
+
+    @property
+    def uses_cache(self) -> bool:
+        """Whether machine code may come from the cache, so that no pass runs: the passes are those
+        of -O alone, and the options ask for nothing but the results."""
+        args = self.args
+        return (
+            args.engine == "native"
+            and not (args.no_cache or args.passes or args.run_reproducer or args.no_print)
+            and not (args.verify_roundtrip or self.sizes is not None)
+            and not self.pass_context.is_observed
+        )
+
+    def cached_function(self, prog: ModuleOp) -> NativeFunction:
+        """Return the function as machine code, from the cache or compiled."""
+        from .native import cached_function
+
+        def lowered(module: ModuleOp) -> ModuleOp:
+            super(PasslineRunMain, self).apply_passes(module)
+            return module
+
+        settings = ("passline-run", pipeline_text(self.sequential), self.pass_context)
+        entry, target = self.args.function, self.processor
+        return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
     def check_inputs(self, func: Function) -> None:
         """Raise PasslineError if the given arguments do not fit `func`, before the passes. They
@@ -151,13 +183,14 @@ class PasslineRunMain(PasslineOptMain):
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
         """Run the function; return the text of its results, or nothing if a file gets them."""
-        func = entry_function(prog, self.args.function)
+        native = self.native
+        func = entry_function(prog, self.args.function) if native is None else native.function
         if self.args.inputs is not None:
             arguments = named_arguments(func, self.arrays)
         else:
             arguments = random_arguments(func, self.args.seed, self.ranges)
             self.note_sizes(func)
-        function = self.function(prog, func)
+        function = self.function(prog, func) if native is None else returning_results(native)
         if self.args.engine == "native" and (semantics := self.observation.semantics) is not None:
             semantics.check_engine(prog, func, function, "native")
         results = function(*arguments)

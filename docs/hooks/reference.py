@@ -40,6 +40,7 @@ from passline.tools.listing import field_docs, summary
 from passline.tools.opt import PasslineOptMain
 from passline.tools.reduce.tool import PasslineReduceMain
 from passline.tools.run import PasslineRunMain
+from passline.tools.tune.tool import PasslineTuneMain
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -371,7 +372,8 @@ def options() -> Iterator[str]:
     """Yield the page of the options of the commands, as `--help` prints them."""
     os.environ["COLUMNS"] = "100"
     yield from ("# Options", "", f"Of Passline {passline.__version__}.", "")
-    for tool in (PasslineOptMain, PasslineRunMain, PasslineReduceMain, PasslineBisectMain):
+    tools = (PasslineOptMain, PasslineRunMain, PasslineReduceMain, PasslineBisectMain)
+    for tool in (*tools, PasslineTuneMain):
         needs_passes = tool in (PasslineReduceMain, PasslineBisectMain)
         parser = tool(args=["x.mlir", *(["-p", "cse"] if needs_passes else [])])
         name = f"passline-{tool.__name__.removeprefix('Passline').removesuffix('Main').lower()}"

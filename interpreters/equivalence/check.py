@@ -25,7 +25,7 @@ from .samples import Sample, Sampler, reason_of
 from .trace import Run, Version, describe_first_difference
 from .values import flat_values
 
-__all__ = ["Equivalence", "find_difference", "public_functions"]
+__all__ = ["Equivalence", "epsilon_of", "find_difference", "public_functions"]
 
 
 def find_difference(
@@ -89,7 +89,7 @@ class Equivalence:
         functions that are `changed` are evaluated.
         """
         functions = public_functions(module)
-        bound = tolerance(_epsilon(module)) if rounds else EXACT
+        bound = tolerance(epsilon_of(module)) if rounds else EXACT
         before = {} if self._version is None else public_functions(self._version.module)
         for name in list(self.samples):
             if name not in functions:
@@ -109,7 +109,7 @@ class Equivalence:
     ) -> Difference | None:
         """Compare the last known results of `func`, also if it is too large to be evaluated now,
         with those of `function`, which an engine made of it, and which may round elsewhere."""
-        bound = tolerance(_epsilon(module))
+        bound = tolerance(epsilon_of(module))
         for sample in self._known.get(func.sym_name.data, ()):
             arguments = fit_arguments(func, sample.arguments)
             try:
@@ -233,7 +233,7 @@ def _is_private(op: Operation) -> bool:
     return visibility == PRIVATE
 
 
-def _epsilon(module: ModuleOp) -> float:
+def epsilon_of(module: ModuleOp) -> float:
     """Return the distance from 1 to the next number in the least precise type of floats that
     occurs in the module; that of f32 if there are no floats."""
     elements = {element_of(value.type) for op in walk(module) for value in op.results}

@@ -48,6 +48,7 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("eliminate-common-subexpr", "skip"): ((), ("relax.add",)),
     ("fake-quantization-to-integer", "hard_fail"): (),  # an error is no result
     ("fold-constant", "max_steps"): (0, 100, 1 << 12),
+    ("legalize-ops", "database"): ("",),  # no file is known here
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations
     ("remove-unused-functions", "entry_functions"): (("main",),),

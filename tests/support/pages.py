@@ -8,7 +8,7 @@
   prints to stdout.
 * `mlir` without a title: parses and verifies.
 * `<!-- not run: REASON -->` before a block: it is not run.
-* `<!-- needs mlir-opt -->` before a block: it is run where mlir-opt is installed.
+* `<!-- needs mlir-opt, cc -->` before a block: it is run where these programs are installed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -33,7 +34,7 @@ from passline.passmanager.registry import make_ir_context
 __all__ = ["Block", "Runner", "blocks", "matches"]
 
 _FENCE = re.compile(
-    r"""(?:^[ ]*<!--\ (?:not\ run:\ (?P<reason>.*?)|(?P<needs>needs\ mlir-opt))\ -->\n+)?
+    r"""(?:^[ ]*<!--\ (?:not\ run:\ (?P<reason>.*?)|needs\ (?P<needs>[^>]*?))\ -->\n+)?
     ^(?P<indent>[ ]*)```(?P<language>\w*)(?P<settings>[^\n]*)\n
     (?P<text>.*?)
     ^(?P=indent)```[ ]*$""",
@@ -73,8 +74,17 @@ def blocks(page: str) -> Iterator[Block]:
             textwrap.dedent(match["text"]),
             page.count("\n", 0, match.start("text")) + 1,
             title[1] if title else "",
-            match["reason"] or ("it needs mlir-opt" if match["needs"] and not mlir_opt() else ""),
+            match["reason"] or missing(match["needs"] or ""),
         )
+
+
+def missing(programs: str) -> str:
+    """Return why a block that needs these programs is not run; empty if they are there."""
+    names = [name for name in programs.split(", ") if name]
+    found = {"mlir-opt": mlir_opt()}
+    if all(found[name] if name in found else shutil.which(name) for name in names):
+        return ""
+    return f"it needs {' and '.join(names)}"
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:

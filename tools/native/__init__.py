@@ -3,6 +3,6 @@ functions are called with numpy arrays."""
 
 from __future__ import annotations
 
-from .function import NativeFunction, compile_module
+from .function import NativeFunction, cached_function, compile_module
 
-__all__ = ["NativeFunction", "compile_module"]
+__all__ = ["NativeFunction", "cached_function", "compile_module"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
@@ -20,15 +23,18 @@ from ...interpreters.signature import (
     is_buffer,
     result_names,
 )
+from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
+from . import cache
 from .assertions import STOP, Failures
 from .calling import Buffer, Number, Status, address, descriptor, number_type, status_passing
+from .compiled import Compiled
 from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .objects import object_code
-from .openmp import find_runtime, usable_threads
+from .openmp import runtime_symbols, usable_threads
 from .preparation import Prepared, mlir_text, prepare
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
 from .toolchain import Tools, find_tools, to_llvm
@@ -38,7 +44,9 @@ if TYPE_CHECKING:
 
     from ...interpreters.arrays import Array
 
-__all__ = ["NativeFunction", "compile_module"]
+__all__ = ["Lowering", "NativeFunction", "cached_function", "compile_module"]
+
+Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
 
 def compile_module(
@@ -54,6 +62,13 @@ def compile_module(
     runtime, there is a warning, and one thread is used.
     """
     start = perf_counter()
+    return load_compiled(compile_code(module, entry, target, threads), start)
+
+
+def compile_code(
+    module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
+) -> Compiled:
+    """Compile as `compile_module`, but do not load the code into memory."""
     if threads < 1:
         raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     entry_function(module, entry)
@@ -62,20 +77,72 @@ def compile_module(
     check_runnable(processor := target or host())
     with paused_collector():
         prepared = prepare(module, entry, target, usable_threads(threads))
-    parameters = parameters_of(prepared.function)
-    code = link_module(prepared, tools, processor, machine_of(processor))
-    seconds = perf_counter() - start
-    constants = [*prepared.constants.values()]
-    return NativeFunction(
+    parameters_of(prepared.function)
+    return Compiled(
         prepared.function,
-        parameters,
-        code,
+        prepared.entry,
         prepared.by_pointer,
-        constants,
+        complete_objects(prepared, tools, processor, machine_of(processor)),
+        prepared.constants,
         prepared.failures,
-        seconds,
-        is_long=prepared.is_long,
+        prepared.is_long,
     )
+
+
+def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
+    """Load a compiled function into memory; `start` is the time when its compilation began.
+    PasslineError if this process lacks a function that it calls."""
+    known = {name: address(array) for name, array in compiled.constants.items()}
+    known |= runtime_symbols(undefined_symbols(*compiled.objects))
+    return NativeFunction(
+        compiled.function,
+        parameters_of(compiled.function),
+        link(compiled.objects, compiled.entry, known),
+        compiled.by_pointer,
+        [*compiled.constants.values()],
+        compiled.failures,
+        perf_counter() - start,
+        is_long=compiled.is_long,
+    )
+
+
+def cached_function(
+    module: ModuleOp,
+    entry: str,
+    target: Target | None,
+    *settings: object,
+    lower: Lowering,
+    threads: int = 1,
+) -> NativeFunction:
+    """Return a function that is compiled to machine code, from the cache if it is there.
+
+    `lower` does what `settings` describe to the module first; they are part of the key.
+    """
+    start = perf_counter()
+    load_llvm()
+    threads = usable_threads(threads)
+    known = (entry, target or host(), target is None, threads, digest_of_database())
+    key = cache.key_of(module, *known, *settings)
+    if (found := cache.load(key)) is not None:
+        with suppress(PasslineError):  # a library that was in the process then is not there now
+            return load_compiled(found, start)
+    compiled = compile_code(lower(module), entry, target, threads)
+    function = load_compiled(compiled, start)
+    cache.store(key, compiled)
+    return function
+
+
+def digest_of_database() -> str:
+    """Return a hash of the database of schedules that legalize-ops reads in the current context;
+    an empty text if there is none."""
+    match PassContext.current().config.get("legalize-ops"):
+        case {"database": str(path)} if path:
+            try:
+                return sha256(Path(path).read_bytes()).hexdigest()
+            except OSError:  # the pass will say so
+                return ""
+        case _:
+            return ""
 
 
 def check_runnable(target: Target) -> None:
@@ -89,25 +156,22 @@ def check_runnable(target: Target) -> None:
         )
 
 
-def link_module(
+def complete_objects(
     prepared: Prepared, tools: Tools, target: Target, machine: llvm.TargetMachine
-) -> Code:
-    """Compile a prepared module into memory; PasslineError if it calls a function that neither
+) -> list[bytes]:
+    """Compile a prepared module to object files; PasslineError if it calls a function that neither
     the module nor this process defines."""
     codes = object_code(prepared, tools, target, machine)
-    known = {name: address(array) for name, array in prepared.constants.items()}
-    undefined = [name for name in undefined_symbols(*codes) if name not in known]
-    if prepared.threads > 1 and (runtime := find_runtime()) is not None:
-        found = {name: runtime.address(name) for name in undefined}
-        known |= {name: place for name, place in found.items() if place is not None}
-        undefined = [name for name in undefined if name not in known]
+    undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
+    runtime = runtime_symbols(undefined)
+    undefined = [name for name in undefined if name not in runtime]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
         passes = to_llvm(prepared.by_pointer, prepared.threads)
         ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
         text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
-    return link(codes, prepared.entry, known)
+    return codes
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:
@@ -154,7 +218,8 @@ class NativeFunction:
 
         self.compile_seconds = compile_seconds
         """The time of the compilation, in seconds."""
-        self._function = function
+        self.function = function
+        """The function as it was compiled: its type, and the names of parameters and results."""
         self._keeps = code, constants
         self._passed: Callable[[Array], object] = address if by_pointer else descriptor
         self._array = np.ndarray
@@ -182,7 +247,7 @@ class NativeFunction:
             ]
         ):
             return self._run(arguments)
-        given = check_arguments(self._function, cast("tuple[Value, ...]", arguments))
+        given = check_arguments(self.function, cast("tuple[Value, ...]", arguments))
         pairs = [*zip(self._inputs, cast("tuple[Array, ...]", given), strict=True)]
         in_place = not self._outputs
         inputs = [

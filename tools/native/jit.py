@@ -95,7 +95,10 @@ def machine_of(target: Target) -> llvm.TargetMachine:
 
 def processor_of(target: Target) -> codegen.Processor:
     """Return what LLVM generates code for."""
-    return codegen.Processor(target.triple, target.cpu, target.features)
+    features = target.features.split(",")
+    if target.triple.startswith("aarch64"):  # LLVM has no name for multiply-adds, which all have
+        features = [name for name in features if name != "+fma"]
+    return codegen.Processor(target.triple, target.cpu, ",".join(features))
 
 
 def target_machine(triple: str, cpu: str, features: str = "", opt: int = 3) -> llvm.TargetMachine:

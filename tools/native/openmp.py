@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["PREFIXES", "Runtime", "find_runtime", "usable_threads"]
+__all__ = ["Runtime", "find_runtime", "runtime_symbols", "usable_threads"]
 
 PREFIXES = ("__kmpc_", "omp_", "kmp_")
 """How the names of the functions of the runtime begin."""
@@ -31,7 +31,7 @@ class Runtime:
 
     def address(self, symbol: str) -> int | None:
         """Return the address of a function of the runtime; None if it has none of that name."""
-        if not symbol.startswith(PREFIXES) or not hasattr(self._library, symbol):
+        if not hasattr(self._library, symbol):
             return None
         return ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value
 
@@ -47,6 +47,16 @@ def find_runtime() -> Runtime | None:
         if hasattr(library, NEEDED):
             return Runtime(library, path)
     return None
+
+
+def runtime_symbols(names: Iterable[str]) -> dict[str, int]:
+    """Return the addresses of those of `names` that are functions of the runtime, if there is
+    one."""
+    names = [name for name in names if name.startswith(PREFIXES)]
+    if not names or (runtime := find_runtime()) is None:
+        return {}
+    places = {name: runtime.address(name) for name in names}
+    return {name: place for name, place in places.items() if place is not None}
 
 
 def candidates() -> Iterator[str]:

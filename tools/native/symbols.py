@@ -15,11 +15,19 @@ from ...passmanager.ir.clone import clone
 from ...passmanager.ir.location import place_of
 from ...passmanager.ir.walk import walk
 
-__all__ = ["missing_text", "number_ops", "undefined_symbols", "user_of"]
+__all__ = [
+    "ELF64",
+    "SYMBOL_TABLE",
+    "missing_text",
+    "number_ops",
+    "undefined_symbols",
+    "user_of",
+]
 
 ELF64 = b"\x7fELF\x02\x01"
 """The first bytes of an ELF file of 64 bits, little-endian."""
 SYMBOL_TABLE = 2
+"""The type of the section with the symbols."""
 
 
 def undefined_symbols(*codes: bytes) -> list[str]:
@@ -82,13 +90,13 @@ def user_of(symbol: str, assembly: str) -> int:
     return 0
 
 
-def missing_text(users: Mapping[str, Operation | None]) -> str:
-    """Return an error message about symbols that neither the module nor this process defines;
-    `users` gives an operation that needs each, if one is known."""
-    return "; ".join(_missing(symbol, op) for symbol, op in users.items())
+def missing_text(users: Mapping[str, Operation | None], place: str = "this process") -> str:
+    """Return an error message about symbols that neither the module nor `place` defines; `users`
+    gives an operation that needs each, if one is known."""
+    return "; ".join(_missing(symbol, op, place) for symbol, op in users.items())
 
 
-def _missing(symbol: str, op: Operation | None) -> str:
+def _missing(symbol: str, op: Operation | None, place: str) -> str:
     user = "" if op is None else f": '{op.name}'{place_of(op)} needs it"
     callee = None if op is None else SymbolTable.lookup_symbol(op, symbol)
     if callee is not None and isinstance(name := callee.attributes.get(CODEGEN), StringAttr):
@@ -97,6 +105,5 @@ def _missing(symbol: str, op: Operation | None) -> str:
             f"numpy calls, not machine code{user}"
         )
     return (
-        f"function @{symbol} is called, but has no body, neither in the module nor in this process"
-        f"{user}"
+        f"function @{symbol} is called, but has no body, neither in the module nor in {place}{user}"
     )

@@ -1,10 +1,11 @@
-"""What `passline.tools.native` uses of llvmlite 0.50, which has no types of its own."""
+"""What `passline.tools` uses of llvmlite 0.50, which has no types of its own."""
 
 from collections.abc import Iterator
 
 class ValueRef:
     name: str
     linkage: str
+    visibility: str
     @property
     def is_declaration(self) -> bool: ...
     @property
@@ -16,6 +17,11 @@ class ModuleRef:
     data_layout: str
     @property
     def functions(self) -> Iterator[ValueRef]: ...
+    @property
+    def global_variables(self) -> Iterator[ValueRef]: ...
+    def get_function(self, name: str) -> ValueRef: ...
+    def get_global_variable(self, name: str) -> ValueRef: ...
+    def link_in(self, other: ModuleRef) -> None: ...
 
 class FeatureMap:
     def flatten(self, sort: bool = True) -> str: ...
@@ -41,6 +47,7 @@ class Target:
     ) -> TargetMachine: ...
 
 class PipelineTuningOptions:
+    loop_unrolling: bool
     loop_vectorization: bool
     slp_vectorization: bool
 

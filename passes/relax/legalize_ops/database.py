@@ -154,9 +154,6 @@ class Database:
     def __len__(self) -> int:
         return len(self._records)
 
-    def __bool__(self) -> bool:
-        return True
-
 
 def append_record(path: str | os.PathLike[str], record: Record) -> None:
     """Add a record at the end of a file, in one step: several processes may do so at once."""

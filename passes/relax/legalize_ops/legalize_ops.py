@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -33,7 +33,12 @@ from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 
-__all__ = ["LegalizeOps", "legalize_operations"]
+__all__ = [
+    "LegalizeOps",
+    "constant_arguments",
+    "legalize_operations",
+    "outline_operations",
+]
 
 Constants: TypeAlias = Mapping[int, Sequence[ConstantOp | FullOp]]
 """The constants that callers pass, by the number of the parameter."""
@@ -45,18 +50,21 @@ def legalize_operations(
     actions: Actions = SILENT,
     winograd: Winograd = "none",
     database: Database | None = None,
-) -> None:
+) -> Mapping[str, Kernel]:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel that is scheduled for `target`; equal operations or functions share a kernel.
+    kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
+    kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
     outline_operations(module, actions)
-    replace_calls(module, build_kernels(module, target, actions, winograd, database))
+    kernels = build_kernels(module, target, actions, winograd, database)
+    replace_calls(module, kernels)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
+    return kernels
 
 
-def outline_operations(module: ModuleOp, actions: Actions) -> None:
+def outline_operations(module: ModuleOp, actions: Actions = SILENT) -> None:
     """Move each operation outside of primitive functions into one of its own."""
     functions = fusible_functions(module)
     outliner = Outliner(module, is_scalar_constant)
@@ -91,7 +99,7 @@ def build_kernels(
         if "relax.primitive" not in func.attributes:
             continue
         given = constants[func.sym_name.data]
-        record = database and database.find(kernel_key(func, given, winograd), target)
+        record = find_record(database, func, given, target, winograd)
         measured = None if database is None else () if record is None else record.choices
         try:
             kernel = kernel_of(func, target, given, winograd, measured)
@@ -111,6 +119,19 @@ def build_kernels(
         Rewriter.replace_op(func, kernel.func)
         actions.count("kernels")
     return kernels
+
+
+def find_record(
+    database: Database | None,
+    func: FuncOp,
+    constants: Collection[int],
+    target: Target,
+    winograd: Winograd,
+) -> Record | None:
+    """Return the record of the kernel of a primitive function, if there is one."""
+    if database is None:
+        return None
+    return database.find(kernel_key(func, constants, winograd), target)
 
 
 def warn_of_unfit(record: Record, kernel: Kernel, actions: Actions) -> None:

@@ -107,7 +107,7 @@ def direct_estimate(convolution: Convolution, target: Target) -> float:
     target = replace(target, cores=1)
     _, channels, *extents = convolution.data
     outputs, merged = convolution.outputs, convolution.merged
-    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS)
+    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS, 3)
     copy = channels * prod(extents) / target.lanes(32)
     return cycles(schedule_of(e, target), e, target) + copy
 

@@ -109,6 +109,7 @@ NEW = "import runpy; runpy.run_module('passline.new', run_name='__main__')"
     [
         ("passline.tools.opt", CALL.format("opt")),
         ("xdsl.ir", CALL.format("opt")),
+        ("xdsl.ir", CALL.format("compile")),
         ("xdsl.ir", CALL.format("run")),
         ("xdsl.ir", CALL.format("reduce")),
         ("xdsl.ir", CALL.format("report")),

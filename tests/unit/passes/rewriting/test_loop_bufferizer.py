@@ -72,7 +72,9 @@ class Program:
     def operation(self, values: list[str], depth: int) -> list[str]:
         rng, name = self.rng, self.name()
         x, y = rng.choice(values[-3:]), rng.choice(values)
-        match rng.choice(["full", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]):
+        match rng.choice(
+            ["full", "view", "if", "for", "while", "while", *["call"] * 4, "in place"]
+        ):
             case "full":
                 self.lines.append(f"{name} = relax.full {rng.randint(1, 9)}.0 : {T}")
             case "view":
@@ -93,9 +95,7 @@ class Program:
                     f"{{inplace_indices = array<i64: 0>}} : ({T}, {T}) -> {T}"
                 )
             case _:
-                self.lines.append(
-                    f"{name} = relax.call_tir @combine({x}, {y}) : ({T}, {T}) -> {T}"
-                )
+                self.lines.append(f"{name} = relax.call_tir @combine({x}, {y}) : ({T}, {T}) -> {T}")
         return [name]
 
     def loop(self, kind: str, name: str, values: list[str], depth: int) -> list[str]:

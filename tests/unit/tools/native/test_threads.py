@@ -101,7 +101,7 @@ def test_results_do_not_depend_on_the_number_of_threads(name: str):
     module = optimized(KERNELS[name])
     entry = entry_function(module, "main")
     arguments = random_arguments(entry, 0)
-    (expected,) = interpret(module, entry)(*arguments)
+    expected = np.asarray(interpret(module, entry)(*arguments)[0])
     for threads in THREADS:
         native = compile_module(module, threads=threads)
         for _ in range(3):
@@ -163,8 +163,9 @@ def test_python_threads_call_at_once():
     ]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
-            results = [*pool.map(lambda pair: native(*pair)[0], pairs)]
-            for (a, b), result in zip(pairs, results, strict=True):
+            calls = [pool.submit(native, *pair) for pair in pairs]
+            for (a, b), call in zip(pairs, calls, strict=True):
+                (result,) = call.result()
                 np.testing.assert_allclose(result, a @ b, rtol=1e-4)
 
 

@@ -1,0 +1,66 @@
+"""The tuning of the kernels of modules."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Executor
+
+from ..dialects.target import Target, host
+from ..passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from ..passmanager.context import PassContext
+from ..tools.native.function import check_runnable
+from ..tools.native.jit import load_llvm
+from ..tools.native.toolchain import find_tools
+from ..tools.targets import parse_processor
+from ..tools.tune.search import Settings
+from ..tools.tune.tuning import Outcome, Tuning, tune_module
+from .execution import optimize
+from .source import Source, load
+
+__all__ = ["Outcome", "Tuning", "tune"]
+
+
+def tune(
+    source: Source,
+    database: str | os.PathLike[str],
+    *,
+    level: int | None = 3,
+    target: str | Target | None = None,
+    trials: int = 32,
+    time_limit: float | None = None,
+    executor: Executor | None = None,
+    seed: int = 0,
+    again: bool = False,
+) -> Tuning:
+    """Measure schedules for the kernels of a module, and keep the fastest in a file.
+
+    The module is optimized at `level` first, unless it is None; it does not change. For each
+    distinct kernel, `trials` candidates are compiled, checked against the semantics of the
+    operations and measured, by `executor`: any of `concurrent.futures`, or that of a Dask client.
+    By default they are measured one after the other on this machine. The results are in `database`
+    as soon as a kernel is done, and `legalize-ops` reads them from there:
+
+        passline.tune("model.onnx", "tuning.jsonl")
+        with passline.PassContext(config={"legalize-ops": {"database": "tuning.jsonl"}}):
+            function = passline.compile("model.onnx")
+
+    Kernels that the database has are skipped, unless `again`. After `time_limit` seconds the search
+    ends. Errors: PasslineError as of `compile`.
+    """
+    find_tools()
+    load_llvm()  # `host` would raise a ValueError without it
+    processor = parse_processor(target) if isinstance(target, str) else target
+    check_runnable(processor or host())
+    module = load(source) if level is None else optimize(source, level)
+    legalize = PassContext.current().config.apply(LegalizeOps(), LegalizeOps.name)
+    assert isinstance(legalize, LegalizeOps)
+    return tune_module(
+        module,
+        database,
+        processor or host(),
+        settings=Settings(trials, seed=seed),
+        executor=executor,
+        time_limit=time_limit,
+        again=again,
+        winograd=legalize.winograd,
+    )

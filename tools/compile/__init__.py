@@ -1,0 +1,2 @@
+"""`passline-compile`: libraries, object files, LLVM IR and assembly of a function, with a C
+interface."""

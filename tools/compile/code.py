@@ -1,0 +1,195 @@
+"""The code of a library, which is that of a prepared function and that of its C interface: LLVM's
+module with both, as an object file, assembly or LLVM IR; or the object files of a shared library,
+which are compiled at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from typing_extensions import Buffer
+from xdsl.dialects.builtin import ModuleOp
+
+from ...dialects.target import Target
+from ...passmanager.errors import PasslineError
+from ..native.jit import load_llvm, machine_of, optimize
+from ..native.objects import object_code
+from ..native.preparation import Prepared, mlir_text
+from ..native.symbols import missing_text, number_ops, undefined_symbols, user_of
+from ..native.toolchain import Tools, to_llvm
+from .constant_text import assembly_of, llvm_ir_of
+from .elf import with_data
+from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
+from .llvm_text import quoted
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+    from ...interpreters.arrays import Array
+
+__all__ = ["Code", "compile_code", "empty_object", "object_files"]
+
+MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 "
+    "fabs fdim floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 "
+    "log1p log2 logb lrint lround modf nearbyint nextafter pow remainder remquo rint round scalbn "
+    "sin sinh sqrt tan tanh tgamma trunc"
+).split()
+C_LIBRARY = frozenset(
+    ["malloc", "free", "memcpy", "memmove", "memset", "memcmp", "aligned_alloc", "abort"]
+).union(MATH, (f"{name}f" for name in MATH))
+"""The functions of C99, and `aligned_alloc` of C11, that code may call."""
+
+
+class Code:
+    """The compiled code of a library, and its large constants by symbol."""
+
+    def __init__(
+        self, module: llvm.ModuleRef, machine: llvm.TargetMachine, constants: Mapping[str, Array]
+    ) -> None:
+        self._module = module
+        self._machine = machine
+        self._constants = constants
+
+    def llvm_ir(self, triple: str) -> Iterator[bytes]:
+        """Yield the module as LLVM IR, of `triple`."""
+        self._module.triple = triple
+        names = {str(self._module.get_global_variable(name)): name for name in self._constants}
+        for line in str(self._module).splitlines():
+            if name := names.get(line):
+                yield from llvm_ir_of(name, self._constants[name])
+            else:
+                yield f"{line}\n".encode()
+
+    def assembly(self) -> Iterator[bytes]:
+        """Yield the code as assembly."""
+        yield self._machine.emit_assembly(self._module).encode()
+        yield from assembly_of(self._constants)
+
+    def object_file(self) -> list[Buffer]:
+        """Return the parts of the object file."""
+        return with_data(self._machine.emit_object(self._module), self._constants)
+
+    def called_functions(self) -> list[str]:
+        """Return the functions that the module calls and does not define."""
+        declared = (f.name for f in self._module.functions if f.is_declaration)
+        return [name for name in declared if not name.startswith("llvm.")]
+
+
+def compile_code(prepared: Prepared, interface: Interface, tools: Tools) -> Code:
+    """Compile a prepared function and its C interface for the target of the interface.
+
+    PasslineError if it calls a function that neither the module nor C defines.
+    """
+    machine = machine_of(interface.target)
+    module = optimized(prepared, prepared.module, tools, machine)
+    add_interface(module, interface)
+    constants = hide_data(module, interface, prepared.constants)
+    code = Code(module, machine, constants)
+    check_symbols(code.called_functions(), prepared, tools, machine)
+    return code
+
+
+def object_files(prepared: Prepared, interface: Interface, tools: Tools) -> list[list[Buffer]]:
+    """Compile a prepared function, in parts at the same time if it is large, and its C interface;
+    return the object files, in parts. The linker is to hide their symbols.
+
+    PasslineError if it calls a function that neither the module nor C defines.
+    """
+    machine = machine_of(interface.target)
+    codes = object_code(prepared, tools, interface.target, machine)
+    undefined = undefined_symbols(*codes)
+    constants = {n: prepared.constants[n] for n in undefined if n in prepared.constants}
+    called = [name for name in undefined if name not in constants]
+    check_symbols(called, prepared, tools, machine)
+    ir = f"{interface_ir(interface)}{references(constants)}"
+    return [*([code] for code in codes), with_data(object_of(ir, machine), constants)]
+
+
+def references(symbols: Iterable[str]) -> str:
+    """Return LLVM IR that refers to data of other files, so that its symbols are in the object
+    file."""
+    names = [quoted(symbol) for symbol in symbols]
+    if not names:
+        return ""
+    table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
+    return "\n".join(
+        [
+            *(f"{name} = external hidden constant i8" for name in names),
+            f"@library.constants = internal constant {table}",
+            "@llvm.used = appending global [1 x ptr] [ptr @library.constants], "
+            'section "llvm.metadata"',
+            "",
+        ]
+    )
+
+
+def object_of(ir: str, machine: llvm.TargetMachine) -> bytes:
+    """Return the object file of LLVM IR."""
+    module = load_llvm().parse_assembly(ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    return machine.emit_object(module)
+
+
+def empty_object(target: Target) -> bytes:
+    """Return an object file without code."""
+    return object_of("", machine_of(target))
+
+
+def check_symbols(
+    called: Iterable[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
+) -> None:
+    """Raise PasslineError if code calls a function that is not one of C."""
+    if missing := [name for name in called if name not in C_LIBRARY]:
+        raise PasslineError(missing_symbols(missing, prepared, tools, machine))
+
+
+def optimized(
+    prepared: Prepared,
+    module: ModuleOp,
+    tools: Tools,
+    machine: llvm.TargetMachine,
+    *,
+    locations: bool = False,
+) -> llvm.ModuleRef:
+    """Return LLVM's module for a prepared one."""
+    ir = tools.llvm_ir(mlir_text(module), to_llvm(prepared.by_pointer), locations=locations)
+    return optimize(ir, prepared.entry, machine)
+
+
+def add_interface(module: llvm.ModuleRef, interface: Interface) -> None:
+    """Add the functions and the data of an interface, from which alone the function of the model is
+    called."""
+    added = load_llvm().parse_assembly(interface_ir(interface))
+    added.triple, added.data_layout = module.triple, module.data_layout
+    module.link_in(added)
+    module.get_function(interface.entry).linkage = "internal"
+
+
+def hide_data(
+    module: llvm.ModuleRef, interface: Interface, constants: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Make the data of the module internal, but for the description; return the large constants
+    that the module uses, with symbols that begin with the name of the library."""
+    exported = (LOADER_SYMBOL, library_symbol(interface.name))
+    used: dict[str, Array] = {}
+    for variable in module.global_variables:
+        name = variable.name
+        if variable.is_declaration and name in constants:
+            variable.name = f"{interface.name}.{name}"
+            variable.visibility = "hidden"
+            used[variable.name] = constants[name]
+        elif not variable.is_declaration and name not in exported:
+            variable.linkage = "internal"
+    return used
+
+
+def missing_symbols(
+    missing: Iterable[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
+) -> str:
+    """Return an error message about functions that are not defined, with the operations that call
+    them."""
+    numbered, ops = number_ops(prepared.module)
+    module = optimized(prepared, numbered, tools, machine, locations=True)
+    text = machine.emit_assembly(module)
+    return missing_text({n: ops.get(user_of(n, text)) for n in missing}, "the C library")

@@ -1,0 +1,128 @@
+"""The linking of shared libraries, by the compilers and linkers that this machine has."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...dialects.target import Target
+from ...passmanager.errors import PasslineError
+
+__all__ = ["Linker", "find_linker", "version_script"]
+
+VARIABLE = "CC"
+COMPILERS = ("cc", "gcc", "clang")
+LINKERS = ("ld.lld", "ld")
+EMULATIONS = {"x86_64": "elf_x86_64", "aarch64": "aarch64linux"}
+MATH_LIBRARY = "libm.so.6"
+"""The name of glibc's mathematical functions."""
+
+
+@dataclass(frozen=True)
+class Linker:
+    """A program that links, with the arguments that are always given."""
+
+    command: tuple[str, ...]
+    is_compiler: bool
+    """Whether it is a C compiler, which passes options to its linker and knows the C library."""
+
+    def link(
+        self, objects: Sequence[Path], output: Path, soname: str, symbols: Path, empty: Path
+    ) -> None:
+        """Link object files to a shared library.
+
+        `symbols` is a version script. `empty` is an object file without code, of which a linker
+        that does not know the C library makes a stand-in for it. PasslineError with the output of
+        the linker if it fails.
+        """
+        if self.is_compiler:
+            options = [f"-Wl,-soname,{soname}", "-Wl,-z,noexecstack", "-Wl,-z,defs"]
+            options.append(f"-Wl,--version-script,{symbols}")
+            options += ["-Wl,--as-needed", "-lm"]
+            self._run("-shared", "-o", output, *objects, *options)
+            return
+        options = ["-z", "noexecstack", "-soname", soname, "--version-script", str(symbols)]
+        library = empty.with_name(MATH_LIBRARY)
+        self._run("-shared", "-soname", MATH_LIBRARY, "-o", library, empty)
+        options += ["--no-as-needed", str(library)]
+        self._run("-shared", "-o", output, *objects, *options)
+
+    def _run(self, *arguments: str | Path) -> None:
+        command = [*self.command, *map(str, arguments)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        except OSError as error:
+            raise PasslineError(f"'{command[0]}' cannot be run: {error.strerror}") from error
+        if done.returncode != 0:
+            said = done.stderr.strip() or "no error message"
+            raise PasslineError(f"{command[0]} failed with status {done.returncode}:\n{said}")
+
+
+def version_script(symbols: Iterable[str]) -> str:
+    """Return a script for linkers that makes these symbols alone visible outside of a library."""
+    return f"{{ global: {' '.join(f'{symbol};' for symbol in symbols)} local: *; }};\n"
+
+
+def find_linker(target: Target) -> Linker:
+    """Return a linker for `target`: the compiler that `CC` names; else a compiler for the target,
+    or a linker for it. PasslineError if there is none, with what to install."""
+    arch = target.triple.partition("-")[0]
+    if named := os.environ.get(VARIABLE):
+        return named_compiler(named, arch)
+    for name in (*COMPILERS, f"{arch}-linux-gnu-gcc"):
+        if (path := shutil.which(name)) and architecture(path) == arch:
+            return Linker((path,), is_compiler=True)
+    for name in (*LINKERS, f"{arch}-linux-gnu-ld"):
+        if (path := shutil.which(name)) and links(path, arch):
+            return Linker((path, "-m", EMULATIONS[arch]), is_compiler=False)
+    raise PasslineError(
+        f"there is no linker for {arch}: install lld or gcc (Debian: lld, "
+        f"gcc-{arch.replace('_', '-')}-linux-gnu), or name a compiler in {VARIABLE}; "
+        "files .o, .s and .ll need none"
+    )
+
+
+def named_compiler(named: str, arch: str) -> Linker:
+    """Return the compiler that the environment names, with its options."""
+    try:
+        command = shlex.split(named)
+    except ValueError as error:
+        raise PasslineError(f"{VARIABLE}={named}: {error}") from None
+    if not command or (path := shutil.which(command[0])) is None:
+        raise PasslineError(f"there is no executable '{named}', which {VARIABLE} names")
+    command[0] = path
+    if (own := architecture(*command)) != arch:
+        makes = f"makes code for {own}" if own else "does not say what it makes code for"
+        raise PasslineError(
+            f"the compiler '{named}', which {VARIABLE} names, {makes}: expected one for {arch}"
+        )
+    return Linker(tuple(command), is_compiler=True)
+
+
+def architecture(*compiler: str) -> str | None:
+    """Return the architecture that a compiler makes code for, None if it does not say."""
+    said = output_of(*compiler, "-dumpmachine")
+    return said.strip().partition("-")[0] or None if said is not None else None
+
+
+def links(linker: str, arch: str) -> bool:
+    """Return whether a linker links code for `arch`."""
+    if arch not in EMULATIONS:
+        return False
+    if "lld" in Path(linker).name:
+        return True
+    return EMULATIONS[arch] in (output_of(linker, "-V") or "").split()
+
+
+def output_of(*command: str) -> str | None:
+    """Return what a command prints, None if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,94 @@
+"""LLVM IR as text: the bodies of functions, constants, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["Body", "Data", "escaped", "quoted", "row"]
+
+
+class Data:
+    """The constants of an interface: strings and tables."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._strings: dict[str, str] = {}
+
+    def string(self, text: str) -> str:
+        """Return the symbol of a string; equal ones have one symbol."""
+        if text not in self._strings:
+            data = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode() + b"\0"
+            self._strings[text] = self._add(f'[{len(data)} x i8] c"{escaped(data)}"')
+        return self._strings[text]
+
+    def table(self, type: str, rows: Iterable[str]) -> str:
+        """Return the symbol of an array of `type`, or null for an empty one."""
+        values = [f"{type} {row}" for row in rows]
+        return self._add(f"[{len(values)} x {type}] [{', '.join(values)}]") if values else "null"
+
+    def _add(self, value: str) -> str:
+        symbol = f"@library.data.{len(self.lines)}"
+        self.lines.append(f"{symbol} = private unnamed_addr constant {value}")
+        return symbol
+
+
+class Body:
+    """The instructions of a function."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names = 0
+
+    def new(self) -> str:
+        """Return a name for a value or a block."""
+        self._names += 1
+        return f"v{self._names}"
+
+    def add(self, line: str) -> None:
+        """Add an instruction without a result."""
+        self.lines.append(f"  {line}")
+
+    def value(self, line: str) -> str:
+        """Add an instruction, and return its result."""
+        self.add(f"%{(name := self.new())} = {line}")
+        return f"%{name}"
+
+    def word(self, pointer: str, index: int) -> str:
+        """Return the address of a word of 64 bits in memory."""
+        return self.value(f"getelementptr i64, ptr {pointer}, i64 {index}")
+
+    def load(self, type: str, pointer: str, index: int) -> str:
+        """Return a word of memory."""
+        return self.value(f"load {type}, ptr {self.word(pointer, index)}")
+
+    def store(self, type: str, value: str | int, pointer: str, index: int) -> None:
+        """Write a word of memory."""
+        self.add(f"store {type} {value}, ptr {self.word(pointer, index)}")
+
+    def unless(self, condition: str) -> tuple[str, str]:
+        """Branch where `condition` does not hold; return the name of the block that follows, and of
+        that for where it holds, which the caller adds."""
+        rest, met = self.new(), self.new()
+        self.add(f"br i1 {condition}, label %{met}, label %{rest}")
+        return rest, met
+
+    def block(self, name: str) -> None:
+        """Start a block."""
+        self.lines.append(f"{name}:")
+
+
+def row(*values: str) -> str:
+    """Return a value of a struct type."""
+    return f"{{ {', '.join(values)} }}"
+
+
+def quoted(symbol: str) -> str:
+    """Return a symbol as LLVM IR has it."""
+    return f'@"{escaped(symbol.encode())}"'
+
+
+def escaped(data: bytes) -> str:
+    """Return the text of bytes between quotes in LLVM IR."""
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in data
+    )

@@ -1,0 +1,172 @@
+"""`passline-compile`: reads IR, runs a pipeline over it if one is given, and makes a library of a
+function of it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from typing_extensions import Buffer
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ... import __version__
+from ...dialects.target import Target, has_target, host, target_of
+from ...interpreters.signature import entry_function
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.collector import paused_collector
+from ..native.function import parameters_of
+from ..native.jit import load_llvm
+from ..native.lowering import NECESSARY, complete_lowering
+from ..native.preparation import Prepared, prepare
+from ..native.toolchain import find_tools
+from ..opt import PasslineOptMain
+from ..output import ResultFile
+from .arguments import add_compilation, check_files, header_file, kind_of, library_name
+from .code import compile_code, empty_object, object_files
+from .header import header_text
+from .interface import Interface
+from .linker import Linker, find_linker, version_script
+from .signature import signature_of
+
+__all__ = ["PasslineCompileMain", "main"]
+
+
+class PasslineCompileMain(PasslineOptMain):
+    """A `passline-opt` that writes the machine code of a function in place of the module."""
+
+    version_format = "passline-compile {passline_version}, built on xDSL {xdsl_version}"
+
+    def __init__(self, args: Sequence[str] | None = None) -> None:
+        super().__init__(
+            "Make a library of a function, after running passes over its module.", args
+        )
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        add_compilation(arg_parser)
+
+    def check_arguments(self) -> None:
+        super().check_arguments()
+        check_files(self.args)
+        if self.args.target != "mlir":
+            raise PasslineError(
+                f"--target={self.args.target} is an output format: expected a processor, such as "
+                "x86-64-v3 or aarch64"
+            )
+        self.kind = kind_of(self.args)
+
+    @property
+    def entry(self) -> str:
+        return self.args.function
+
+    def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
+        """Append the rest of the lowering."""
+        super().use_pipeline([*passes, complete_lowering(self.entry, self.processor)])
+
+    def required_passes(self) -> Sequence[str]:
+        """Add the passes without which there is no machine code."""
+        return [*super().required_passes(), *NECESSARY]
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the pipeline, which may take long, after a look for the tools that follow it."""
+        entry_function(prog, self.entry)
+        self.tools = find_tools()
+        load_llvm()
+        self.target = self.target_for(prog)
+        self.linker = find_linker(self.target) if self.kind == "so" else None
+        super().apply_passes(prog)
+
+    def target_for(self, prog: ModuleOp) -> Target:
+        """Return the target to compile for: that of --target, that of the module, or this machine.
+
+        PasslineError if its files are not in ELF.
+        """
+        own = target_of(prog) if has_target(prog) else host()
+        target = own if self.processor is None else self.processor
+        if "linux" not in target.triple:
+            raise PasslineError(
+                f"libraries are made for Linux, not for {target.triple}: name a --target, such as "
+                "x86-64-v3 or aarch64"
+            )
+        return target
+
+    def result_file(self) -> ResultFile:
+        return LibraryFiles(self.args.output_file, header_file(self.args))
+
+    def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
+        """Compile the function, and write its code and the header."""
+        assert isinstance(result, LibraryFiles)
+        with paused_collector():
+            prepared = prepare(prog, self.entry, self.target)
+        parameters_of(prepared.function)  # which checks that C has their types
+        interface = Interface(
+            library_name(self.args),
+            signature_of(prepared.function),
+            prepared.entry,
+            prepared.by_pointer,
+            prepared.failures,
+            self.target,
+            f"passline {__version__}",
+        )
+        result.header.write(header_text(interface))
+        result.write_parts(self.parts(prepared, interface))
+
+    def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
+        """Compile, and return the output in parts."""
+        if self.linker is not None:
+            files = object_files(prepared, interface, self.tools)
+            return linked(files, self.linker, interface, self.args.output_file)
+        code = compile_code(prepared, interface, self.tools)
+        match self.kind:
+            case "ll":
+                return code.llvm_ir(self.target.triple)
+            case "s":
+                return code.assembly()
+            case _:
+                return code.object_file()
+
+
+class LibraryFiles(ResultFile):
+    """The output file, and a header, which is written after it."""
+
+    def __init__(self, name: str | None, header: str | None) -> None:
+        super().__init__(name)
+        self.header = ResultFile(header or os.devnull)
+
+    def commit(self) -> None:
+        super().commit()
+        self.header.commit()
+
+
+def linked(
+    files: Iterable[Iterable[Buffer]], linker: Linker, interface: Interface, output: str
+) -> list[Buffer]:
+    """Link object files to a shared library of the name `output`, and return its content, which is
+    mapped into memory."""
+    with TemporaryDirectory(prefix="passline-compile-") as name:
+        directory = Path(name)
+        objects: list[Path] = []
+        for i, parts in enumerate(files):
+            objects.append(directory / f"{i}.o")
+            with objects[-1].open("wb") as file:
+                file.writelines(parts)
+        (empty := directory / "empty.o").write_bytes(empty_object(interface.target))
+        (symbols := directory / "symbols").write_text(version_script(interface.exported))
+        library = directory / "library.so"
+        linker.link(objects, library, Path(output).name, symbols, empty)
+        with library.open("rb") as file:
+            return [mmap(file.fileno(), 0, access=ACCESS_READ)]
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-compile`."""
+    PasslineCompileMain.main(args)
+
+
+if __name__ == "__main__":
+    main()

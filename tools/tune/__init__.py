@@ -1,0 +1,3 @@
+"""Tuning: the measurement of schedules for the kernels of a model, and their database."""
+
+from __future__ import annotations

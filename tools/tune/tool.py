@@ -1,0 +1,169 @@
+"""`passline-tune`: measures schedules for the kernels of a model, and keeps the fastest."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from ...dialects.target import Target, host
+from ...passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from ...passmanager.diagnostics import Severity, print_message
+from ...passmanager.errors import PasslineError
+from ...passmanager.instrument import PassInstrument
+from ...passmanager.ir.verifier import verify
+from ..arguments import check_pipeline_source
+from ..corpus.executors import dask_executor
+from ..failures import report
+from ..native.function import check_runnable
+from ..native.jit import load_llvm
+from ..native.toolchain import find_tools
+from ..output import ResultFile, is_same_file
+from ..trial_tool import TrialMain
+from .arguments import add_tuning, check_tuning
+from .search import Settings
+from .tuning import Outcome, Tuning, tune_module
+
+__all__ = ["PasslineTuneMain", "main"]
+
+
+class PasslineTuneMain(TrialMain):
+    """The tool `passline-tune`; input, pipelines and exit status are those of `passline-opt`."""
+
+    version_format = "passline-tune {passline_version}, built on xDSL {xdsl_version}"
+
+    def __init__(self, args: Sequence[str] | None = None) -> None:
+        description = "Measure schedules for the kernels of a model, and keep the fastest in a "
+        super().__init__(description + "database, which legalize-ops reads.", args)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        add_tuning(arg_parser, self.available_frontends, self.versions)
+
+    def check_arguments(self) -> None:
+        args = self.args
+        check_pipeline_source(args)
+        check_tuning(args)
+        if args.opt_level is None and not args.passes and not args.run_reproducer:
+            args.opt_level = 3
+        if is_same_file(args.database, args.input_file):
+            raise PasslineError(f"the database would overwrite the input, '{args.input_file}'")
+
+    def instruments(self) -> list[PassInstrument]:
+        return []
+
+    def run(self) -> None:
+        """Read, optimize and tune; what has been measured until a failure is in the database."""
+        try:
+            self.tune()
+        except (Exception, KeyboardInterrupt) as error:
+            sys.exit(report(error, debug=self.args.debug))
+
+    def tune(self) -> None:
+        """Tune the kernels of the input, and print what that gained."""
+        args = self.args
+        find_tools()
+        load_llvm()  # `host` would raise a ValueError without it
+        check_runnable(target := self.processor or host())
+        module = self.read_module()
+        if not args.disable_verify:
+            verify(module)
+        with self.pass_context:
+            self.sequential.apply(self.ctx, module)
+            legalize = self.pass_context.config.apply(LegalizeOps(), LegalizeOps.name)
+        assert isinstance(legalize, LegalizeOps)
+        with self.executor() as executor, self.progress() as progress:
+            tuning = tune_module(
+                module,
+                args.database,
+                target,
+                settings=Settings(
+                    args.trials, candidate_limit=args.candidate_limit, seed=args.seed
+                ),
+                executor=executor,
+                time_limit=args.time_limit,
+                again=args.again,
+                share=args.share,
+                winograd=legalize.winograd,
+                report=self.report,
+                progress=progress,
+            )
+        for warning in (*tuning.warnings, *tuning.notes):
+            print_message(Severity.WARNING, warning, self.arg_parser.prog)
+        ResultFile(None).write(summary(tuning, target, args.database))
+
+    @contextmanager
+    def executor(self) -> Generator[Executor]:
+        """Return the executor that the options name: threads, each with a process that measures, or
+        a cluster."""
+        name: str = self.args.executor
+        if name != "processes":
+            with dask_executor(name.removeprefix("dask:")) as executor:
+                yield executor
+            return
+        executor = ThreadPoolExecutor(self.args.jobs)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+    @contextmanager
+    def progress(self) -> Generator[Callable[[], None]]:
+        """Show how many candidates have been measured, if stderr is a terminal; return the function
+        that counts one more."""
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        text = TextColumn("{task.completed:.0f} candidates measured")
+        columns = (SpinnerColumn(), text, TimeElapsedColumn())
+        console = Console(stderr=True)
+        hidden = self.args.quiet or not sys.stderr.isatty()
+        with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+            task = progress.add_task("", total=None)
+            yield lambda: progress.advance(task)
+
+    def report(self, outcome: Outcome, number: int, total: int) -> None:
+        """Print a line about a kernel."""
+        kernel, record = outcome.kernel, outcome.record
+        times = f" (x{kernel.calls})" if kernel.calls > 1 else ""
+        said = f"{number}/{total} {kernel.operations}{times}: {described(outcome)}"
+        self.say(said)
+        if outcome.failures and record is not None:
+            self.say(f"    {len(outcome.failures)} candidates failed: {outcome.failures[0]}")
+
+
+def described(outcome: Outcome) -> str:
+    """Return the times of a kernel as text."""
+    record = outcome.record
+    if record is None:
+        return f"not measured: {outcome.failures[0] if outcome.failures else 'interrupted'}"
+    gain = record.estimated_seconds / record.seconds
+    known = "" if outcome.is_new else ", known"
+    return (
+        f"{record.estimated_seconds * 1e3:.3f} -> {record.seconds * 1e3:.3f} ms, {gain:.2f}x"
+        f" ({record.trials} candidates{known})"
+    )
+
+
+def summary(tuning: Tuning, target: Target, database: str) -> str:
+    """Return the result as text."""
+    measured = [outcome for outcome in tuning.outcomes if outcome.record is not None]
+    better = [o for o in measured if o.record and o.record.seconds < o.record.estimated_seconds]
+    lines = [
+        f"{len(measured)} kernels, {len(better)} of them faster than by the cost model",
+        f"all calls: {tuning.estimated_seconds * 1e3:.3f} -> {tuning.seconds * 1e3:.3f} ms",
+        f"database: {database}",
+    ]
+    if tuning.left:
+        lines.insert(1, f"{tuning.left} kernels left: run it again to go on")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command `passline-tune`."""
+    PasslineTuneMain.main(args)
+
+
+if __name__ == "__main__":
+    main()
