@@ -115,6 +115,7 @@ def extents_of(t: Contraction) -> Extents:
         t.merged,
         constant,
         taps[-1] if taps else 1,
+        prod(t.batch),
     )
 
 
