@@ -225,37 +225,40 @@ class OutlineParallel(ModulePass):
     The buffers of the new function are parameters, which do not overlap; what it allocates belongs
     to one thread.
 
-    Before, in a module with the target `x86-64-v3{cores=2}`:
+    Before:
 
-        tir.prim_func @f(%x: memref<262144xf32>) {
-          %c0 = arith.constant 0 : index
-          %c262144 = arith.constant 262144 : index
-          tir.for parallel %i = %c0 extent %c262144 {
-            %0 = memref.load %x[%i] : memref<262144xf32>
-            %1 = math.exp %0 : f32
-            memref.store %1, %x[%i] : memref<262144xf32>
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<262144xf32>) {
+            %c0 = arith.constant 0 : index
+            %c262144 = arith.constant 262144 : index
+            tir.for parallel %i = %c0 extent %c262144 {
+              %0 = memref.load %x[%i] : memref<262144xf32>
+              %1 = math.exp %0 : f32
+              memref.store %1, %x[%i] : memref<262144xf32>
+            }
           }
         }
 
     After:
 
-        tir.prim_func @f(%x: memref<262144xf32>) {
-          %c0 = arith.constant 0 : index
-          %c262144 = arith.constant 262144 : index
-          %0 = arith.constant 0 : index
-          %1 = arith.constant 2 : index
-          tir.for parallel %2 = %0 extent %1 {
-            %3 = arith.constant 131072 : index
-            %4 = arith.constant 131072 : index
-            %5 = arith.muli %2, %4 : index
-            tir.call @f_part(%x, %5, %3) {tir.part} : memref<262144xf32>, index, index
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<262144xf32>) {
+            %c0 = arith.constant 0 : index
+            %c262144 = arith.constant 262144 : index
+            %0 = arith.constant 0 : index
+            %1 = arith.constant 2 : index
+            tir.for parallel %2 = %0 extent %1 {
+              %3 = arith.constant 131072 : index
+              %4 = arith.muli %2, %3 : index
+              tir.call @f_part(%x, %4, %3) {tir.part} : memref<262144xf32>, index, index
+            }
           }
-        }
-        tir.prim_func private @f_part(%x: memref<262144xf32>, %0: index, %1: index) {
-          tir.for %2 = %0 extent %1 {
-            %3 = memref.load %x[%2] : memref<262144xf32>
-            %4 = math.exp %3 : f32
-            memref.store %4, %x[%2] : memref<262144xf32>
+          tir.prim_func private @f_part(%x: memref<262144xf32>, %0: index, %1: index) {
+            tir.for %i = %0 extent %1 {
+              %2 = memref.load %x[%i] : memref<262144xf32>
+              %3 = math.exp %2 : f32
+              memref.store %3, %x[%i] : memref<262144xf32>
+            }
           }
         }
     """

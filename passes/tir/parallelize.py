@@ -182,32 +182,36 @@ class Parallelize(PrimFuncPass):
     A loop is marked if its iterations provably write elements of their own; scratch memory outside
     of the loop becomes memory of each thread.
 
-    Before, in a module with the target `x86-64-v3{cores=2}`:
+    Before:
 
-        tir.prim_func @f(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
-          %c0 = arith.constant 0 : index
-          %c64 = arith.constant 64 : index
-          %c4096 = arith.constant 4096 : index
-          tir.for %i = %c0 extent %c4096 {
-            tir.for %j = %c0 extent %c64 {
-              %0 = memref.load %x[%i, %j] : memref<4096x64xf32>
-              %1 = math.exp %0 : f32
-              memref.store %1, %y[%i, %j] : memref<4096x64xf32>
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
+            %c0 = arith.constant 0 : index
+            %c64 = arith.constant 64 : index
+            %c4096 = arith.constant 4096 : index
+            tir.for %i = %c0 extent %c4096 {
+              tir.for %j = %c0 extent %c64 {
+                %0 = memref.load %x[%i, %j] : memref<4096x64xf32>
+                %1 = math.exp %0 : f32
+                memref.store %1, %y[%i, %j] : memref<4096x64xf32>
+              }
             }
           }
         }
 
     After:
 
-        tir.prim_func @f(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
-          %c0 = arith.constant 0 : index
-          %c64 = arith.constant 64 : index
-          %c4096 = arith.constant 4096 : index
-          tir.for parallel %i = %c0 extent %c4096 {
-            tir.for %j = %c0 extent %c64 {
-              %0 = memref.load %x[%i, %j] : memref<4096x64xf32>
-              %1 = math.exp %0 : f32
-              memref.store %1, %y[%i, %j] : memref<4096x64xf32>
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<4096x64xf32>, %y: memref<4096x64xf32>) {
+            %c0 = arith.constant 0 : index
+            %c64 = arith.constant 64 : index
+            %c4096 = arith.constant 4096 : index
+            tir.for parallel %i = %c0 extent %c4096 {
+              tir.for %j = %c0 extent %c64 {
+                %0 = memref.load %x[%i, %j] : memref<4096x64xf32>
+                %1 = math.exp %0 : f32
+                memref.store %1, %y[%i, %j] : memref<4096x64xf32>
+              }
             }
           }
         }

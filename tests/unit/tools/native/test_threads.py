@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from passline.passmanager.pipeline import parse_pipeline
 from passline.passmanager.registry import make_ir_context
 from passline.tools.native import compile_module
 from passline.tools.native.preparation import prepare
+from passline.tools.run import main
 
 pytestmark = needs_native
 
@@ -198,3 +200,17 @@ def test_lowered_modules_keep_stack_buffers_in_their_thread(threads: int):
 def test_the_number_of_threads_is_positive():
     with pytest.raises(PasslineError, match="the number of threads is 0: expected at least 1"):
         compile_module(parsed(LOWERED), threads=0)
+
+
+def test_passline_run_takes_the_number_of_threads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (file := tmp_path / "x.mlir").write_text(unary("exp", "200x300xf32", "200x300xf32"))
+    arguments = [str(file), "-O3", "--engine=native", "--no-cache"]
+    main(arguments)
+    alone = capsys.readouterr().out
+    main([*arguments, "--threads=3"])
+    assert capsys.readouterr().out == alone
+    with pytest.raises(SystemExit, match="2"):
+        main([*arguments, "--threads=0"])
+    assert "--threads: " in capsys.readouterr().err
