@@ -58,21 +58,26 @@ def compile(
     level: int | None = 3,
     engine: Engine = "native",
     target: str | Target | None = None,
+    threads: int = 1,
     cache: bool = True,
 ) -> CompiledFunction:
     """Return a function of a module as a Python function on arrays.
 
     The module is optimized at `level` first, unless it is None; it does not change. The engine
     `native` makes machine code, with MLIR's tools and llvmlite; `numpy` needs neither. Kernels are
-    made for `target`, such as `x86-64-v3`, by default for this machine. With `cache`, machine code
-    is kept in `$XDG_CACHE_HOME/passline`, and loaded from there if the same module is compiled
-    again; it is not where instruments are to see the passes.
+    made for `target`, such as `x86-64-v3`, by default for this machine. A call of machine code runs
+    on up to `threads` threads, where there is enough work; without an OpenMP runtime, there is a
+    warning, and it runs on one. With `cache`, machine code is kept in `$XDG_CACHE_HOME/passline`,
+    and loaded from there if the same module is compiled again; it is not where instruments are to
+    see the passes.
 
     Errors: PasslineError for a function that does not exist or cannot be compiled, and for a tool
     that is missing, with what to install.
     """
     if engine not in ("numpy", "native"):
         raise PasslineError(f"there is no engine {engine!r}: expected 'numpy' or 'native'")
+    if threads < 1:
+        raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     start = perf_counter()
     module = load(source)
     declared = entry_function(module, function)
@@ -86,15 +91,13 @@ def compile(
         if engine == "native" and cache and not inner.is_observed:
             from ..tools.native import cached_function
 
-            native = cached_function(
-                module, function, processor, "compile", level, inner, lower=lowered
-            )
+            settings = processor, "compile", level, inner
+            native = cached_function(module, function, *settings, lower=lowered, threads=threads)
             call = returning_results(native)
         else:
             module = lowered(module)
-            call = array_function(
-                module, entry_function(module, function), engine, target=processor
-            )
+            entry = entry_function(module, function)
+            call = array_function(module, entry, engine, target=processor, threads=threads)
     return CompiledFunction(declared, call, engine, perf_counter() - start)
 
 

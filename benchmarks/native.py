@@ -3,12 +3,12 @@ and transformers, beside numpy and onnxruntime in the same process.
 
     make bench-native [MODEL ...]        # installs onnxruntime; needs mlir-opt
 
-One thread each. Times are in milliseconds, the best of several runs, in which ours and the peers
-take turns; a ratio is the peer's time divided by ours. `-O0` is without optimization, so without
-fusion; `numpy` is the numpy semantics of the -O3 module; `ORT` is onnxruntime with all its
-optimizations; `compile` is the time from the ONNX model to machine code, in seconds. The kernels
-are matrix products, beside numpy's, and the four most frequent convolutions of ResNet-50 with bias
-and relu, beside onnxruntime's.
+One thread each, and models with two threads beside that. Times are in milliseconds, the best of
+several runs, in which ours and the peers take turns; a ratio is the peer's time divided by ours.
+`-O0` is without optimization, so without fusion; `numpy` is the numpy semantics of the -O3 module;
+`ORT` is onnxruntime with all its optimizations; `compile` is the time from the ONNX model to
+machine code, in seconds. The kernels are matrix products, beside numpy's, and the four most
+frequent convolutions of ResNet-50 with bias and relu, beside onnxruntime's.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import onnx
 from kernel import Kernel, KernelModel, kernel
 from rich.console import Console
 from rich.table import Table
 from shapes import RELU, conv, kernels_of
 from timing import Array, compiled, milliseconds, optimized, session, table_of
+from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import Target, host
 from passline.interpreters.interpret import interpret
@@ -84,7 +86,7 @@ def time_kernels(target: Target) -> Table:
 
 def time_models(names: Sequence[str], target: Target) -> Table:
     columns = ("compile", "-O3", "-O0", "fused", "numpy", "beside numpy", "ORT", "beside ORT")
-    table = table_of("models", "model", *columns, "error")
+    table = table_of("models", "model", *columns, *SHARED, "error")
     for name in names:
         table.add_row(name, *time_model(name, target))
         gc.collect()
@@ -109,6 +111,7 @@ def time_model(name: str, target: Target) -> list[str]:
     mine, unfused, other = milliseconds(
         lambda: function(*arrays), lambda: plain(*arrays), peer, rounds=9
     )
+    shared = time_shared(model, fused, inputs, target, mine)
     (numpy,) = milliseconds(lambda: by_numpy(*arrays), rounds=3)
     return [
         f"{seconds:.1f} s",
@@ -119,8 +122,32 @@ def time_model(name: str, target: Target) -> list[str]:
         f"{numpy / mine:.2f} x",
         f"{other:.1f}",
         f"{other / mine:.2f} x",
+        *shared,
         f"{error:.1e}",
     ]
+
+
+# Threads
+
+THREADS = 2
+SHARED = (f"{THREADS} threads", "gain", f"ORT, {THREADS}", f"beside ORT, {THREADS}")
+"""The columns of times with several threads; the gain is over one thread."""
+
+
+def time_shared(
+    model: onnx.ModelProto,
+    module: ModuleOp,
+    inputs: Mapping[str, Array],
+    target: Target,
+    alone: float,
+) -> list[str]:
+    """Return the times with several threads, and that of one thread, `alone`, divided by ours."""
+    arrays = [*inputs.values()]
+    function, peer = compiled(module, target, THREADS), session(model, inputs, THREADS)
+    expected = peer()[-1]
+    assert np.abs(function(*arrays)[-1] - expected).max() < 1e-4 * expected.std()
+    mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15)
+    return [f"{mine:.2f}", f"{alone / mine:.2f} x", f"{other:.2f}", f"{other / mine:.2f} x"]
 
 
 # Transformers
@@ -150,7 +177,8 @@ TRANSFORMERS = {
 
 
 def time_transformers(target: Target) -> Table:
-    table = table_of("transformers", "model", "kernels", "-O3", "ORT", "beside ORT", "error")
+    columns = ("kernels", "-O3", "ORT", "beside ORT", *SHARED, "error")
+    table = table_of("transformers", "model", *columns)
     for name, build in TRANSFORMERS.items():
         model = build()
         inputs = inputs_of(model)
@@ -162,8 +190,9 @@ def time_transformers(target: Target) -> Table:
         error = np.abs(function(*arrays)[-1] - expected).max() / expected.std()
         assert error < 1e-4, f"{name} is {error} standard deviations off"
         mine, other = milliseconds(lambda f=function: f(*arrays), peer, rounds=15, seconds=1)
-        figures = f"{mine:.2f}", f"{other:.2f}", f"{other / mine:.2f} x", f"{error:.1e}"
-        table.add_row(name, str(kernels), *figures)
+        figures = f"{mine:.2f}", f"{other:.2f}", f"{other / mine:.2f} x"
+        shared = time_shared(model, fused, inputs, target, mine)
+        table.add_row(name, str(kernels), *figures, *shared, f"{error:.1e}")
         gc.collect()
     return table
 

@@ -1,4 +1,4 @@
-"""Timing of machine code and of onnxruntime, one thread each, in the same process."""
+"""Timing of machine code and of onnxruntime, with as many threads, in the same process."""
 
 from __future__ import annotations
 
@@ -32,17 +32,19 @@ def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
     return module
 
 
-def compiled(module: ModuleOp, target: Target | None = None) -> NativeFunction:
+def compiled(module: ModuleOp, target: Target | None = None, threads: int = 1) -> NativeFunction:
     """Compile `@main` of an optimized module to machine code for `target`, by default the host."""
     with PassContext(opt_level=3, verify_each=False):
-        return compile_module(module, target=target)
+        return compile_module(module, target=target, threads=threads)
 
 
-def session(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> Callable[[], list[Array]]:
-    """Return a function that runs a model in onnxruntime with one thread."""
+def session(
+    model: onnx.ModelProto, inputs: Mapping[str, Array], threads: int = 1
+) -> Callable[[], list[Array]]:
+    """Return a function that runs a model in onnxruntime."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     content = model.SerializeToString()
     made = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     return lambda: cast(list[Array], made.run(None, dict(inputs)))

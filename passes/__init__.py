@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from .tir.inject_double_buffer import InjectDoubleBuffer
     from .tir.loop_partition import LoopPartition
     from .tir.lower_tir import LowerTIR
+    from .tir.outline_parallel import OutlineParallel
+    from .tir.parallelize import Parallelize
     from .tir.remove_no_op import RemoveNoOp
     from .tir.simplify import Simplify
     from .tir.storage_rewrite import StorageRewrite
@@ -120,6 +122,8 @@ __all__ = [
     "LowerTIR",
     "MLIROpt",
     "MergeCompositeFunctions",
+    "OutlineParallel",
+    "Parallelize",
     "PlanDevices",
     "PlanMemory",
     "PreallocateCollections",
@@ -190,6 +194,8 @@ PASSES = {
     "tir-hoist-if-then-else": "tir.hoist_if_then_else:HoistIfThenElse",
     "tir-inject-double-buffer": "tir.inject_double_buffer:InjectDoubleBuffer",
     "tir-loop-partition": "tir.loop_partition:LoopPartition",
+    "tir-outline-parallel": "tir.outline_parallel:OutlineParallel",
+    "tir-parallelize": "tir.parallelize:Parallelize",
     "tir-remove-no-op": "tir.remove_no_op:RemoveNoOp",
     "tir-simplify": "tir.simplify:Simplify",
     "tir-storage-rewrite": "tir.storage_rewrite:StorageRewrite",
@@ -235,6 +241,7 @@ LOWER_TO_TIR = (
 """The pipeline `lower-to-tir`."""
 
 LOWER_TO_MLIR = (
+    "tir-parallelize",  # before partition: it needs the conditions of the loops
     # Before vectorization: only the tail of a loop keeps its guards, and needs masks.
     "tir-loop-partition{partition-const-loop=true}",
     "tir-vectorize-loop{enable-buffer-level-predication=true}",
@@ -242,6 +249,7 @@ LOWER_TO_MLIR = (
     "tir-simplify",
     "tir-remove-no-op",
     "tir-common-subexpr-elim",
+    "tir-outline-parallel",  # after vectorization, which needs constant bounds
     "tir-storage-rewrite",  # after vectorization: it rejects loops still marked `vectorized`
     "lower-tir",
 )

@@ -28,16 +28,19 @@ def array_function(
     engine: Engine,
     ctx: Context | None = None,
     target: Target | None = None,
+    threads: int = 1,
 ) -> ArrayFunction:
     """Return `func` as a function of arrays, which does not change its arguments.
 
-    `ctx` is the context of xDSL's own interpreter functions, `target` that of machine code.
+    `ctx` is the context of xDSL's own interpreter functions, `target` and `threads` are those of
+    machine code.
     """
     if engine == "numpy":
         return interpret(module, func, ctx)
     from .native import compile_module
 
-    return returning_results(compile_module(module, func.sym_name.data, target))
+    native = compile_module(module, func.sym_name.data, target, threads)
+    return returning_results(native)
 
 
 def returning_results(native: NativeFunction) -> ArrayFunction:

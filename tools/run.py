@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
@@ -29,7 +30,7 @@ from ..interpreters.signature import (
 from ..passmanager.diagnostics import Severity, print_message
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import pipeline_text
-from .argument_parser import nonempty_text, size
+from .argument_parser import nonempty_text, positive, size
 from .engines import array_function, flat, returning_results
 from .opt import PasslineOptMain
 from .output import is_same_file
@@ -62,6 +63,8 @@ class PasslineRunMain(PasslineOptMain):
         add("--outputs", type=nonempty_text, metavar="FILE.npz", help=help)
         help = "numpy, the default, or native: machine code, after the rest of the lowering"
         add("--engine", choices=("numpy", "native"), default="numpy", help=help)
+        help = "the threads on which machine code runs, where there is enough work; by default 1"
+        add("--threads", type=positive, default=1, metavar="N", help=help)
         help = "compile machine code anew: neither read it from the cache nor keep it there"
         add("--no-cache", action="store_true", help=help)
 
@@ -84,12 +87,23 @@ class PasslineRunMain(PasslineOptMain):
     def entry(self) -> str:
         return self.args.function
 
+    @cached_property
+    def threads(self) -> int:
+        """The threads of machine code: one, after a warning, without an OpenMP runtime."""
+        from .native.openmp import usable_threads
+
+        def warn(message: str) -> None:
+            print_message(Severity.WARNING, message, self.arg_parser.prog)
+
+        return usable_threads(self.args.threads, warn)
+
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Append the rest of the lowering for machine code."""
         if self.args.engine == "native":
             from .native.lowering import complete_lowering
 
-            passes = [*passes, complete_lowering(self.args.function, self.processor)]
+            rest = complete_lowering(self.args.function, self.processor, self.threads)
+            passes = [*passes, rest]
         super().use_pipeline(passes)
 
     def required_passes(self) -> Sequence[str]:
@@ -136,10 +150,9 @@ class PasslineRunMain(PasslineOptMain):
             super(PasslineRunMain, self).apply_passes(module)
             return module
 
-        settings = (pipeline_text(self.sequential), self.pass_context)
-        return cached_function(
-            prog, self.args.function, self.processor, "passline-run", *settings, lower=lowered
-        )
+        settings = ("passline-run", pipeline_text(self.sequential), self.pass_context)
+        entry, target = self.args.function, self.processor
+        return cached_function(prog, entry, target, *settings, lower=lowered, threads=self.threads)
 
     def check_inputs(self, func: Function) -> None:
         """Raise PasslineError if the given arguments do not fit `func`, before the passes. They
@@ -190,7 +203,8 @@ class PasslineRunMain(PasslineOptMain):
 
     def function(self, prog: ModuleOp, func: Function) -> ArrayFunction:
         """Return the function as a function of arrays, with the engine of the options."""
-        return array_function(prog, func, self.args.engine, self.ctx, self.processor)
+        threads = self.threads if self.args.engine == "native" else 1
+        return array_function(prog, func, self.args.engine, self.ctx, self.processor, threads)
 
 
 def result_text(name: str, array: Array) -> str:

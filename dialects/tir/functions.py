@@ -44,7 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .body import YieldOp, print_body
 
-__all__ = ["OUTPUTS", "CallOp", "PrimFuncOp", "output_count"]
+__all__ = ["OUTPUTS", "CallOp", "PrimFuncOp", "is_parameter", "output_count"]
 
 OUTPUTS = "tir.outputs"
 """The attribute of a function with the number of its last parameters that are results."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...dialects.target import Target, has_target, set_target
+from ...dialects.target import Target, has_target, set_target, target_of
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 
@@ -38,6 +38,8 @@ class BindTarget(ModulePass):
     x86-64-v3{cores=4}."""
     keep: bool = False
     """Keep the target that the module carries, if there is one."""
+    cores: int = field(default=0, metadata={"minimum": 0})
+    """The cores to use, in place of those of the target; 0 leaves them."""
 
     def __post_init__(self) -> None:
         Target.parse(self.target)
@@ -45,3 +47,5 @@ class BindTarget(ModulePass):
     def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
         if not (self.keep and has_target(module)):
             set_target(module, Target.parse(self.target))
+        if self.cores:
+            set_target(module, replace(target_of(module), cores=self.cores))

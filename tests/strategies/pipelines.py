@@ -52,6 +52,7 @@ VALUES: Mapping[tuple[str, str], Sequence[object]] = {
     ("legalize-ops", "target"): TARGETS,
     ("legalize-ops", "winograd"): ("none",),  # the others are approximations
     ("remove-unused-functions", "entry_functions"): (("main",),),
+    ("tir-bind-target", "cores"): (0, 3),
     ("tir-bind-target", "target"): TARGETS[1:],
     ("tir-inject-double-buffer", "split_loop"): (0, 1, 2, 4, 8),
 }

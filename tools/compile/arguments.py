@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ...passmanager.errors import PasslineError
-from ..argument_parser import nonempty_text
+from ..argument_parser import nonempty_text, positive
 from ..output import is_same_file
 from .header import FIRST_LINE
 from .signature import identifier
@@ -29,6 +29,8 @@ def add_compilation(parser: argparse.ArgumentParser) -> None:
     add("--emit", choices=[*KINDS], help=help)
     help = "the header to write, by default FILE.h for FILE.so and FILE.o, else none"
     add("--header", type=nonempty_text, metavar="FILE.h", help=help)
+    help = "the threads on which the function runs, where there is enough work; by default 1"
+    add("--threads", type=positive, default=1, metavar="N", help=help)
     help = "the name that the symbols in C begin with, by default that of the output file"
     add("--name", type=c_name, metavar="NAME", help=help)
 

@@ -4,7 +4,7 @@ which are compiled at the same time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from typing_extensions import Buffer
@@ -14,6 +14,7 @@ from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..native.jit import load_llvm, machine_of, optimize
 from ..native.objects import object_code
+from ..native.openmp import PREFIXES
 from ..native.preparation import Prepared, mlir_text
 from ..native.symbols import missing_text, number_ops, undefined_symbols, user_of
 from ..native.toolchain import Tools, to_llvm
@@ -137,10 +138,14 @@ def empty_object(target: Target) -> bytes:
 
 
 def check_symbols(
-    called: Iterable[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
+    called: Sequence[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
 ) -> None:
-    """Raise PasslineError if code calls a function that is not one of C."""
-    if missing := [name for name in called if name not in C_LIBRARY]:
+    """Raise PasslineError if code calls a function that is not one of C, nor, with several threads,
+    one of the OpenMP runtime."""
+    known = [name for name in called if name in C_LIBRARY]
+    if prepared.threads > 1:
+        known += [name for name in called if name.startswith(PREFIXES)]
+    if missing := [name for name in called if name not in known]:
         raise PasslineError(missing_symbols(missing, prepared, tools, machine))
 
 
@@ -153,7 +158,9 @@ def optimized(
     locations: bool = False,
 ) -> llvm.ModuleRef:
     """Return LLVM's module for a prepared one."""
-    ir = tools.llvm_ir(mlir_text(module), to_llvm(prepared.by_pointer), locations=locations)
+    ir = tools.llvm_ir(
+        mlir_text(module), to_llvm(prepared.by_pointer, prepared.threads), locations=locations
+    )
     return optimize(ir, prepared.entry, machine)
 
 

@@ -29,7 +29,8 @@ typedef struct passline_failure {{
 typedef struct passline_array {{
   void *data;     /* the elements in row-major order, without gaps */
   int64_t *shape; /* the sizes: memory of the caller for as many as there are dimensions */
-  void *memory;   /* of a result that the library allocates: what to pass to free() in the end */
+  void *memory;   /* of a result that the library allocates: what to pass to free() in the end,
+                     NULL after a failure */
 }} passline_array;
 
 enum {{

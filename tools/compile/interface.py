@@ -99,8 +99,8 @@ def entry_function(interface: Interface, data: Data) -> list[str]:
     allocated = [(value, tensor) for value, tensor in named if tensor.is_allocated]
     given = [(value, tensor) for value, tensor in named if not tensor.is_allocated]
     body = Body()
-    check_arrays(body, [(value, tensor) for value, tensor in given if tensor.is_array], data)
     returned = space_for_results(body, allocated)
+    check_arrays(body, [(value, tensor) for value, tensor in given if tensor.is_array], data)
     arguments = [argument(body, tensor, value, interface.by_pointer) for value, tensor in given]
     passed = [*([f"ptr {returned}"] if allocated else []), *arguments]
     if not interface.failures:

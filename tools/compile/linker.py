@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -12,8 +13,9 @@ from pathlib import Path
 
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
+from ..native.openmp import find_runtime
 
-__all__ = ["Linker", "find_linker", "version_script"]
+__all__ = ["Linker", "find_linker", "openmp_library", "version_script"]
 
 VARIABLE = "CC"
 COMPILERS = ("cc", "gcc", "clang")
@@ -32,25 +34,42 @@ class Linker:
     """Whether it is a C compiler, which passes options to its linker and knows the C library."""
 
     def link(
-        self, objects: Sequence[Path], output: Path, soname: str, symbols: Path, empty: Path
+        self,
+        objects: Sequence[Path],
+        output: Path,
+        soname: str,
+        symbols: Path,
+        empty: Path,
+        runtime: Path | None = None,
     ) -> None:
         """Link object files to a shared library.
 
-        `symbols` is a version script. `empty` is an object file without code, of which a linker
-        that does not know the C library makes a stand-in for it. PasslineError with the output of
-        the linker if it fails.
+        `symbols` is a version script. `empty` is an object file without code, of which stand-ins
+        are made: for the C library, where a linker does not know it, and for the OpenMP runtime
+        `runtime`. PasslineError with the output of the linker if it fails.
         """
         if self.is_compiler:
-            options = [f"-Wl,-soname,{soname}", "-Wl,-z,noexecstack", "-Wl,-z,defs"]
+            options = [f"-Wl,-soname,{soname}", "-Wl,-z,noexecstack"]
             options.append(f"-Wl,--version-script,{symbols}")
             options += ["-Wl,--as-needed", "-lm"]
+            if runtime is not None:
+                stand_in = self._stand_in(empty, runtime.name)
+                options += ["-Wl,--no-as-needed", str(stand_in), *rpath(runtime, "-Wl,-rpath,")]
             self._run("-shared", "-o", output, *objects, *options)
             return
         options = ["-z", "noexecstack", "-soname", soname, "--version-script", str(symbols)]
-        library = empty.with_name(MATH_LIBRARY)
-        self._run("-shared", "-soname", MATH_LIBRARY, "-o", library, empty)
-        options += ["--no-as-needed", str(library)]
+        options += ["--no-as-needed", str(self._stand_in(empty, MATH_LIBRARY))]
+        if runtime is not None:
+            options += [str(self._stand_in(empty, runtime.name)), *rpath(runtime, "-rpath=")]
         self._run("-shared", "-o", output, *objects, *options)
+
+    def _stand_in(self, empty: Path, soname: str) -> Path:
+        """Return a library without code that has the name of another one."""
+        library = empty.with_name(soname)
+        option = f"-Wl,-soname,{soname}" if self.is_compiler else f"-soname={soname}"
+        more = ["-nostdlib"] if self.is_compiler else []
+        self._run("-shared", *more, option, "-o", library, empty)
+        return library
 
     def _run(self, *arguments: str | Path) -> None:
         command = [*self.command, *map(str, arguments)]
@@ -61,6 +80,19 @@ class Linker:
         if done.returncode != 0:
             said = done.stderr.strip() or "no error message"
             raise PasslineError(f"{command[0]} failed with status {done.returncode}:\n{said}")
+
+
+def rpath(library: Path, option: str) -> list[str]:
+    """Return the option by which a library is found that is not where the system looks."""
+    return [f"{option}{library.parent}"] if library.is_absolute() else []
+
+
+def openmp_library(target: Target) -> Path:
+    """Return the OpenMP runtime of this machine, if it is for `target`, or else the name that it
+    has in distributions."""
+    is_own = target.triple.partition("-")[0] == platform.machine().replace("AMD64", "x86_64")
+    runtime = find_runtime() if is_own else None
+    return Path(runtime.path if runtime is not None and runtime.path else "libomp.so.5")
 
 
 def version_script(symbols: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ from .arguments import add_compilation, check_files, header_file, kind_of, libra
 from .code import compile_code, empty_object, object_files
 from .header import header_text
 from .interface import Interface
-from .linker import Linker, find_linker, version_script
+from .linker import Linker, find_linker, openmp_library, version_script
 from .signature import signature_of
 
 __all__ = ["PasslineCompileMain", "main"]
@@ -66,7 +66,9 @@ class PasslineCompileMain(PasslineOptMain):
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
         """Append the rest of the lowering."""
-        super().use_pipeline([*passes, complete_lowering(self.entry, self.processor)])
+        super().use_pipeline(
+            [*passes, complete_lowering(self.entry, self.processor, self.args.threads)]
+        )
 
     def required_passes(self) -> Sequence[str]:
         """Add the passes without which there is no machine code."""
@@ -102,7 +104,7 @@ class PasslineCompileMain(PasslineOptMain):
         """Compile the function, and write its code and the header."""
         assert isinstance(result, LibraryFiles)
         with paused_collector():
-            prepared = prepare(prog, self.entry, self.target)
+            prepared = prepare(prog, self.entry, self.target, self.args.threads)
         parameters_of(prepared.function)  # which checks that C has their types
         interface = Interface(
             library_name(self.args),
@@ -120,7 +122,7 @@ class PasslineCompileMain(PasslineOptMain):
         """Compile, and return the output in parts."""
         if self.linker is not None:
             files = object_files(prepared, interface, self.tools)
-            return linked(files, self.linker, interface, self.args.output_file)
+            return linked(files, self.linker, interface, self.args.output_file, prepared.threads)
         code = compile_code(prepared, interface, self.tools)
         match self.kind:
             case "ll":
@@ -144,7 +146,11 @@ class LibraryFiles(ResultFile):
 
 
 def linked(
-    files: Iterable[Iterable[Buffer]], linker: Linker, interface: Interface, output: str
+    files: Iterable[Iterable[Buffer]],
+    linker: Linker,
+    interface: Interface,
+    output: str,
+    threads: int,
 ) -> list[Buffer]:
     """Link object files to a shared library of the name `output`, and return its content, which is
     mapped into memory."""
@@ -158,7 +164,8 @@ def linked(
         (empty := directory / "empty.o").write_bytes(empty_object(interface.target))
         (symbols := directory / "symbols").write_text(version_script(interface.exported))
         library = directory / "library.so"
-        linker.link(objects, library, Path(output).name, symbols, empty)
+        runtime = openmp_library(interface.target) if threads > 1 else None
+        linker.link(objects, library, Path(output).name, symbols, empty, runtime)
         with library.open("rb") as file:
             return [mmap(file.fileno(), 0, access=ACCESS_READ)]
 

@@ -39,6 +39,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...analysis.call_graph import CallGraph
 from ...interpreters.assertions import assertion_text
 from ...interpreters.signature import is_buffer
+from ...passes.tir.outline_parallel import PART
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.location import location_of, place_of
 from ...passmanager.ir.walk import walk
@@ -211,8 +212,11 @@ class Guards:
         Rewriter.erase_op(op)
 
     def insert_call(self, op: func.CallOp) -> None:
-        self.failures.sites.append(location_of(op))
         op.operands = [*op.operands, self.status]
+        if PART in op.attributes:  # a part of the function that the caller called
+            self.test_after(op, None)
+            return
+        self.failures.sites.append(location_of(op))
         self.test_after(op, (SITE, len(self.failures.sites)))
 
     def test_after(self, op: Operation, record: Record | None) -> None:

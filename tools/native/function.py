@@ -34,6 +34,7 @@ from .compiled import Compiled
 from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
 from .objects import object_code
+from .openmp import runtime_symbols, usable_threads
 from .preparation import Prepared, mlir_text, prepare
 from .returned_buffers import ReturnedBuffers
 from .symbols import missing_text, number_ops, undefined_symbols, user_of
@@ -50,27 +51,33 @@ Lowering: TypeAlias = Callable[[ModuleOp], ModuleOp]
 
 
 def compile_module(
-    module: ModuleOp, entry: str = "main", target: Target | None = None
+    module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
 ) -> NativeFunction:
     """Compile a function and the functions that it calls, for `target`, by default this machine.
+    A call runs on up to `threads` threads, where there is enough work.
 
     The module is on tensors, on buffers, or lowered from there: `complete_lowering` runs first. It
     is not changed. Without `target`, kernels are scheduled for the target of the module, if it
     carries one. PasslineError if it cannot be compiled, if this machine cannot run code for
-    `target`, or if a tool is missing; the message explains what to install.
+    `target`, or if a tool is missing; the message explains what to install. Without an OpenMP
+    runtime, there is a warning, and one thread is used.
     """
     start = perf_counter()
-    return load_compiled(compile_code(module, entry, target), start)
+    return load_compiled(compile_code(module, entry, target, threads), start)
 
 
-def compile_code(module: ModuleOp, entry: str = "main", target: Target | None = None) -> Compiled:
+def compile_code(
+    module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
+) -> Compiled:
     """Compile as `compile_module`, but do not load the code into memory."""
+    if threads < 1:
+        raise PasslineError(f"the number of threads is {threads}: expected at least 1")
     entry_function(module, entry)
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
     check_runnable(processor := target or host())
     with paused_collector():
-        prepared = prepare(module, entry, target)
+        prepared = prepare(module, entry, target, usable_threads(threads))
     parameters_of(prepared.function)
     return Compiled(
         prepared.function,
@@ -87,6 +94,7 @@ def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
     """Load a compiled function into memory; `start` is the time when its compilation began.
     PasslineError if this process lacks a function that it calls."""
     known = {name: address(array) for name, array in compiled.constants.items()}
+    known |= runtime_symbols(undefined_symbols(*compiled.objects))
     return NativeFunction(
         compiled.function,
         parameters_of(compiled.function),
@@ -100,7 +108,12 @@ def load_compiled(compiled: Compiled, start: float) -> NativeFunction:
 
 
 def cached_function(
-    module: ModuleOp, entry: str, target: Target | None, *settings: object, lower: Lowering
+    module: ModuleOp,
+    entry: str,
+    target: Target | None,
+    *settings: object,
+    lower: Lowering,
+    threads: int = 1,
 ) -> NativeFunction:
     """Return a function that is compiled to machine code, from the cache if it is there.
 
@@ -108,12 +121,13 @@ def cached_function(
     """
     start = perf_counter()
     load_llvm()
-    known = (entry, target or host(), target is None, digest_of_database())
+    threads = usable_threads(threads)
+    known = (entry, target or host(), target is None, threads, digest_of_database())
     key = cache.key_of(module, *known, *settings)
     if (found := cache.load(key)) is not None:
         with suppress(PasslineError):  # a library that was in the process then is not there now
             return load_compiled(found, start)
-    compiled = compile_code(lower(module), entry, target)
+    compiled = compile_code(lower(module), entry, target, threads)
     function = load_compiled(compiled, start)
     cache.store(key, compiled)
     return function
@@ -150,9 +164,11 @@ def complete_objects(
     the module nor this process defines."""
     codes = object_code(prepared, tools, target, machine)
     undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
+    runtime = runtime_symbols(undefined)
+    undefined = [name for name in undefined if name not in runtime]
     if missing := [name for name in undefined if not is_in_process(name)]:
         with_numbers, ops = number_ops(prepared.module)
-        passes = to_llvm(prepared.by_pointer)
+        passes = to_llvm(prepared.by_pointer, prepared.threads)
         ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
         text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))

@@ -34,30 +34,33 @@ NECESSARY = (
 """The passes without which there is no machine code; the others in these pipelines optimize."""
 
 
-def complete_lowering(entry: str, target: Target | None = None) -> Sequential:
+def complete_lowering(entry: str, target: Target | None = None, threads: int = 1) -> Sequential:
     """Return the pipeline that lowers the function `entry`, and those that it calls, from any stage
     down to MLIR's dialects. Stages that the module has passed are left out.
 
     Without `target`, kernels are made for the target of the module, or else for this machine, which
-    llvmlite describes. PasslineError if it is not installed.
+    llvmlite describes. PasslineError if it is not installed. Loops are made for `threads` threads,
+    however many cores the target has.
     """
     return Stage(
         "complete-lowering",
         lambda module: not is_lowered(module),
         [
             KeepEntry((entry,)),
-            Stage("lower-to-tir", has_tensors, [bind_target(target), *passes_of(LOWER_TO_TIR)]),
+            bind_target(target, threads),
+            Stage("lower-to-tir", has_tensors, passes_of(LOWER_TO_TIR)),
             Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR)),
         ],
     )
 
 
-def bind_target(target: Target | None) -> BindTarget:
-    """Return the pass that lets a module carry `target`, or this machine if it carries none."""
+def bind_target(target: Target | None, threads: int) -> BindTarget:
+    """Return the pass that lets a module carry `target`, or this machine if it carries none, with
+    as many cores as there are threads."""
     if target is not None:
-        return BindTarget(str(target))
+        return BindTarget(str(target), cores=threads)
     load_llvm()  # the pass would raise a ValueError without it
-    return BindTarget("host", keep=True)
+    return BindTarget("host", keep=True, cores=threads)
 
 
 class Stage(Sequential):

@@ -32,7 +32,7 @@ def object_code(
     A large module is compiled in parts, one for each core of this process.
     """
     parts = parts_of(prepared.module, prepared.entry, available_cores(), CONVERSION)
-    passes = to_llvm(prepared.by_pointer)
+    passes = to_llvm(prepared.by_pointer, prepared.threads)
     if len(parts) == 1:
         ir = tools.llvm_ir(parts[0].text, passes)
         return [machine.emit_object(optimize(ir, prepared.entry, machine))]

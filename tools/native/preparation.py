@@ -74,11 +74,18 @@ class Prepared:
     """What may fail; if something may, the function has one more parameter, the status."""
     is_long: bool
     """Whether a call may take long, and can be interrupted by the status."""
+    threads: int
+    """The threads that share the iterations of parallel loops."""
 
 
-def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepared:
+def prepare(
+    module: ModuleOp, entry: str, target: Target | None = None, threads: int = 1
+) -> Prepared:
     """Lower a copy of the function `entry` and the functions that it calls, as far as xDSL can."""
-    lowered = clone(module) if is_lowered(module) else complete_lowering(entry, target)(module)
+    if is_lowered(module):
+        lowered = clone(module)
+    else:
+        lowered = complete_lowering(entry, target, threads)(module)
     remove_unreachable_symbols(lowered, (entry,), functions=True)
     check_dialects(lowered)
     by_pointer = takes_pointers(lowered)
@@ -91,7 +98,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
         symbol = C_INTERFACE + symbol
     remove_devices(lowered)
     prefix_symbols(lowered, PREFIX)
-    hoist_allocas(lowered)
+    hoist_allocas(lowered, threads)
     expand_copies(lowered)
     store_bools_as_bytes(lowered)
     soft_promote(lowered)
@@ -99,7 +106,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     if not by_pointer:
         pass_pointers(lowered, PREFIX + entry)
     constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long)
+    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long, threads)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -150,17 +157,43 @@ def prefix_symbols(module: ModuleOp, prefix: str) -> None:
             op.name_ = SymbolRefAttr(prefix + op.name_.string_value())
 
 
-def hoist_allocas(module: ModuleOp) -> None:
-    """Move stack allocations of static size to the entry block of their function. Parallel loops
-    run on one thread here, and an allocation in a loop would take stack space in each iteration."""
+def hoist_allocas(module: ModuleOp, threads: int) -> None:
+    """Move stack allocations of static size to the entry block of their function, as an allocation
+    in a loop would take stack space in each iteration. In parallel loops, they become allocations
+    on the heap if there are several threads: each needs memory of its own."""
     for function in module.ops:
         if not isinstance(function, func.FuncOp) or function.is_declaration:
             continue
         entry = function.body.blocks[0]
         for op in [*walk(function)]:
-            if isinstance(op, memref.AllocaOp) and op.parent is not entry and not op.operands:
+            if not isinstance(op, memref.AllocaOp):
+                continue
+            if threads > 1 and is_in_parallel_loop(op):
+                put_on_heap(op)
+            elif op.parent is not entry and not op.operands:
                 op.detach()
                 Rewriter.insert_op(op, InsertPoint.at_start(entry))
+
+
+def is_in_parallel_loop(op: Operation) -> bool:
+    """Return whether `op` is in a parallel loop."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, scf.ParallelOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def put_on_heap(op: memref.AllocaOp) -> None:
+    """Replace an allocation on the stack by one on the heap that lives as long as its block."""
+    new = memref.AllocOp.create(
+        operands=op.operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        location=op.location,
+    )
+    assert op.parent is not None and (end := op.parent.last_op) is not None
+    Rewriter.replace_op(op, new)
+    Rewriter.insert_op(memref.DeallocOp.get(new.memref), InsertPoint.before(end))
 
 
 def expand_copies(module: ModuleOp) -> None:

@@ -86,18 +86,24 @@ def find_tools() -> Tools:
     return Tools(found, translate)
 
 
-def to_llvm(by_pointer: bool) -> list[str]:
-    """Return the passes that convert a lowered module to the dialect llvm.
+def to_llvm(by_pointer: bool, threads: int = 1) -> list[str]:
+    """Return the passes that convert a lowered module to the dialect llvm. With several threads,
+    they share the iterations of parallel loops by OpenMP.
 
     With `by_pointer`, a buffer is passed as the address of its first element, and LLVM can use
     `noalias`; otherwise as a descriptor.
     """
+    shared: list[str] = []
+    if threads > 1:
+        # It puts bodies into memref.alloca_scope, which has to be gone before there are branches.
+        shared = [f"convert-scf-to-openmp{{num-threads={threads}}}", "canonicalize"]
     return [
         "canonicalize",
         "cse",
         "arith-expand",
         "convert-math-to-funcs",  # math.ipowi
         "convert-vector-to-scf{full-unroll=true}",
+        *shared,
         "convert-scf-to-cf",
         "expand-strided-metadata",
         "lower-affine",  # expand-strided-metadata creates affine.apply
@@ -110,5 +116,6 @@ def to_llvm(by_pointer: bool) -> list[str]:
         "convert-index-to-llvm",
         "convert-cf-to-llvm",
         "convert-ub-to-llvm",
+        *(["convert-openmp-to-llvm"] if threads > 1 else []),
         "reconcile-unrealized-casts",
     ]

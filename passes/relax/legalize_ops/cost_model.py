@@ -65,6 +65,8 @@ MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
+FORK = 10_000
+"""The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED = 1, 4
 """The cycles of storing an element that is not next to the others of its vector: these are
 transposed in registers; and of a tile that overlaps another one."""
@@ -106,6 +108,8 @@ class Extents:
     """The taps of a window along the columns."""
     columns_known: bool = True
     """False if `columns` is nominal."""
+    batch: int = 1
+    """The contractions that cores can share."""
 
     @property
     def taps_down(self) -> int:
@@ -165,7 +169,7 @@ class Schedule:
 def peak_share(s: Schedule, e: Extents, target: Target) -> float:
     """Return the estimated share of the multiply-adds that `target` can do in the same time."""
     useful = e.m * e.rows * e.columns * e.inputs * e.taps
-    return useful / (cycles(s, e, target) * MULTIPLY_ADDS * s.lanes)
+    return useful / (cycles(s, e, target) * target.cores * MULTIPLY_ADDS * s.lanes)
 
 
 @cache
@@ -183,7 +187,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
         if e.constant is Operand.RHS:
             for inputs in parts_of(e.inputs):
                 for lhs_inside in (True, False):
-                    yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
+                    for columns in shares(e.columns, vectors * lanes, target.cores):
+                        yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
         if e.constant is Operand.LHS and e.columns_known and m <= e.columns:
             for rows in sorted({1, -(-e.rows // 4), e.rows}):
@@ -192,13 +197,15 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                         m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
                     )
         for inputs in parts_of(e.inputs):
-            if e.columns_known:
-                yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
+            for columns in shares(e.columns, vectors * lanes, target.cores):
+                if e.columns_known:
+                    whole = inputs == e.inputs
+                    yield Schedule(m, vectors, lanes, 1, columns, inputs, False, whole)
             terms = inputs * e.taps
             for by_rows in (False, True) if e.constant is Operand.LHS else (False,):
                 tile = m if by_rows else vectors * lanes
                 most = max(tile, panel * 8 // (terms * e.bits))
-                for rows, columns in blocks(e, most, tile):
+                for rows, columns in blocks(e, most, tile, target.cores):
                     for inside in (True, False):
                         yield Schedule(
                             m, vectors, lanes, rows, columns, inputs, True, inside, by_rows
@@ -225,12 +232,27 @@ def parts_of(extent: int) -> Iterator[int]:
         parts *= 2
 
 
-def blocks(e: Extents, most: int, tile: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows and the columns of blocks of at most `most` columns in all."""
+def shares(columns: int, tile: int, cores: int) -> Iterator[int]:
+    """Yield the columns of a block: all, and as many whole tiles as each core gets."""
+    yield columns
+    if (share := -(-columns // (tile * cores)) * tile) < columns:
+        yield share
+
+
+def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[int, int]]:
+    """Yield the rows and the columns of blocks of at most `most` columns in all; for several cores,
+    also those that each core gets as many of."""
     if e.columns > most:
         yield 1, most // tile * tile
         return
     whole = min(e.rows, most // e.columns) if e.merged else 1
+    if cores > 1:
+        if e.rows == 1:
+            for columns in shares(e.columns, tile, cores):
+                if columns < e.columns:
+                    yield 1, columns
+        elif (even := -(-e.rows // (-(-e.rows // (whole * cores)) * cores))) < whole:
+            yield even, e.columns
     rows = {-(-e.rows // -(-e.rows // whole)), whole} if whole > 1 else {1}
     fitting = [n for n in range(whole, 0, -1) if n * e.columns % tile == 0]
     for n in rows | {*fitting[:1]}:
@@ -243,7 +265,10 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         across, down = s.rows * -(-e.columns // s.m), -(-e.m // s.rows_of_tile)
         scatter = SCATTER if e.columns % s.m == 0 else SCATTER_MASKED
         total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
-        return e.rows / s.rows * total
+        if target.cores == 1:
+            return e.rows / s.rows * total
+        blocks, outer = -(-e.rows // s.rows), across if s.lhs_inside else down
+        return shared_cycles(s, e, target.cores, blocks, total, outer)
     count = s.rows * s.columns
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
@@ -261,7 +286,21 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if term_blocks > 1:  # each block of terms reads and writes the sums
         size = e.m * count * e.bits // 8
         total += (term_blocks + 1) * 2 * size / bandwidth(size, target)
-    return blocks * total
+    if target.cores == 1:
+        return blocks * total
+    return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def shared_cycles(
+    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: int
+) -> float:
+    """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
+    share the blocks of the batch, or the `outer` tiles of each block of terms."""
+    by_blocks = (-(-blocks * e.batch // cores) * total + FORK) / e.batch
+    if s.lhs_inside and e.rows > 1 and not e.merged:
+        return by_blocks  # tiles of columns of several rows have no order that tells them apart
+    forks = -(-e.inputs // s.inputs) * (2 if s.packs else 1)
+    return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
 
 def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:

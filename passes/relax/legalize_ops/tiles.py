@@ -122,6 +122,7 @@ def extents_of(t: Contraction) -> Extents:
         constant,
         taps[-1] if taps else 1,
         isinstance(t.columns, int),
+        nominal_volume(t.batch),
     )
 
 

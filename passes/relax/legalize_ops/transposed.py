@@ -94,11 +94,13 @@ class Transposed(Scheduled):
         line = max(side, LINE_BYTES // bytes_of(self.element))
         for axis in (inner, last):
             sizes[axis] = line if line <= self.shape[axis] else side
-        tile, result = (b.alloc((side, side), self.element, "local") for _ in range(2))
         counts = [-(-extent // n) for extent, n in zip(self.shape, sizes, strict=True)]
         # The inner loops read and write whole cache lines: these stay in the first cache.
         parts = [sizes[axis] // side for axis in (inner, last)]
-        with b.loops(counts) as index, b.loops(parts) as (row, column):
+        # Squares that overlap get the same elements, by whichever thread.
+        kind = ForKind.PARALLEL if b.target.cores > 1 else ForKind.SERIAL
+        with b.loops(counts, kind) as index, b.loops(parts) as (row, column):
+            tile, result = (b.alloc((side, side), self.element, "local") for _ in range(2))
             starts = [
                 b.chunk_start(i, n, extent)
                 for i, n, extent in zip(index, sizes, self.shape, strict=True)

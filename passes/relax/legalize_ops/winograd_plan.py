@@ -103,7 +103,8 @@ def candidates(convolution: Convolution, largest: int) -> Iterator[Plan]:
 
 
 def direct_estimate(convolution: Convolution, target: Target) -> float:
-    """Return an estimate of the cycles that the direct kernel takes for an image."""
+    """Return an estimate of the cycles that the direct kernel takes for an image on one core."""
+    target = replace(target, cores=1)
     _, channels, *extents = convolution.data
     outputs, merged = convolution.outputs, convolution.merged
     e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS, 3)
@@ -112,7 +113,10 @@ def direct_estimate(convolution: Convolution, target: Target) -> float:
 
 
 def estimate(plan: Plan, target: Target) -> float:
-    """Return an estimate of the cycles that an image takes."""
+    """Return an estimate of the cycles that an image takes on one core. Blocks that cores cannot
+    share evenly count as more."""
+    blocks = -(-prod(plan.blocks) // target.cores) * target.cores
+    target = replace(target, cores=1)
     convolution = plan.convolution
     outputs, image = convolution.outputs, convolution.image
     _, channels, *extents = convolution.data
@@ -127,7 +131,7 @@ def estimate(plan: Plan, target: Target) -> float:
     size = 4 * elements * plan.tiles  # bytes, which are written and read
     transforms = elements * vectors * TRANSFORM + 2 * size / bandwidth(size, target)
     moves = MOVE * (channels * prod(extents) + outputs * prod(image))
-    return prod(plan.blocks) * (products + transforms) + moves
+    return blocks * (products + transforms) + moves
 
 
 def lanes_of(plan: Plan, lanes: int) -> int:

@@ -89,12 +89,12 @@ int main(void) {
   passline_failure failure;
   int i;
   for (i = 0; i < 40; i++) x[i] = (float)i;
-  memset(out, 0, sizeof out);
+  memset(out, 1, sizeof out);
   in[0].data = x, in[1].data = y, in[2].data = z;
   in[0].shape = x_shape, in[1].shape = y_shape, in[2].shape = z_shape;
   for (i = 0; i < 3; i++) out[i].shape = shapes[i];
   if (rows_main(in, in + 1, in + 2, rows, out, out + 1, out + 2, &failure) !=
-      PASSLINE_BAD_ARGUMENT) return 1;
+      PASSLINE_BAD_ARGUMENT || out[0].memory != NULL) return 1;
   puts(failure.message);
   y_shape[0] = 5;
   if (rows_main(in, in + 1, in + 2, rows, out, out + 1, out + 2, NULL)) return 2;

@@ -22,6 +22,7 @@ from passline import runtime
 from passline.runtime import Library, LibraryError
 from passline.tools.compile.elf import MACHINES
 from passline.tools.compile.tool import PasslineCompileMain
+from passline.tools.native.openmp import find_runtime
 
 KINDS = """
 func.func @main(%x: tensor<4x8xf32>, %i: tensor<3xi64>, %k: i32, %h: tensor<4xf16>,
@@ -376,6 +377,26 @@ def test_without_a_linker_a_library_cannot_be_made(
     assert result.status == 1
     assert "there is no executable 'no-such-compiler', which CC names" in result.stderr
     assert [*tmp_path.iterdir()] == []
+
+
+@needs_native
+@needs_cc
+def test_a_library_runs_on_threads(tmp_path: Path) -> None:
+    if find_runtime() is None:
+        pytest.skip("there is no OpenMP runtime")
+    text = """
+    func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %0 = relax.matmul %x, %x
+          : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      func.return %0 : tensor<512x512xf32>
+    }
+    """
+    file = compiled(text, tmp_path, "product.so", "--threads=2")
+    assert b"__kmpc_fork_call" in file.read_bytes()
+    x = np.random.default_rng(0).standard_normal((512, 512), np.float32)
+    (y,) = Library(file)["main"](x)
+    np.testing.assert_allclose(y, x @ x, rtol=1e-3, atol=1e-3)
+    assert b"__kmpc_fork_call" not in compiled(text, tmp_path, "serial.so").read_bytes()
 
 
 # Mistakes

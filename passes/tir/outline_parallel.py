@@ -1,0 +1,273 @@
+"""tir-outline-parallel: move the bodies of parallel loops into functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnitAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from ...analysis.constants import integer_constant
+from ...analysis.loop_work import FORK_WORK, extent_of, parallel_work, work_of
+from ...analysis.memory.buffers import View
+from ...dialects.target import target_of
+from ...dialects.tir.functions import is_parameter
+from ...dialects.tir.index_builder import Index
+from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
+from ...passmanager.actions import SILENT, Actions
+from ...passmanager.base import ModulePass
+from ...passmanager.context import PassContext
+from ...passmanager.ir.walk import walk
+from ..rewriting.loop_builder import LoopBuilder, known_index
+from ..rewriting.loop_chunks import chunk_of
+
+__all__ = ["PART", "OutlineParallel", "outline_parallel_loops"]
+
+PART = "tir.part"
+"""The attribute of the call that computes a part of the iterations of a loop."""
+
+
+def outline_parallel_loops(
+    module: ModuleOp, threads: int, fork_work: int = FORK_WORK, *, actions: Actions = SILENT
+) -> None:
+    """Move the body of each outermost parallel loop in `module` into a function that computes a
+    range of the iterations; the loop calls it once for each of `threads` threads.
+
+    Loops with little work, and loops in the body of a parallel one, become serial.
+    """
+    if threads == 1:
+        return
+    names = {op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)}
+    for func in [op for op in module.ops if isinstance(op, PrimFuncOp)]:
+        for loop in outermost(func):
+            nest = nest_of(loop)
+            for inner in [op for op in walk(loop) if isinstance(op, ForOp)]:
+                if inner.for_kind is ForKind.PARALLEL:
+                    inner.kind = ForKindAttr(ForKind.SERIAL)
+            count, work = 1, work_of(loop)
+            for each in nest:
+                count *= extent_of(each)
+            if parallel_work(work, count, threads, fork_work) >= work:
+                message = "runs on one thread: it has too little work"
+                actions.missed(loop, "SerialLoop", message, work=work)
+            elif actions.allowed(loop):
+                actions.passed(loop, "Outlined", f"is shared by {threads} threads", work=work)
+                actions.count("outlined-loops")
+                Outlining(func, nest, threads, new_name(func, names)).run()
+
+
+def outermost(func: PrimFuncOp) -> list[ForOp]:
+    """Return the parallel loops of `func` that are in no other one."""
+    found: list[ForOp] = []
+    for op in walk(func):
+        if isinstance(op, ForOp) and op.for_kind is ForKind.PARALLEL:
+            if not any(other.is_ancestor(op) for other in found[-1:]):
+                found.append(op)
+    return found
+
+
+def nest_of(loop: ForOp) -> list[ForOp]:
+    """Return `loop` and the parallel loops with constant bounds that are all of its body, or of
+    the body of one of these: operations before them have no effect."""
+    nest = [loop]
+    while True:
+        *before, last = [op for op in nest[-1].body.block.ops if not isinstance(op, YieldOp)]
+        if not isinstance(last, ForOp) or last.for_kind is not ForKind.PARALLEL:
+            return nest
+        bounds = integer_constant(last.min), integer_constant(last.extent)
+        if None in bounds or not all(map(is_side_effect_free, before)):
+            return nest
+        nest.append(last)
+
+
+def new_name(func: PrimFuncOp, names: set[str]) -> str:
+    """Return a name for a part of `func` that is not in `names`, and add it there."""
+    number = 0
+    while (name := f"{func.sym_name.data}_part{number or ''}") in names:
+        number += 1
+    names.add(name)
+    return name
+
+
+@dataclass
+class Outlining:
+    """The move of the body of a nest of parallel loops into a function."""
+
+    func: PrimFuncOp
+    nest: Sequence[ForOp]
+    threads: int
+    name: str
+    copies: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """The values from outside of the loop, and those in the new function."""
+    arguments: list[SSAValue] = field(default_factory=list[SSAValue])
+    """The values that are passed to the new function."""
+
+    def run(self) -> None:
+        loop = self.nest[0]
+        attributes = {k: v for k, v in self.func.attributes.items() if k == "tir.alias"}
+        part = PrimFuncOp(self.name, [], visibility="private", attributes=attributes)
+        part.location = loop.location
+        block = part.body.block
+        start, build = LoopBuilder(InsertPoint.at_end(block)), LoopBuilder(InsertPoint.before(loop))
+        for value in captured(loop):
+            self.capture(value, block)
+        first, size = (block.insert_arg(IndexType(), len(block.args)) for _ in range(2))
+        # The loop over a chunk, and the loop over chunks in its place.
+        inner = ForOp(first, size)
+        inner.location = loop.location
+        start.insert(inner)
+        self.move_body(inner)
+        block.add_op(YieldOp())
+        total = self.total(build)
+        chunks = min(total, self.threads) if isinstance(total, int) else self.threads
+        outer = ForOp(build.value(0), build.value(chunks), kind=ForKind.PARALLEL)
+        outer.location = loop.location
+        build.insert(outer)
+        inside = LoopBuilder(InsertPoint.at_end(outer.body.block))
+        self.call(inside, outer.variable, total, chunks)
+        outer.body.block.add_op(YieldOp())
+        for old, new in self.copies.items():
+            old.replace_uses_with_if(new, lambda use: part.is_ancestor(use.operation))
+        part.properties["function_type"] = part.function_type.from_lists(block.arg_types, [])
+        part.arg_attrs = None
+        Rewriter.insert_op(part, InsertPoint.after(self.func))
+        Rewriter.erase_op(loop)
+
+    def total(self, build: LoopBuilder) -> Index:
+        """Return the number of iterations of the nest; of the inner loops it is known."""
+        outer, *others = [known_index(loop.extent) for loop in self.nest]
+        if not others:
+            return outer
+        return build.multiply(outer, prod(extent for extent in others if isinstance(extent, int)))
+
+    def call(self, build: LoopBuilder, number: BlockArgument, total: Index, chunks: int) -> None:
+        """Insert the call that computes a chunk of the iterations."""
+        bounds = map(build.value, chunk_of(build, number, total, chunks))
+        call = CallOp(self.name, [*self.arguments, *bounds])
+        call.attributes[PART] = UnitAttr()
+        call.location = self.nest[0].location
+        build.insert(call)
+
+    def move_body(self, inner: ForOp) -> None:
+        """Move the bodies of the nest into `inner`, whose variable counts all iterations."""
+        target = inner.body.block
+        build = LoopBuilder(InsertPoint.at_end(target))
+        number: SSAValue = inner.variable
+        values: list[SSAValue] = []
+        for each in reversed(self.nest[1:]):
+            extent = integer_constant(each.extent)
+            assert extent is not None
+            divisor = build.value(extent)
+            values.append(build.insert(arith.RemUIOp(number, divisor)).result)
+            number = build.insert(arith.DivUIOp(number, divisor)).result
+        values.append(number)
+        for each, value in zip(self.nest, reversed(values), strict=True):
+            if integer_constant(each.min) != 0:
+                value = build.insert(arith.AddiOp(value, each.min)).result
+            each.variable.replace_all_uses_with(value)
+            for op in [*each.body.block.ops]:
+                if op not in self.nest and not isinstance(op, YieldOp):
+                    op.detach()
+                    build.insert(op)
+        target.add_op(YieldOp())
+
+    def capture(self, value: SSAValue, block: Block) -> None:
+        """Add a value to the new function: a parameter, or a copy of the operation that computes
+        it from others. Views are copied, so that each buffer has one parameter."""
+        if value in self.copies:
+            return
+        op = value.owner
+        if isinstance(op, Operation) and is_copied(op, value):
+            for operand in op.operands:
+                self.capture(operand, block)
+            copy = op.clone(value_mapper={o: self.copies[o] for o in op.operands})
+            block.add_op(copy)
+            self.copies.update(zip(op.results, copy.results, strict=True))
+            return
+        argument = block.insert_arg(value.type, len(block.args))
+        argument.name_hint = value.name_hint
+        self.copies[value] = argument
+        self.arguments.append(value)
+
+
+def is_copied(op: Operation, value: SSAValue) -> bool:
+    """Return whether the operation that computes `value` is copied into functions that need it."""
+    if isinstance(op, arith.ConstantOp | View | memref.GetGlobalOp):
+        return True
+    return not is_parameter(value.type) and is_side_effect_free(op) and not op.regions
+
+
+def captured(loop: ForOp) -> list[SSAValue]:
+    """Return the values from outside of `loop` that operations in it use, in order."""
+    values: dict[SSAValue, None] = {}
+    for op in walk(loop):
+        if op is loop:
+            if integer_constant(loop.min) != 0:
+                values[loop.min] = None
+            continue
+        for value in op.operands:
+            if not loop.is_ancestor(value.owner):
+                values[value] = None
+    return [*values]
+
+
+@dataclass(frozen=True)
+class OutlineParallel(ModulePass):
+    """Move the body of each parallel loop with enough work into a function that computes a range
+    of its iterations; the loop calls it once for each thread, as many as the target of the module
+    has cores. Other parallel loops become serial. Nothing happens on one core.
+
+    The buffers of the new function are parameters, which do not overlap; what it allocates belongs
+    to one thread.
+
+    Before:
+
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<262144xf32>) {
+            %c0 = arith.constant 0 : index
+            %c262144 = arith.constant 262144 : index
+            tir.for parallel %i = %c0 extent %c262144 {
+              %0 = memref.load %x[%i] : memref<262144xf32>
+              %1 = math.exp %0 : f32
+              memref.store %1, %x[%i] : memref<262144xf32>
+            }
+          }
+        }
+
+    After:
+
+        builtin.module attributes {tir.target = "x86-64-v3{cores=2}"} {
+          tir.prim_func @f(%x: memref<262144xf32>) {
+            %c0 = arith.constant 0 : index
+            %c262144 = arith.constant 262144 : index
+            %0 = arith.constant 0 : index
+            %1 = arith.constant 2 : index
+            tir.for parallel %2 = %0 extent %1 {
+              %3 = arith.constant 131072 : index
+              %4 = arith.muli %2, %3 : index
+              tir.call @f_part(%x, %4, %3) {tir.part} : memref<262144xf32>, index, index
+            }
+          }
+          tir.prim_func private @f_part(%x: memref<262144xf32>, %0: index, %1: index) {
+            tir.for %i = %0 extent %1 {
+              %2 = memref.load %x[%i] : memref<262144xf32>
+              %3 = math.exp %2 : f32
+              memref.store %3, %x[%i] : memref<262144xf32>
+            }
+          }
+        }
+    """
+
+    name = "tir-outline-parallel"
+
+    fork_work: int = field(default=FORK_WORK, metadata={"minimum": 0})
+    """The number of operations that take as long as starting threads and waiting for them."""
+
+    def transform_module(self, module: ModuleOp, ctx: PassContext) -> None:
+        threads = target_of(module).cores
+        outline_parallel_loops(module, threads, self.fork_work, actions=ctx.actions)
