@@ -20,6 +20,7 @@ from xdsl.traits import (
 )
 
 from ...dialects.tir.ops import PrimFuncOp
+from ...passmanager.ir.per_class import PerClass
 from ..scoped_dict import ScopedDict
 from .buffers import Allocation, View, uses_of
 
@@ -141,18 +142,16 @@ class Memory:
         if (index := WRITTEN.get(cls)) is not None:
             root = self.root(op.operands[index])
             return OPAQUE if root is None else Effects(writes=frozenset([root]))
+        if WITHOUT_EFFECTS[cls]:
+            return NOTHING
         if isinstance(op, memref.CopyOp):
             source, target = self.root(op.source), self.root(op.destination)
             if source is None or target is None:
                 return OPAQUE
             return Effects(frozenset([source]), frozenset([target]))
-        if isinstance(op, PURE) or op.has_trait(IsTerminator, value_if_unregistered=False):
-            return NOTHING
         kinds = op.get_traits_of_type(MemoryEffect)
         if not kinds:
             return OPAQUE
-        if all(isinstance(kind, NoMemoryEffect | MemoryAllocEffect) for kind in kinds):
-            return NOTHING
         static = NoMemoryEffect | MemoryReadEffect | MemoryWriteEffect
         roots = [self.root(o) for o in op.operands if isinstance(o.type, MemRefType)]
         known = frozenset(root for root in roots if root is not None)
@@ -160,6 +159,18 @@ class Memory:
             return OPAQUE
         writes = any(isinstance(kind, MemoryWriteEffect) for kind in kinds)
         return Effects(known, known if writes else frozenset())
+
+
+def _is_without_effects(cls: type[Operation]) -> bool:
+    """Return whether the operations of a class, without regions, have no effects."""
+    if issubclass(cls, PURE) or cls.has_trait(IsTerminator, value_if_unregistered=False):
+        return True
+    kinds = cls.get_traits_of_type(MemoryEffect)
+    none = NoMemoryEffect | MemoryAllocEffect
+    return bool(kinds) and all(isinstance(kind, none) for kind in kinds)
+
+
+WITHOUT_EFFECTS: PerClass[Operation, bool] = PerClass(_is_without_effects)
 
 
 def has_nested_effects(op: Operation) -> bool:

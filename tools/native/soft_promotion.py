@@ -8,11 +8,12 @@ no such call.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects import arith, func, math, vector
+from xdsl.dialects import arith, func, math, memref, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -49,6 +50,8 @@ def soft_promote(module: ModuleOp) -> None:
     A conversion becomes a call of a function to be inlined; its name begins with `CONVERSION`. The
     result is valid for MLIR, but xDSL 0.74 cannot verify the comparisons of vectors in it.
     """
+    if not any(as_bits(type) != type for type in types_of(module)):
+        return
     for op in [*walk(module)]:
         if any(is_half(type) for type in (*op.operand_types, *op.result_types)):
             promote(op)
@@ -63,6 +66,20 @@ def soft_promote(module: ModuleOp) -> None:
     for op in [op for op in walk(module) if isinstance(op, arith.BitcastOp)]:
         if op.input.type == op.result.type:
             Rewriter.replace_op(op, [], [op.input])
+
+
+def types_of(module: ModuleOp) -> Iterable[Attribute]:
+    """Return the types of the values, functions and globals of a module."""
+    found: dict[int, Attribute] = {}  # by identity: equality of attributes takes time
+    for op in walk(module):
+        types = [*op.result_types]
+        if isinstance(op, func.FuncOp):
+            types += [*op.function_type.inputs, *op.function_type.outputs]
+        elif isinstance(op, memref.GlobalOp):
+            types.append(op.type)
+        types += (arg.type for r in op.regions for block in r.blocks for arg in block.args)
+        found.update((id(type), type) for type in types)
+    return found.values()
 
 
 def is_half(type: Attribute) -> TypeIs[Half | VectorType[Half]]:

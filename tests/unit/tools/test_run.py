@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.inprocess import Result, capture
 from support.machine import needs_native
-from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
+from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr
 
 from passline.dialects.target import host
 from passline.interpreters.signature import argument_names, entry_function
@@ -529,3 +530,35 @@ def test_argument_by_name_and_by_position(file: str, tmp_path: Path):
     result = run(file, f"--inputs={path}")
     message = "error: parameter 'x' is given twice, by name and by position\n"
     assert (result.status, result.stderr) == (1, message)
+
+
+@needs_native
+def test_the_second_run_loads_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from passline.tools.native import function
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("PASSLINE_CACHE_SIZE")
+    compiled: list[str] = []
+    compile_code = function.compile_code
+
+    def counting(module: ModuleOp, entry: str = "main", *rest: Any) -> object:
+        compiled.append(entry)
+        return compile_code(module, entry, *rest)
+
+    monkeypatch.setattr(function, "compile_code", counting)
+    (path := tmp_path / "model.mlir").write_text(
+        BUFFERS.replace("OUTPUTS", " attributes {tir.outputs = 1 : i64}")
+    )
+    args = str(path), "--engine=native", "--inputs", inputs(tmp_path, x=[1, 2])
+    for _ in range(2):
+        assert run(*args).stdout == "y: float32 2\n[2. 4.]\n"
+    assert compiled == ["main"]
+    (entry,) = (tmp_path / "passline").iterdir()
+    made = entry.stat().st_mtime_ns
+    for other in (["--no-cache"], ["--timing"], ["--print-ir-after-change"], ["-p", "lower-tir"]):
+        result = run(*args, *other)
+        assert result.stdout == "y: float32 2\n[2. 4.]\n"
+        assert other[0] in ("--no-cache", "-p") or "lower-tir" in result.stderr
+    assert len([*(tmp_path / "passline").iterdir()]) == 1 and entry.stat().st_mtime_ns == made
+    run(*args, "--disable-pass", "tir-simplify")
+    assert len([*(tmp_path / "passline").iterdir()]) == 2, "another pipeline has another entry"
