@@ -432,6 +432,7 @@ def pack_columns(
 class DotProducts(Space[int]):
     """The numbers of dot products that are computed together."""
 
+    fitting: Sequence[int]
     batch: int
     m: int
     columns: int
@@ -441,10 +442,11 @@ class DotProducts(Space[int]):
     kind = "dot products"
 
     def problem(self) -> Form:
-        return dict(vars(self))
+        names = ("batch", "m", "columns", "terms", "lanes")
+        return {name: vars(self)[name] for name in names}
 
     def candidates(self) -> Iterator[int]:
-        return (n for n in DOT_PRODUCTS if self.columns % n == 0)
+        return iter(self.fitting)
 
     def estimate(self, candidate: int) -> float:
         """Return the cycles of the loads, which bound short products: lhs once for all of them."""
@@ -460,7 +462,8 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     `lanes`-th term, and the lanes are added at the end."""
     (terms,) = t.terms
     lanes = b.lanes
-    at_once = b.decide(DotProducts(prod(t.batch), t.m, t.columns, terms, lanes))
+    fitting = [n for n in DOT_PRODUCTS if t.columns % n == 0]
+    at_once = b.decide(DotProducts(fitting, prod(t.batch), t.m, t.columns, terms, lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,
