@@ -167,16 +167,19 @@ class Tiles(Space[Tile]):
     def problem(self) -> Form:
         t = self.convolution
         windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
-        channels = prod(t.shape) // prod(t.out)
         out = "x".join(map(str, t.out))
-        return {"channels": channels, "out": out, "windows": windows, "bits": t.bits}
+        return {"channels": self.channels(), "out": out, "windows": windows, "bits": t.bits}
+
+    def channels(self) -> int:
+        """Return the number of output channels of all images."""
+        return self.convolution.data.shape[0] * self.convolution.kernel.shape[0]
 
     def candidates(self) -> Iterator[Tile]:
         return tiles(self.convolution, self.rows, self.target)
 
     def estimate(self, candidate: Tile) -> float:
         t = self.convolution
-        blocks = prod(t.shape) // prod(t.out[-2:]) * (t.out[-2] // self.rows)
+        blocks = self.channels() * prod(t.out[:-2]) * (t.out[-2] // self.rows)
         return blocks * cycles(candidate, t, self.rows, self.target)
 
 
