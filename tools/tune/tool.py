@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from ...dialects.target import Target, host
@@ -57,6 +57,11 @@ class PasslineTuneMain(TrialMain):
         """Read, optimize and tune; what has been measured until a failure is in the database."""
         try:
             self.tune()
+        except BrokenExecutor as error:
+            lost = PasslineError(
+                f"the workers of --executor={self.args.executor} are lost: {error}"
+            )
+            sys.exit(report(lost, debug=self.args.debug))
         except (Exception, KeyboardInterrupt) as error:
             sys.exit(report(error, debug=self.args.debug))
 

@@ -22,7 +22,12 @@ from typing import cast
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.target import Target
-from ...passes.relax.legalize_ops.database import Database, Record, append_record
+from ...passes.relax.legalize_ops.database import (
+    Database,
+    Record,
+    append_record,
+    check_writable,
+)
 from ...passes.relax.legalize_ops.kernel_builder import Winograd
 from .kernels import TunableKernel, tunable_kernels
 from .sandbox import measure_apart, stop_processes
@@ -90,9 +95,10 @@ def tune_module(
     that the database has are skipped, unless `again`; `share` limits the search to the kernels that
     are estimated to take this percentage of the time, and `time_limit` to some seconds.
     `report` is called with each outcome, its number and the number of kernels, and `progress` after
-    each measurement.
+    each measurement. Errors: PasslineError for a database that cannot be written; BrokenExecutor.
     """
     settings = settings or Settings()
+    check_writable(database)
     kernels, notes = tunable_kernels(module, target, winograd)
     kernels = heaviest(kernels, share)
     known = Database.read(database) if Path(database).exists() else Database()

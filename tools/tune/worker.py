@@ -10,7 +10,7 @@ import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -93,11 +93,12 @@ def alternate(*runs: Callable[[], object], seconds: float) -> list[list[float]]:
 
 
 def timed(run: Callable[[], object], repeat: int) -> float:
-    """Return the seconds of one of `repeat` calls."""
-    start = perf_counter()
+    """Return the seconds of one of `repeat` calls: those of the processor, as on a machine with
+    other load a thread may wait in every turn of one function, and in none of the other."""
+    start = thread_time()
     for _ in range(repeat):
         run()
-    return (perf_counter() - start) / repeat
+    return (thread_time() - start) / repeat
 
 
 def module_of(task: Task) -> ModuleOp:

@@ -17,7 +17,7 @@ from ....dialects.target import Target
 from ....passmanager.errors import PasslineError
 from .choices import Choice, Form
 
-__all__ = ["Database", "Record", "append_record", "target_key"]
+__all__ = ["Database", "Record", "append_record", "check_writable", "target_key"]
 
 
 def target_key(target: Target) -> str:
@@ -153,6 +153,17 @@ class Database:
 
     def __len__(self) -> int:
         return len(self._records)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise PasslineError if records cannot be added to a file, which may not exist yet."""
+    file = Path(path)
+    if file.is_dir():
+        raise PasslineError(f"the database '{file}' is a directory")
+    if not file.exists() and not file.parent.is_dir():
+        raise PasslineError(f"there is no directory '{file.parent}' for the database")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise PasslineError(f"the database '{file}' cannot be written")
 
 
 def append_record(path: str | os.PathLike[str], record: Record) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Attribute, SSAValue
@@ -31,7 +32,7 @@ from .kernel_builder import Buffer, Elements, KernelBuilder, Scheduled, Store, T
 from .layouts import known
 from .phases import element_range, shape_of_phases, split_phases
 from .scalars import convert, multiply_add
-from .tiles import nominal_volume
+from .tiles import nominal
 from .window_counts import count_of, fits
 
 __all__ = ["Depthwise"]
@@ -172,17 +173,19 @@ class Tiles(Space[Tile]):
     def problem(self) -> Form:
         t = self.convolution
         windows = " ".join(f"{v.size}:{v.stride}:{v.dilation}" for v in t.windows)
-        channels = nominal_volume(t.shape) // nominal_volume(t.out)
         out = "x".join(map(str, t.out))
-        return {"channels": channels, "out": out, "windows": windows, "bits": t.bits}
+        return {"channels": self.channels(), "out": out, "windows": windows, "bits": t.bits}
+
+    def channels(self) -> int:
+        """Return the number of output channels of all images."""
+        return nominal(self.convolution.data.shape[0], 1) * known(self.convolution.kernel.shape[0])
 
     def candidates(self) -> Iterator[Tile]:
         return tiles(self.convolution, self.rows, self.target)
 
     def estimate(self, candidate: Tile) -> float:
         t = self.convolution
-        blocks = nominal_volume(t.shape) // nominal_volume(t.out[-2:])
-        blocks *= known(t.out[-2]) // self.rows
+        blocks = self.channels() * prod(t.out[:-2]) * (t.out[-2] // self.rows)
         return blocks * cycles(candidate, t, self.rows, self.target)
 
 

@@ -577,6 +577,7 @@ def pack_columns(
 class DotProducts(Space[int]):
     """The numbers of dot products that are computed together."""
 
+    fitting: Sequence[int]
     batch: int
     m: int
     columns: int
@@ -586,10 +587,11 @@ class DotProducts(Space[int]):
     kind = "dot products"
 
     def problem(self) -> Form:
-        return dict(vars(self))
+        names = ("batch", "m", "columns", "terms", "lanes")
+        return {name: vars(self)[name] for name in names}
 
     def candidates(self) -> Iterator[int]:
-        return (n for n in DOT_PRODUCTS if self.columns % n == 0)
+        return iter(self.fitting)
 
     def estimate(self, candidate: int) -> float:
         """Return the cycles of the loads, which bound short products: lhs once for all of them."""
@@ -606,8 +608,9 @@ def write_dot_products(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     (terms,) = t.terms
     lanes = b.lanes
     columns = nominal(t.columns, 1)  # of an unknown number, one is computed at once
+    fitting = [n for n in DOT_PRODUCTS if columns % n == 0]
     batch, m = nominal_volume(t.batch), nominal(t.m)
-    at_once = b.decide(DotProducts(batch, m, columns, nominal(terms), lanes))
+    at_once = b.decide(DotProducts(fitting, batch, m, columns, nominal(terms), lanes))
     shape = (at_once, lanes)
     with (
         b.loops(t.batch, ForKind.PARALLEL) as batch,

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from passline.dialects.target import NAMED
 from passline.passes.relax.legalize_ops.choices import Choice
 from passline.passes.relax.legalize_ops.database import Database
+from passline.passmanager.errors import PasslineError
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.registry import make_ir_context
 from passline.tools.tune.kernels import tunable_kernels
@@ -227,3 +228,12 @@ def test_any_executor_measures(tmp_path: Path):
         tuning = tune(tmp_path / "d.jsonl", simulated, trials=2, executor=executor)
     assert [outcome.failures for outcome in tuning.outcomes] == [[], []]
     assert all(outcome.record and outcome.record.finished for outcome in tuning.outcomes)
+
+
+def test_a_database_that_cannot_be_written_is_an_error_before_anything_is_measured(tmp_path: Path):
+    counting = Counting()
+    with pytest.raises(PasslineError, match="is a directory"):
+        tune(tmp_path, counting)
+    with pytest.raises(PasslineError, match="there is no directory '.*missing' for the database"):
+        tune(tmp_path / "missing" / "d.jsonl", counting)
+    assert counting.tasks == []
