@@ -45,6 +45,7 @@ from .kernel_builder import Preparation, Winograd
 from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
+from .nonzero import call_nonzero_kernels
 
 __all__ = [
     "LegalizeOps",
@@ -73,6 +74,7 @@ def legalize_operations(
     kernel that is scheduled for `target`; equal operations or functions share a kernel.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
+    call_nonzero_kernels(module)
     shapes = symbolic_shapes(module)
     if shapes is not None:
         views = {
