@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.tensor import ExtractOp
+from xdsl.dialects.tensor import CastOp, ExtractOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -54,7 +54,14 @@ def call_nonzero_kernels(module: ModuleOp) -> None:
         for new in (total, element, size, call):
             new.location = op.location
         insert_before(op, total, element, size)
-        Rewriter.replace_op(op, call)
+        if op.result.type == whole:
+            Rewriter.replace_op(op, call)
+        else:  # a declared number of columns
+            insert_before(op, call)
+            cast = CastOp.create(
+                operands=[call.res[0]], result_types=[op.result.type], location=op.location
+            )
+            Rewriter.replace_op(op, cast)
 
 
 def kernels(type: Tensor, fill: str, count: str) -> list[PrimFuncOp]:
