@@ -45,6 +45,7 @@ from .kernel_builder import Preparation, Winograd
 from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
+from .nonzero import call_nonzero_kernels
 
 __all__ = [
     "LegalizeOps",
@@ -72,6 +73,7 @@ def legalize_operations(
     kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
+    call_nonzero_kernels(module)
     shapes = symbolic_shapes(module)
     if shapes is not None:
         views = {

@@ -96,7 +96,6 @@ def test_other_functions_need_no_machine_code():
 @pytest.mark.parametrize(
     ("op", "types", "reason"),
     [
-        ("nonzero %x", "(tensor<4xf64>) -> tensor<?x1xi64>", "it has no legalization"),
         (
             "mod %x, %x",
             "(tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>",
