@@ -10,6 +10,7 @@ import pytest
 from support.inprocess import capture, passline_opt
 from support.machine import needs_native
 from support.models import model_of
+from support.openmp import needs_openmp
 from support.ort import run_onnxruntime
 from support.seeded import NAMES, light_path, random_input, seeded
 
@@ -20,17 +21,20 @@ TOLERANCE = 1e-4  # of the standard deviation of the logits
 
 
 @needs_native
-@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize(
+    ("level", "threads"),
+    [("-O0", 1), ("-O3", 1), pytest.param("-O3", 2, marks=needs_openmp)],
+)
 @pytest.mark.parametrize(
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.models) for n in NAMES]
 )
-def test_machine_code_agrees_with_onnxruntime(name: str, level: str, tmp_path: Path):
+def test_machine_code_agrees_with_onnxruntime(name: str, level: str, threads: int, tmp_path: Path):
     model = seeded(name, 5)
     (file := tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     inputs = random_input(model, 5)
     save_arrays(str(tmp_path / "x.npz"), inputs)
     files = ["--inputs", str(tmp_path / "x.npz"), "--outputs", str(tmp_path / "y.npz")]
-    args = [str(file), level, "--engine=native", *files]
+    args = [str(file), level, "--engine=native", f"--threads={threads}", *files]
     result = capture(lambda: PasslineRunMain(args=args).run())
     assert result.status == 0, result.stderr
 
@@ -41,7 +45,7 @@ def test_machine_code_agrees_with_onnxruntime(name: str, level: str, tmp_path: P
     logits = expected[-1]
     assert logits.std() > 1e-3  # else nothing is compared
     error = np.abs(actual[-1] - logits).max() / logits.std()
-    print(f"{name:14} {level} {error:.1e}")
+    print(f"{name:14} {level} {threads} {error:.1e}")
     assert error < TOLERANCE
 
 
