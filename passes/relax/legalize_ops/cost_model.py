@@ -10,6 +10,14 @@ High-Performance Matrix Multiplication, 2008):
           for tile of lhs:                 again and again, from the cache that holds it
             for term: sums += lhs * rhs
 
+Windows of an image, and a packed lhs, need no copy of the columns: vectors of rows of lhs are
+multiplied with one element of the image, which is read where it is, and the sums of all terms stay
+in registers. The tiles of sums are transposed at the end.
+
+    for block of rows of the image:
+      for tile of lhs, for row, for tile of columns:       or the tiles of lhs innermost
+        for term: sums += lhs * rhs
+
 The estimate counts what bounds such loops: multiply-adds, loads, the latency of dependent sums, the
 bytes that each cache delivers, the copies, and the lanes and rows that are computed in vain.
 """

@@ -17,10 +17,12 @@ from passline.dialects.target import NAMED, Target
 from passline.passes.relax.legalize_ops.cost_model import (
     Extents,
     Operand,
+    Schedule,
     candidates,
     cycles,
     peak_share,
     schedule_of,
+    shares_columns,
 )
 
 X86 = NAMED["x86-64-v3"]
@@ -159,3 +161,20 @@ def test_inner_loops_keep_their_sums_in_registers(kind: str, name: str):
         assert not spills, "\n".join(body)
         if name in REGISTER:
             assert REGISTER[name] in "".join(line for line in body if MULTIPLY.match(line))
+
+
+@pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v4"])
+def test_windows_of_a_large_image_are_read_in_place(name: str):
+    windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
+    schedule = schedule_of(windows, NAMED[name])
+    assert schedule.in_place and schedule.inputs == windows.inputs  # all sums stay in registers
+    assert not schedule_of(replace(windows, constant=None), NAMED[name]).in_place
+
+
+def test_taps_are_unrolled_if_registers_hold_the_columns_that_they_share():
+    windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
+    x86 = NAMED["x86-64-v4"]
+    narrow = Schedule(14, 1, 16, 1, 14, 256, False, True, True)
+    assert shares_columns(narrow, windows, x86)  # 14 sums, 16 columns and a vector of rows
+    assert not shares_columns(replace(narrow, vectors=2), windows, x86)
+    assert not shares_columns(narrow, replace(windows, taps_across=1), x86)
