@@ -26,6 +26,9 @@ __all__ = ["ElementAccess", "LaneStrides", "find_shared_store", "is_scalar"]
 
 ElementAccess: TypeAlias = memref.LoadOp | memref.StoreOp
 
+_REMAINDERS = arith.RemUIOp, arith.RemSIOp
+"""Operations without effects for which xDSL does not say so."""
+
 
 def is_scalar(type: Attribute) -> bool:
     """Return whether `type` can be the element type of a vector."""
@@ -92,6 +95,7 @@ class LaneStrides:
         if not any(map(self.varies, op.operands)):
             # Iterations are independent, so all lanes read the same from memory.
             same = is_side_effect_free(op) or only_has_effect(op, MemoryEffectKind.READ)
+            same = same or isinstance(op, _REMAINDERS)
             return 0 if same or isinstance(op, Allocation) else None
         if not isinstance(result.type, IndexType) or len(op.operands) != 2:
             return None

@@ -1,5 +1,6 @@
-"""The code of a library: LLVM's module of a prepared function with its C interface, and the object
-file, assembly and LLVM IR of it."""
+"""The code of a library, which is that of a prepared function and that of its C interface: LLVM's
+module with both, as an object file, assembly or LLVM IR; or the object files of a shared library,
+which are compiled at the same time."""
 
 from __future__ import annotations
 
@@ -12,19 +13,21 @@ from xdsl.dialects.builtin import ModuleOp
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 from ..native.jit import load_llvm, machine_of, optimize
+from ..native.objects import object_code
 from ..native.preparation import Prepared, mlir_text
-from ..native.symbols import missing_text, number_ops, user_of
+from ..native.symbols import missing_text, number_ops, undefined_symbols, user_of
 from ..native.toolchain import Tools, to_llvm
 from .constant_text import assembly_of, llvm_ir_of
 from .elf import with_data
 from .interface import LOADER_SYMBOL, Interface, interface_ir, library_symbol
+from .llvm_text import quoted
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
     from ...interpreters.arrays import Array
 
-__all__ = ["Code", "compile_code", "empty_object"]
+__all__ = ["Code", "compile_code", "empty_object", "object_files"]
 
 MATH = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 "
@@ -83,17 +86,62 @@ def compile_code(prepared: Prepared, interface: Interface, tools: Tools) -> Code
     add_interface(module, interface)
     constants = hide_data(module, interface, prepared.constants)
     code = Code(module, machine, constants)
-    if missing := [name for name in code.called_functions() if name not in C_LIBRARY]:
-        raise PasslineError(missing_symbols(missing, prepared, tools, machine))
+    check_symbols(code.called_functions(), prepared, tools, machine)
     return code
+
+
+def object_files(prepared: Prepared, interface: Interface, tools: Tools) -> list[list[Buffer]]:
+    """Compile a prepared function, in parts at the same time if it is large, and its C interface;
+    return the object files, in parts. The linker is to hide their symbols.
+
+    PasslineError if it calls a function that neither the module nor C defines.
+    """
+    machine = machine_of(interface.target)
+    codes = object_code(prepared, tools, interface.target, machine)
+    undefined = undefined_symbols(*codes)
+    constants = {n: prepared.constants[n] for n in undefined if n in prepared.constants}
+    called = [name for name in undefined if name not in constants]
+    check_symbols(called, prepared, tools, machine)
+    ir = f"{interface_ir(interface)}{references(constants)}"
+    return [*([code] for code in codes), with_data(object_of(ir, machine), constants)]
+
+
+def references(symbols: Iterable[str]) -> str:
+    """Return LLVM IR that refers to data of other files, so that its symbols are in the object
+    file."""
+    names = [quoted(symbol) for symbol in symbols]
+    if not names:
+        return ""
+    table = f"[{len(names)} x ptr] [{', '.join(f'ptr {name}' for name in names)}]"
+    return "\n".join(
+        [
+            *(f"{name} = external hidden constant i8" for name in names),
+            f"@library.constants = internal constant {table}",
+            "@llvm.used = appending global [1 x ptr] [ptr @library.constants], "
+            'section "llvm.metadata"',
+            "",
+        ]
+    )
+
+
+def object_of(ir: str, machine: llvm.TargetMachine) -> bytes:
+    """Return the object file of LLVM IR."""
+    module = load_llvm().parse_assembly(ir)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    return machine.emit_object(module)
 
 
 def empty_object(target: Target) -> bytes:
     """Return an object file without code."""
-    machine = machine_of(target)
-    module = load_llvm().parse_assembly("")
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    return machine.emit_object(module)
+    return object_of("", machine_of(target))
+
+
+def check_symbols(
+    called: Iterable[str], prepared: Prepared, tools: Tools, machine: llvm.TargetMachine
+) -> None:
+    """Raise PasslineError if code calls a function that is not one of C."""
+    if missing := [name for name in called if name not in C_LIBRARY]:
+        raise PasslineError(missing_symbols(missing, prepared, tools, machine))
 
 
 def optimized(

@@ -65,6 +65,11 @@ class Interface:
         """The symbol of the function for callers in C."""
         return f"{self.name}_{identifier(self.signature.name)}"
 
+    @property
+    def exported(self) -> tuple[str, ...]:
+        """The symbols that others see."""
+        return self.symbol, library_symbol(self.name), LOADER_SYMBOL
+
 
 def library_symbol(name: str) -> str:
     """Return the symbol of the description of a library."""

@@ -6,14 +6,14 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects.target import Target
 from ...passmanager.errors import PasslineError
 
-__all__ = ["Linker", "find_linker"]
+__all__ = ["Linker", "find_linker", "version_script"]
 
 VARIABLE = "CC"
 COMPILERS = ("cc", "gcc", "clang")
@@ -32,21 +32,24 @@ class Linker:
     """Whether it is a C compiler, which passes options to its linker and knows the C library."""
 
     def link(
-        self, objects: Sequence[Path], output: Path, soname: str, empty: Path | None = None
+        self, objects: Sequence[Path], output: Path, soname: str, symbols: Path, empty: Path
     ) -> None:
-        """Link object files to a shared library. `empty` is an object file without code, of which a
-        linker that does not know the C library makes a stand-in for it. PasslineError with the
-        output of the linker if it fails."""
+        """Link object files to a shared library.
+
+        `symbols` is a version script. `empty` is an object file without code, of which a linker
+        that does not know the C library makes a stand-in for it. PasslineError with the output of
+        the linker if it fails.
+        """
         if self.is_compiler:
             options = [f"-Wl,-soname,{soname}", "-Wl,-z,noexecstack", "-Wl,-z,defs"]
+            options.append(f"-Wl,--version-script,{symbols}")
             options += ["-Wl,--as-needed", "-lm"]
             self._run("-shared", "-o", output, *objects, *options)
             return
-        options = ["-z", "noexecstack", "-soname", soname]
-        if empty is not None:
-            library = empty.with_name(MATH_LIBRARY)
-            self._run("-shared", "-soname", MATH_LIBRARY, "-o", library, empty)
-            options += ["--no-as-needed", str(library)]
+        options = ["-z", "noexecstack", "-soname", soname, "--version-script", str(symbols)]
+        library = empty.with_name(MATH_LIBRARY)
+        self._run("-shared", "-soname", MATH_LIBRARY, "-o", library, empty)
+        options += ["--no-as-needed", str(library)]
         self._run("-shared", "-o", output, *objects, *options)
 
     def _run(self, *arguments: str | Path) -> None:
@@ -58,6 +61,11 @@ class Linker:
         if done.returncode != 0:
             said = done.stderr.strip() or "no error message"
             raise PasslineError(f"{command[0]} failed with status {done.returncode}:\n{said}")
+
+
+def version_script(symbols: Iterable[str]) -> str:
+    """Return a script for linkers that makes these symbols alone visible outside of a library."""
+    return f"{{ global: {' '.join(f'{symbol};' for symbol in symbols)} local: *; }};\n"
 
 
 def find_linker(target: Target) -> Linker:

@@ -18,18 +18,19 @@ from ... import __version__
 from ...dialects.target import Target, has_target, host, target_of
 from ...interpreters.signature import entry_function
 from ...passmanager.errors import PasslineError
+from ...passmanager.ir.collector import paused_collector
 from ..native.function import parameters_of
 from ..native.jit import load_llvm
 from ..native.lowering import NECESSARY, complete_lowering
-from ..native.preparation import prepare
+from ..native.preparation import Prepared, prepare
 from ..native.toolchain import find_tools
 from ..opt import PasslineOptMain
 from ..output import ResultFile
 from .arguments import add_compilation, check_files, header_file, kind_of, library_name
-from .code import Code, compile_code, empty_object
+from .code import compile_code, empty_object, object_files
 from .header import header_text
 from .interface import Interface
-from .linker import Linker, find_linker
+from .linker import Linker, find_linker, version_script
 from .signature import signature_of
 
 __all__ = ["PasslineCompileMain", "main"]
@@ -100,7 +101,8 @@ class PasslineCompileMain(PasslineOptMain):
     def write_result(self, prog: ModuleOp, result: ResultFile) -> None:
         """Compile the function, and write its code and the header."""
         assert isinstance(result, LibraryFiles)
-        prepared = prepare(prog, self.entry, self.target)
+        with paused_collector():
+            prepared = prepare(prog, self.entry, self.target)
         parameters_of(prepared.function)  # which checks that C has their types
         interface = Interface(
             library_name(self.args),
@@ -111,22 +113,22 @@ class PasslineCompileMain(PasslineOptMain):
             self.target,
             f"passline {__version__}",
         )
-        code = compile_code(prepared, interface, self.tools)
         result.header.write(header_text(interface))
-        result.write_parts(self.parts(code))
+        result.write_parts(self.parts(prepared, interface))
 
-    def parts(self, code: Code) -> Iterable[Buffer]:
-        """Return the output, in parts."""
+    def parts(self, prepared: Prepared, interface: Interface) -> Iterable[Buffer]:
+        """Compile, and return the output in parts."""
+        if self.linker is not None:
+            files = object_files(prepared, interface, self.tools)
+            return linked(files, self.linker, interface, self.args.output_file)
+        code = compile_code(prepared, interface, self.tools)
         match self.kind:
             case "ll":
                 return code.llvm_ir(self.target.triple)
             case "s":
                 return code.assembly()
-            case "o":
-                return code.object_file()
             case _:
-                assert self.linker is not None
-                return linked(code.object_file(), self.linker, self.target, self.args.output_file)
+                return code.object_file()
 
 
 class LibraryFiles(ResultFile):
@@ -141,14 +143,22 @@ class LibraryFiles(ResultFile):
         self.header.commit()
 
 
-def linked(parts: Iterable[Buffer], linker: Linker, target: Target, output: str) -> list[Buffer]:
-    """Link an object file to a shared library of the name `output`, and return its content, which
-    is mapped into memory."""
+def linked(
+    files: Iterable[Iterable[Buffer]], linker: Linker, interface: Interface, output: str
+) -> list[Buffer]:
+    """Link object files to a shared library of the name `output`, and return its content, which is
+    mapped into memory."""
     with TemporaryDirectory(prefix="passline-compile-") as name:
         directory = Path(name)
-        (code := directory / "code.o").open("wb").writelines(parts)
-        (empty := directory / "empty.o").write_bytes(empty_object(target))
-        linker.link([code], library := directory / "library.so", Path(output).name, empty)
+        objects: list[Path] = []
+        for i, parts in enumerate(files):
+            objects.append(directory / f"{i}.o")
+            with objects[-1].open("wb") as file:
+                file.writelines(parts)
+        (empty := directory / "empty.o").write_bytes(empty_object(interface.target))
+        (symbols := directory / "symbols").write_text(version_script(interface.exported))
+        library = directory / "library.so"
+        linker.link(objects, library, Path(output).name, symbols, empty)
         with library.open("rb") as file:
             return [mmap(file.fileno(), 0, access=ACCESS_READ)]
 

@@ -90,6 +90,8 @@ def optimized(
             function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
+    # Schedules say what is unrolled: more would need more registers than there are.
+    options.loop_unrolling = False
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -21,6 +23,7 @@ from ...interpreters.signature import (
     is_buffer,
     result_names,
 )
+from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from ...passmanager.ir.location import place_of
@@ -105,7 +108,8 @@ def cached_function(
     """
     start = perf_counter()
     load_llvm()
-    key = cache.key_of(module, entry, target or host(), target is None, *settings)
+    known = (entry, target or host(), target is None, digest_of_database())
+    key = cache.key_of(module, *known, *settings)
     if (found := cache.load(key)) is not None:
         with suppress(PasslineError):  # a library that was in the process then is not there now
             return load_compiled(found, start)
@@ -113,6 +117,19 @@ def cached_function(
     function = load_compiled(compiled, start)
     cache.store(key, compiled)
     return function
+
+
+def digest_of_database() -> str:
+    """Return a hash of the database of schedules that legalize-ops reads in the current context;
+    an empty text if there is none."""
+    match PassContext.current().config.get("legalize-ops"):
+        case {"database": str(path)} if path:
+            try:
+                return sha256(Path(path).read_bytes()).hexdigest()
+            except OSError:  # the pass will say so
+                return ""
+        case _:
+            return ""
 
 
 def check_runnable(target: Target) -> None:

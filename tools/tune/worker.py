@@ -29,8 +29,7 @@ from ...interpreters.interpret import interpret
 from ...interpreters.signature import Value, argument_names, entry_function
 from ...passes.relax.legalize_ops.choices import Choice
 from ...passes.relax.legalize_ops.database import Database, Record, target_key
-from ...passes.relax.legalize_ops.legalize_ops import build_kernels, replace_calls
-from ...passmanager.actions import SILENT
+from ...passes.relax.legalize_ops.legalize_ops import legalize_operations
 from ...passmanager.context import PassContext
 from ...passmanager.errors import PasslineError
 from ...passmanager.ir.parser import parse_module
@@ -174,11 +173,11 @@ def compiled(task: Task, choices: tuple[Choice, ...]) -> Compiled:
     have them."""
     module, target = module_of(task), Target.parse(task.target)
     record = Record(task.key, target_key(target), choices, 0, 0, 0, False, "", "", "")
-    kernels = build_kernels(module, target, SILENT, task.winograd, Database([record]))
+    database = Database([record])
+    kernels = legalize_operations(module, target, winograd=task.winograd, database=database)
     made = [made.choice for kernel in kernels.values() for made in kernel.choices.made]
     if not made or [*choices] != made[: len(choices)]:
         raise PasslineError("the kernel does not have these choices")
-    replace_calls(module, kernels)
     with PassContext(opt_level=3, verify_each=False):
         return compile_module(module, target=target)
 

@@ -47,6 +47,7 @@ class Target:
     ) -> TargetMachine: ...
 
 class PipelineTuningOptions:
+    loop_unrolling: bool
     loop_vectorization: bool
     slp_vectorization: bool
 

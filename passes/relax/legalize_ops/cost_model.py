@@ -45,8 +45,9 @@ MULTIPLY_ADDS = 2
 LOADS = 2
 LATENCY = 6
 """The cycles from one multiply-add to the next of the same sum: 4, and what other delays add."""
-MISSES = 0.2
-"""The cycles that a load costs beside others, as some miss the first cache."""
+MISSES, MISSES_IN_PLACE = 0.2, 0.05
+"""The cycles that a load costs beside others, as some miss the first cache: of packed columns, and
+of windows, which have elements in common."""
 L2_BYTES, L3_BYTES, MEMORY_BYTES = 32, 12, 5
 """The bytes that a core reads from a cache, or from memory, while it computes."""
 PAGE, WAYS = 4096, 4
@@ -63,8 +64,9 @@ MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
 COPY = 2
 """The cycles of packing a vector."""
-SCATTER = 5
-"""The cycles of storing an element that is not next to the others of its vector."""
+SCATTER, SCATTER_MASKED = 1, 3
+"""The cycles of storing an element that is not next to the others of its vector: these are
+transposed in registers; and of a tile that overlaps another one."""
 
 
 class Operand(Enum):
@@ -99,6 +101,13 @@ class Extents:
     """True if a block may consist of several rows of the image."""
     constant: Operand | None = None
     """The operand that callers pass packed."""
+    taps_across: int = 1
+    """The taps of a window along the columns."""
+
+    @property
+    def taps_down(self) -> int:
+        """The other taps of a window."""
+        return self.taps // self.taps_across
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,11 @@ class Schedule:
     def tile(self) -> int:
         """The columns of a tile."""
         return self.m if self.by_rows else self.vectors * self.lanes
+
+    @property
+    def in_place(self) -> bool:
+        """True if each element of a column is read where it is, for a vector of rows."""
+        return self.by_rows and not self.packs
 
     def __str__(self) -> str:
         lanes = "rows of lhs" if self.by_rows else "columns"
@@ -176,6 +190,12 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                 for lhs_inside in (True, False):
                     yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, lhs_inside)
             continue
+        if e.constant is Operand.LHS and m <= e.columns:
+            for rows in sorted({1, -(-e.rows // 4), e.rows}):
+                for inside in (True, False):
+                    yield Schedule(
+                        m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
+                    )
         for inputs in parts_of(e.inputs):
             yield Schedule(m, vectors, lanes, 1, e.columns, inputs, False, inputs == e.inputs)
             terms = inputs * e.taps
@@ -191,13 +211,13 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
-    element of lhs fit into registers, without fused multiply-add a product too, and one is left."""
-    others = 1 if target.has("fma") else 2
+    element of lhs fit into registers; without fused multiply-add a product too, and one is left."""
+    others = 1 if target.has("fma") else 3
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if m * vectors + vectors + others < target.vector_registers:
+            if m * vectors + vectors + others <= target.vector_registers:
                 yield m, vectors
 
 
@@ -223,6 +243,11 @@ def blocks(e: Extents, most: int, tile: int) -> Iterator[tuple[int, int]]:
 
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
+    if s.in_place:
+        across, down = s.rows * -(-e.columns // s.m), -(-e.m // s.rows_of_tile)
+        scatter = SCATTER if e.columns % s.m == 0 else SCATTER_MASKED
+        total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
+        return e.rows / s.rows * total
     count = s.rows * s.columns
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
@@ -237,6 +262,9 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
         total += e.m * count * SCATTER
     elif term_blocks > 1:
         total += e.m * -(-count // s.lanes) * COPY
+    if term_blocks > 1:  # each block of terms reads and writes the sums
+        size = e.m * count * e.bits // 8
+        total += (term_blocks + 1) * 2 * size / bandwidth(size, target)
     return blocks * total
 
 
@@ -251,12 +279,16 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
     terms = s.inputs * e.taps
     compute = tile_cycles(s, e, target)
     lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
-    if s.by_rows:  # a few columns of a panel
+    if s.in_place:  # windows have elements in common
+        rhs = e.inputs * e.taps_down * max(LINE, (s.m + e.taps_across - 1) * size)
+    elif s.by_rows:  # a few columns of a panel
         rhs = max(rhs, terms * LINE)
     if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
         lhs *= 2
     all_lhs = e.m * e.inputs * e.taps * size
     all_rhs = rhs * across
+    if s.in_place:
+        all_rhs = e.inputs * (s.rows + e.taps_down - 1) * e.columns * size
     if e.constant is Operand.RHS:
         all_rhs *= -(-e.inputs // s.inputs)
     if s.lhs_inside:
@@ -283,7 +315,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
         return max(compute, read) + min(compute, read) * OVERLAP
 
     first = tile(all_inner, all_outer) + (inside - 1) * tile(all_inner, outer)
-    again = inner * inside
+    again = all_rhs if s.in_place and not s.lhs_inside else inner * inside
     return first + (outside - 1) * (tile(again, all_outer) + (inside - 1) * tile(again, outer))
 
 
@@ -294,6 +326,11 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     sums = s.m * s.vectors
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
     loads = s.m + s.vectors
+    if s.in_place:
+        if shares_columns(s, e, target):
+            loads = s.vectors + (s.m + e.taps_across - 1) / e.taps_across
+        step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES_IN_PLACE
+        return terms * step + 2 * sums + TILE_OVERHEAD
     if e.constant is not Operand.LHS and s.m > rows_in_cache(e.inputs * e.taps * size):
         loads += s.m
     if not s.packs and e.constant is not Operand.RHS:
@@ -304,6 +341,14 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
         step += s.vectors * s.lanes * size / bandwidth(terms * e.columns * size, target) * 2
     result = terms * step + 2 * sums + TILE_OVERHEAD
     return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory
+
+
+def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
+    """Return whether the taps of a row of a window are unrolled: adjacent columns have elements in
+    common, which stay in registers beside the sums."""
+    columns = s.m + e.taps_across - 1
+    registers = s.m * s.vectors + s.vectors + columns
+    return s.in_place and e.taps_across > 1 and registers < target.vector_registers
 
 
 def rows_in_cache(stride: int) -> int:

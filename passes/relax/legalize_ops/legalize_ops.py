@@ -48,11 +48,9 @@ from .no_kernel import NoKernel
 
 __all__ = [
     "LegalizeOps",
-    "build_kernels",
     "constant_arguments",
     "legalize_operations",
     "outline_operations",
-    "replace_calls",
 ]
 
 Sizes: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
@@ -68,9 +66,10 @@ def legalize_operations(
     actions: Actions = SILENT,
     winograd: Winograd = "none",
     database: Database | None = None,
-) -> None:
+) -> Mapping[str, Kernel]:
     """Replace each operation on tensors in `module`, and each primitive function, by the call of a
-    kernel that is scheduled for `target`; equal operations or functions share a kernel.
+    kernel that is scheduled for `target`; equal operations or functions share a kernel. Return the
+    kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
     shapes = symbolic_shapes(module)
@@ -88,6 +87,7 @@ def legalize_operations(
     replace_views(sizes)
     for func in fusible_functions(module):
         remove_dead_operations(func)  # a call may have effects, the call of a kernel has none
+    return kernels
 
 
 def symbolic_shapes(module: ModuleOp) -> SymbolicShapes | None:

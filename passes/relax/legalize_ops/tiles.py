@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeVar, overload
 
-from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, VectorType
 from xdsl.ir import SSAValue
+from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
@@ -33,9 +35,11 @@ from .cost_model import (
     packed_schedule_of,
     peak_share,
     schedule_of,
+    shares_columns,
 )
 from .kernel_builder import Buffer, KernelBuilder, Store, is_more
-from .scalars import convert
+from .scalars import convert, fills_bytes
+from .transposed import LEAST_SIDE, segment_of, transpose_lanes
 
 __all__ = ["FEW_ROWS", "below", "nominal", "nominal_volume", "padded", "part", "write_contraction"]
 
@@ -117,7 +121,15 @@ def extents_of(t: Contraction) -> Extents:
         constant = Operand.LHS if t.weights.is_lhs else Operand.RHS
     rows, columns = (volume([nominal(n, image) for n in part]) for part in (t.rows, (t.columns,)))
     return Extents(
-        nominal(t.m), rows, columns, max(1, inputs), volume(taps), bits, t.merged, constant
+        nominal(t.m),
+        rows,
+        columns,
+        max(1, inputs),
+        volume(taps),
+        bits,
+        t.merged,
+        constant,
+        taps[-1] if taps else 1,
     )
 
 
@@ -270,6 +282,9 @@ def write_tiles(
 ) -> None:
     """Write loops over the tiles of a block that sum up some terms, given by the first input and
     the number of inputs. The sums are added to a buffer, or finished."""
+    if s.in_place:
+        write_tiles_in_place(b, t, s, block, terms, result)
+        return
     if block.panel is not None:
         pack_columns(b, t, s, block, terms)
     count = b.mul(block.rows, block.columns)
@@ -279,6 +294,30 @@ def write_tiles(
     with b.loop(loops[0]) as outer, b.loop(loops[1]) as inner:
         column_tile, m_tile = (outer, inner) if s.lhs_inside else (inner, outer)
         write_tile(b, t, s, block, terms, m_tile, column_tile, result)
+
+
+def write_tiles_in_place(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    terms: tuple[Index, Index],
+    result: Store | SSAValue,
+) -> None:
+    """Write loops over the tiles of a block whose columns are read one by one where they are: each
+    tile is a part of one row."""
+    across, down = b.ceildiv(t.columns, s.tile), b.ceildiv(t.m, s.rows_of_tile)
+
+    def write(row: Index, column_tile: Index, m_tile: Index) -> None:
+        line = replace(block, first_row=b.add(block.first_row, row), rows=1)
+        write_tile(b, t, s, line, terms, m_tile, column_tile, result)
+
+    if s.lhs_inside:
+        with b.loop(block.rows) as row, b.loop(across) as column_tile, b.loop(down) as m_tile:
+            write(row, column_tile, m_tile)
+    else:
+        with b.loop(down) as m_tile, b.loop(block.rows) as row, b.loop(across) as column_tile:
+            write(row, column_tile, m_tile)
 
 
 def write_tile(
@@ -341,7 +380,11 @@ class Tile:
         column_tile: Index,
     ) -> Tile:
         """Return a tile, and allocate its sums."""
-        first_m, first = b.mul(m_tile, s.rows_of_tile), b.mul(column_tile, s.tile)
+        first_m = b.mul(m_tile, s.rows_of_tile)
+        if s.in_place:  # the last tile overlaps the one before it, so that it reads nothing else
+            first = b.chunk_start(column_tile, s.tile, t.columns)
+        else:
+            first = b.mul(column_tile, s.tile)
         sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
         count = b.mul(block.rows, block.columns)
         return Tile(b, t, s, block, m_tile, column_tile, first_m, first, sums, count)
@@ -386,13 +429,18 @@ class Tile:
 
     def add_columns(self, terms: tuple[Index, Index]) -> None:
         """Write loops that add the products of some terms; columns are read where they are."""
-        b, t, block = self.b, self.contraction, self.block
+        b, t, s, block = self.b, self.contraction, self.schedule, self.block
         first_input, inputs = terms
-        with b.loop(inputs) as channel, b.loops(t.terms[1:]) as tap:
+        taps = t.terms[1:]
+        kinds = [ForKind.SERIAL] * len(taps)
+        if shares_columns(s, extents_of(t), b.target):
+            kinds[-1] = UNROLLED
+        with b.loop(inputs) as channel, b.nest(taps, kinds) as tap:
             indices = [b.add(first_input, channel), *tap]
             with self.sums_in_registers() as index:
                 column = self.at(*index)[1]
-                with b.when(below(b, column, self.columns, self.schedule.tile)):
+                inside = [] if s.in_place else below(b, column, self.columns, s.tile)
+                with b.when(inside):
                     row = b.unflat(block.first_row, t.rows) if t.rows else []
                     source = b.add(block.first_column, column)
                     right = t.rhs(b, block.batch, indices, row, source)
@@ -419,18 +467,60 @@ class Tile:
         copy = b.alloc(self.shape, t.total, "local")
         with self.sums_in_registers() as index:
             b.store(b.load(self.sums, index), copy, index)
-        # Columns innermost: they are next to each other in the result.
-        order = (1, 2, 0) if s.by_rows else (0, 1, 2)
-        kinds = (ForKind.SERIAL, ForKind.SERIAL, VECTORIZED)
-        with b.nest([self.shape[axis] for axis in order], kinds) as variables:
-            i, v, lane = (variables[order.index(axis)] for axis in range(3))
-            m, column = self.at(i, v, lane)
-            with (
-                b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
-                b.when(below(b, column, self.columns, s.tile)),
-            ):
-                total = b.load(copy, [i, v, lane])
-                finish_column(b, t, self.block, m, column, total, finish)
+        if s.by_rows:
+            self.finish_rows(copy, finish)
+            return
+        with b.nest(self.shape, (ForKind.SERIAL, ForKind.SERIAL, VECTORIZED)) as (i, v, lane):
+            self.finish_sum(i, v, lane, b.load(copy, [i, v, lane]), finish)
+
+    def finish_rows(self, sums: SSAValue, finish: Store) -> None:
+        """Write loops that call `finish` for sums whose lanes are rows: of one row after the other,
+        as columns are next to each other in the result."""
+        b, s = self.b, self.schedule
+        transposes = s.lanes >= LEAST_SIDE and fills_bytes(self.contraction.total)
+        with b.loop(s.vectors) as v:
+            rows = transpose_vectors(b, sums, v, self.shape) if transposes else None
+            with b.loop(s.lanes) as lane, b.loop(s.m, VECTORIZED) as i:
+                total = b.load(sums, [i, v, lane]) if rows is None else b.load(rows, [lane, i])
+                self.finish_sum(i, v, lane, total, finish)
+
+    def finish_sum(self, i: Index, v: Index, lane: Index, total: SSAValue, finish: Store) -> None:
+        """Write a call of `finish` for a sum if it is inside of the matrix and the block."""
+        b, t, s = self.b, self.contraction, self.schedule
+        m, column = self.at(i, v, lane)
+        with (
+            b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
+            b.when(self.own(column)),
+        ):
+            finish_column(b, t, self.block, m, column, total, finish)
+
+    def own(self, column: Index) -> list[SSAValue]:
+        """Return the condition that a column is in the block, and in no tile before this one."""
+        b, s = self.b, self.schedule
+        if not s.in_place:
+            return below(b, column, self.columns, s.tile)
+        if is_multiple(self.contraction.columns, s.tile):
+            return []
+        return [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+
+
+def transpose_vectors(
+    b: KernelBuilder, sums: SSAValue, v: Index, shape: tuple[int, int, int]
+) -> SSAValue:
+    """Return a buffer whose row `i` has lane `i` of the vectors `sums[:, v]`; its last columns are
+    not used. `shape` is that of the sums."""
+    assert isa(sums.type, MemRefType)
+    element = sums.type.element_type
+    count, _, lanes = shape
+    result = b.alloc((lanes, padded(count, lanes)), element, "local")
+    type, zero, place = VectorType(element, [lanes]), b.index(0), b.index(v)
+    for first in range(0, count, lanes):
+        # Vectors beyond the last one repeat it.
+        places = [b.index(min(first + i, count - 1)) for i in range(lanes)]
+        vectors = [b.insert(vector.LoadOp(sums, [i, place, zero], type)).results[0] for i in places]
+        for lane, row in enumerate(transpose_lanes(b, vectors, segment_of(element))):
+            b.insert(vector.StoreOp(row, result, [b.index(lane), b.index(first)]))
+    return result
 
 
 def is_multiple(extent: Index, of: int) -> bool:

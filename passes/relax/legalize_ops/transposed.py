@@ -21,7 +21,7 @@ from ....dialects.tir.ops import ForKind
 from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
 from .scalars import fills_bytes
 
-__all__ = ["Transposed", "transpose_lanes"]
+__all__ = ["LEAST_SIDE", "Transposed", "segment_of", "transpose_lanes"]
 
 SEGMENT_BITS = 128
 """One instruction interleaves the lanes of two vectors within segments of this size."""
@@ -138,15 +138,19 @@ def bytes_of(element: Attribute) -> int:
     return -(-element.bitwidth // 8) if isinstance(element, FixedBitwidthType) else 8
 
 
+def segment_of(element: Attribute) -> int:
+    """Return the number of elements of a segment."""
+    return SEGMENT_BITS // (8 * bytes_of(element))
+
+
 def transpose_square(b: KernelBuilder, source: SSAValue, target: SSAValue, side: int) -> None:
     """Store the transpose of the `side` rows in buffer `source` into `target`."""
     zero, places = b.index(0), [b.index(i) for i in range(side)]
     assert isa(source.type, MemRefType)
     element = source.type.element_type
-    segment = SEGMENT_BITS // (8 * bytes_of(element))
     type = VectorType(element, [side])
     rows = [b.insert(vector.LoadOp(source, [i, zero], type)).results[0] for i in places]
-    for i, row in zip(places, transpose_lanes(b, rows, segment), strict=True):
+    for i, row in zip(places, transpose_lanes(b, rows, segment_of(element)), strict=True):
         b.insert(vector.StoreOp(row, target, [i, zero]))
 
 

@@ -106,7 +106,7 @@ def direct_estimate(convolution: Convolution, target: Target) -> float:
     """Return an estimate of the cycles that the direct kernel takes for an image."""
     _, channels, *extents = convolution.data
     outputs, merged = convolution.outputs, convolution.merged
-    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS)
+    e = Extents(outputs, *convolution.image, channels, 9, 32, merged, Operand.LHS, 3)
     copy = channels * prod(extents) / target.lanes(32)
     return cycles(schedule_of(e, target), e, target) + copy
 

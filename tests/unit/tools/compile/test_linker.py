@@ -73,7 +73,7 @@ def test_the_environment_names_a_compiler(programs: Path, monkeypatch: pytest.Mo
 def test_the_message_of_a_linker_is_shown(programs: Path) -> None:
     failing = Linker((add(programs, "ld", "", status=2),), is_compiler=False)
     with pytest.raises(PasslineError, match="/ld failed with status 2:\nit says why"):
-        failing.link([], programs / "x.so", "x.so")
+        failing.link([], programs / "x.so", "x.so", programs / "script", programs / "empty.o")
     missing = Linker((str(programs / "no"),), is_compiler=True)
     with pytest.raises(PasslineError, match="cannot be run: No such file or directory"):
-        missing.link([], programs / "x.so", "x.so")
+        missing.link([], programs / "x.so", "x.so", programs / "script", programs / "empty.o")

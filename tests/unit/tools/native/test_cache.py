@@ -213,6 +213,21 @@ def test_options_are_other_entries(folder: Path, compilations: list[str]):
 
 
 @needs_native
+def test_the_content_of_a_database_is_part_of_the_key(
+    tmp_path: Path, folder: Path, compilations: list[str]
+):
+    database = tmp_path / "tuning.jsonl"
+    database.write_text("")
+    with PassContext(config={"legalize-ops.database": str(database)}):
+        check(passline.compile(MODULE))
+        check(passline.compile(MODULE))
+        assert len(compilations) == 1
+        database.write_text("\n")
+        check(passline.compile(MODULE))
+    assert len(compilations) == len(entries(folder)) == 2
+
+
+@needs_native
 def test_targets_are_other_entries(folder: Path):
     keys = {
         cache.key_of(parsed(), "main", target)
