@@ -206,7 +206,9 @@ def widen_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
 
 def widen(array: Array) -> Array:
     """Return the array in the type in which its elements are accumulated: floats in at least
-    f32, integers in at least i64 (numpy makes f64 of ui64)."""
+    f32, integers in at least i64, or ui64 (of which and i64 numpy would make f64)."""
+    if array.dtype == np.uint64:
+        return array
     kind = np.float32 if array.dtype.kind == "f" else np.int64
     return array.astype(np.promote_types(array.dtype, kind), copy=False)
 

@@ -42,7 +42,9 @@ def _as_elements(op: ops.ResampleOp | ops.UpsamplingOp, result: Array, data: Arr
     if data.dtype.kind == "f" or result.dtype == data.dtype:
         return result
     least, greatest = bounds(element_of(op.result.type))
-    return np.clip(np.trunc(result), least, greatest).astype(np.int64)
+    excess = max(0, int(greatest).bit_length() - 53)  # the greatest f64 that is not above it
+    greatest -= (1 << excess) - 1
+    return np.clip(np.trunc(result), least, greatest).astype(data.dtype)
 
 
 def resample(

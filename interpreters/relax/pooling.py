@@ -37,7 +37,7 @@ def avg_pool(op: ops.AvgPoolOp, data: Array) -> Array:
     divisors = np.ones((), data.dtype)
     for window, extent in zip(windows, data.shape[2:], strict=True):
         counted = _counted(window, extent, padding=op.count_include_pad)
-        divisors = divisors[..., None] * counted
+        divisors = divisors[..., None] * counted.astype(data.dtype)
     # A window that lies in the padding counts no elements: divided by 1, its mean is 0.
     return relayout(divide(sums, np.maximum(divisors, 1)), plain, out_layout)
 

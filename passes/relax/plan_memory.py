@@ -60,6 +60,10 @@ def plan_memory(module: ModuleOp, actions: Actions = SILENT) -> None:
     reshaped value has the bytes of its operand, and the operands of a concatenation are computed in
     their parts of its result, if that is contiguous. A returned value is computed in its result
     buffer, and only copied there if it is a parameter, a constant, or returned twice.
+
+    A function that computes with unknown sizes becomes a `func.func`. It returns its results if one
+    has an unknown size: buffers that it allocates, and that its caller frees.
+
     Errors: a function that cannot be planned; in this case no function is replaced.
     """
     symbols = {symbol_of(op): op for op in module.ops}
@@ -209,7 +213,8 @@ class PlanMemory(ModulePass):
     """Convert functions on tensors to functions on buffers in one allocation each; source:
     `relax.StaticPlanBlockMemory` with `relax.CallTIRRewrite`.
 
-    Functions with parameters that are buffers are kernels, and stay.
+    Functions with parameters that are buffers are kernels, and stay. A function with a result of
+    unknown size returns its results, which it allocates.
 
     Before:
 

@@ -253,36 +253,66 @@ class PreallocateCollections(ModulePass):
 
     Before:
 
-        func.func @main(%x: tensor<2xf32>) -> tensor<3x2xf32> {
-          ...
-          %0:2 = scf.while (%i = %zero, %y = %none) : (tensor<i64>, tensor<?x2xf32>)
+        func.func @main(%row: tensor<1x2xf32>) -> tensor<3x2xf32> {
+          %zero = relax.full 0 : tensor<i64>
+          %step = relax.full 1 : tensor<i64>
+          %three = relax.full 3 : tensor<i64>
+          %none = relax.full 0.0 : tensor<0x2xf32>
+          %empty = tensor.cast %none : tensor<0x2xf32> to tensor<?x2xf32>
+          %0:2 = scf.while (%i = %zero, %y = %empty) : (tensor<i64>, tensor<?x2xf32>)
               -> (tensor<i64>, tensor<?x2xf32>) {
-            ...
+            %l = relax.less %i, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+            %c = tensor.extract %l[] : tensor<i1>
             scf.condition(%c) %i, %y : tensor<i64>, tensor<?x2xf32>
           } do {
           ^bb0(%i: tensor<i64>, %y: tensor<?x2xf32>):
-            ...
+            %j = relax.add %i, %step : (tensor<i64>, tensor<i64>) -> tensor<i64>
             %z = relax.concatenate %y, %row : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<?x2xf32>
             scf.yield %j, %z : tensor<i64>, tensor<?x2xf32>
           }
-          %1 = tensor.cast %0#1 : tensor<?x2xf32> to tensor<3x2xf32>
+          %r = tensor.cast %0#1 : tensor<?x2xf32> to tensor<3x2xf32>
+          func.return %r : tensor<3x2xf32>
+        }
 
     After:
 
-          %all = relax.full 0.000000e+00 : tensor<3x2xf32>
+        func.func @main(%row: tensor<1x2xf32>) -> tensor<3x2xf32> {
+          %zero = relax.full 0 : tensor<i64>
+          %step = relax.full 1 : tensor<i64>
+          %three = relax.full 3 : tensor<i64>
+          %none = relax.full 0.0 : tensor<0x2xf32>
+          %empty = tensor.cast %none : tensor<0x2xf32> to tensor<?x2xf32>
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %all = relax.full 0.0 : tensor<3x2xf32>
           %0:3 = scf.while (%i = %zero, %y = %all, %n = %c0) : (tensor<i64>, tensor<3x2xf32>, index)
               -> (tensor<i64>, tensor<3x2xf32>, index) {
-            ...
+            %l = relax.less %i, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+            %c = tensor.extract %l[] : tensor<i1>
             scf.condition(%c) %i, %y, %n : tensor<i64>, tensor<3x2xf32>, index
           } do {
           ^bb0(%i: tensor<i64>, %y: tensor<3x2xf32>, %turn: index):
-            ...
+            %j = relax.add %i, %step : (tensor<i64>, tensor<i64>) -> tensor<i64>
             %z = relax.call_tir_inplace @store_row(%y, %row, %turn)
                 {inplace_indices = array<i64: 0>}
                 : (tensor<3x2xf32>, tensor<1x2xf32>, index) -> tensor<3x2xf32>
             %m = arith.addi %turn, %c1 : index
             scf.yield %j, %z, %m : tensor<i64>, tensor<3x2xf32>, index
           }
+          func.return %0#1 : tensor<3x2xf32>
+        }
+        tir.prim_func private @store_row(
+            %all: memref<3x2xf32>, %row: memref<1x2xf32>, %turn: index) {
+          %c3 = arith.constant 3 : index
+          %c0 = arith.constant 0 : index
+          %c2 = arith.constant 2 : index
+          %0 = arith.cmpi slt, %turn, %c3 : index
+          cf.assert %0, "more than 3 rows are collected"
+          tir.for %i = %c0 extent %c2 {
+            %1 = memref.load %row[%c0, %i] : memref<1x2xf32>
+            memref.store %1, %all[%turn, %i] : memref<3x2xf32>
+          }
+        }
     """
 
     name = "preallocate-collections"

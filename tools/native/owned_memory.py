@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType
+from xdsl.dialects import arith, cf, func, memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
-__all__ = ["add_empty_buffer", "allocation_of", "allocations_before", "is_freed_after"]
+from ...passmanager.ir.walk import walk
+
+__all__ = [
+    "add_empty_buffer",
+    "allocation_of",
+    "allocations_before",
+    "assert_allocated",
+    "is_freed_after",
+]
+
+FIRST_PAGE = 4096
+"""No memory is below this address: an aligned null pointer is."""
 
 VIEWS = (memref.CastOp, memref.ReinterpretCastOp, memref.ViewOp)
 """The operations that return a view of the allocation of their first operand."""
@@ -53,6 +65,19 @@ def is_freed_after(value: SSAValue, op: Operation, others: Collection[Block]) ->
         op.is_before_in_block(free) if free.parent is op.parent else free.parent in others
         for free in frees
     )
+
+
+def assert_allocated(module: ModuleOp) -> None:
+    """Insert an assertion after each allocation of unknown size that there was enough memory."""
+    for op in [op for op in walk(module) if isinstance(op, memref.AllocOp) and op.operands]:
+        pointer = memref.ExtractAlignedPointerAsIndexOp.get(op.memref)
+        limit = arith.ConstantOp(IntegerAttr(FIRST_PAGE, IndexType()))
+        is_there = arith.CmpiOp(pointer.aligned_pointer, limit, "uge")
+        assertion = cf.AssertOp(is_there, "there is not enough memory")
+        ops = [pointer, limit, is_there, assertion]
+        for new in ops:
+            new.location = op.location
+        Rewriter.insert_op(ops, InsertPoint.after(op))
 
 
 def add_empty_buffer(type: MemRefType[Attribute], block: Block) -> SSAValue:

@@ -38,6 +38,7 @@ from .assertions import Failures, report_assertions
 from .byte_bools import store_bools_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
+from .owned_memory import assert_allocated
 from .pointer_arguments import is_bare, pass_pointers
 from .polls import insert_polls
 from .soft_promotion import soft_promote
@@ -83,6 +84,7 @@ def prepare(module: ModuleOp, entry: str, target: Target | None = None) -> Prepa
     by_pointer = takes_pointers(lowered)
     function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
     is_long = insert_polls(lowered, entry)
+    assert_allocated(lowered)
     failures = report_assertions(lowered)
     if not by_pointer:
         entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()

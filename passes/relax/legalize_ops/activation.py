@@ -13,7 +13,7 @@ from ....dialects.tir.builder import Index
 from .elementwise import in_steps, on_numbers
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
 from .scalars import computable, convert, maximum, multiply, widen
-from .unary import sigmoid
+from .unary import sigmoid, unchanged
 
 __all__ = ["ACTIVATION"]
 
@@ -79,7 +79,7 @@ ACTIVATION: dict[type[Operation], Legalization] = {
     ops.GeluTanhOp: on_numbers(gelu_tanh),
     ops.LeakyReluOp: in_steps(leaky_relu),
     ops.PReluOp: prelu,
-    ops.ReluOp: on_numbers(relu),
+    ops.ReluOp: on_numbers(relu, unchanged),
     ops.SiluOp: on_numbers(silu),
     ops.SoftplusOp: in_steps(softplus),
 }

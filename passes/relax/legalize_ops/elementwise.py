@@ -39,6 +39,7 @@ __all__ = [
     "of_any_sign",
     "on_all_numbers",
     "on_numbers",
+    "to_explicit",
 ]
 
 Scalar: TypeAlias = Callable[..., SSAValue]

@@ -20,10 +20,23 @@ from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, is_at_most
 from .coordinates import Coordinate, clipped, nearest_integer, rounded
+from .elementwise import to_explicit
 from .kernel_builder import Buffer, Elements, KernelBuilder, Legalization, Scheduled, Store, Tensor
 from .layouts import relayout
 from .repeated import Repeated
-from .scalars import add, computable, convert, divide, maximum, minimum, multiply, select
+from .scalars import (
+    add,
+    computable,
+    convert,
+    divide,
+    greatest,
+    is_unsigned,
+    least,
+    maximum,
+    minimum,
+    multiply,
+    select,
+)
 
 __all__ = ["RESIZE"]
 
@@ -93,11 +106,12 @@ def as_element(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValu
     it."""
     if not is_integer(element):
         return convert(b, value, element)
-    half = 1 << element.bitwidth - 1
-    low, high = (0, 1) if element.bitwidth == 1 else (-half, half - 1)
-    if element.bitwidth > 53:  # the maximum is not an f64: take the f64 below it
-        high -= (1 << element.bitwidth - 54) - 1
+    low, high = int(least(element)), int(greatest(element))
+    excess = max(0, high.bit_length() - 53)  # the greatest f64 that is not above it
+    high -= (1 << excess) - 1
     value = minimum(b, maximum(b, value, b.number(low, f64)), b.number(high, f64))
+    if is_unsigned(element):
+        return to_explicit(b, value, element)
     return convert(b, b.pure(arith.FPToSIOp, value, target_type=i64), element)
 
 
@@ -240,6 +254,8 @@ class FromRows(Scheduled):
 def as_float(b: KernelBuilder, value: SSAValue, element: Attribute) -> SSAValue:
     """Convert an element to the float type in which weighted sums are computed."""
     if not is_integer(value.type):
+        return convert(b, value, element)
+    if is_unsigned(value.type):
         return convert(b, value, element)
     return b.pure(arith.SIToFPOp, convert(b, value, i64), target_type=element)
 

@@ -35,7 +35,7 @@ from .elementwise import as_operation, on_all_numbers, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
 from .scalars import exponential, is_float, maximum, minimum, multiply
 
-__all__ = ["UNARY", "sigmoid"]
+__all__ = ["UNARY", "sigmoid", "unchanged"]
 
 
 def rounding(function: Callable[..., Operation]) -> Legalization:
@@ -68,7 +68,7 @@ def sign(b: KernelBuilder, x: SSAValue) -> SSAValue:
     return b.pure(arith.SelectOp, b.pure(arith.CmpfOp, x, zero, arg="olt"), minus_one, result)
 
 
-def unchanged(b: KernelBuilder, x: SSAValue) -> SSAValue:
+def unchanged(_: KernelBuilder, x: SSAValue) -> SSAValue:
     return x
 
 

@@ -150,6 +150,24 @@ def test_a_failing_assertion(compiled: dict[str, NativeFunction]):
         compiled["count"](signs(5, 3), np.array(True))
 
 
+def test_a_size_that_exceeds_the_memory():
+    text = """
+    func.func @main(%n: index) -> tensor<?xf32> {
+      %0 = relax.call_tir @k() sizes(%n) : () -> tensor<?xf32>
+      %1 = relax.call_tir @k() sizes(%n) : () -> tensor<?xf32>
+      func.return %1 : tensor<?xf32>
+    }
+    tir.prim_func private @k(%x: memref<?xf32>) {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1.0 : f32
+      memref.store %one, %x[%c0] : memref<?xf32>
+    }"""
+    main = compile_module(parse(text))
+    assert main(np.array(3))[0][0] == 1
+    with pytest.raises(PasslineError, match="there is not enough memory"):
+        main(np.array(1 << 60))
+
+
 def test_arguments_that_do_not_match(compiled: dict[str, NativeFunction]):
     with pytest.raises(PasslineError, match="parameter 'x' is memref<.x4xf32>: expected float32"):
         compiled["chain"](np.zeros((3, 5), np.float32), np.zeros(3, np.float32))
