@@ -324,7 +324,7 @@ class LegalizeOps(ModulePass):
     source: `relax.transform.LegalizeOps`.
 
     A kernel is called by `relax.call_tir`; equal ones are one function. Views and constants need no
-    kernel and stay; so do tensors of unknown shape and operations without a legalization, each with
+    kernel and stay; so do tensors of unknown rank and operations without a legalization, each with
     a remark.
 
     Before:

@@ -152,16 +152,16 @@ func.func @views(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
 // CHECK-NEXT: relax.nonzero %x
 // CHECK-NEXT: func.call @fused(%y)
 // CHECK:      func.func private @fused(%y: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
-// CHECK:      func.func private @fused_add(%x: tensor<?xf32>) -> tensor<?xf32> attributes {relax.primitive} {
+// CHECK:      func.func private @fused_add(%x: tensor<*xf32>) -> tensor<*xf32> attributes {relax.primitive} {
 // CHECK-NOT:  tir.prim_func
 // REMARK:     Function=left | Remark="'relax.nonzero' has no legalization"
 // REMARK:     Function=fused | Remark="no kernel: 'relax.constant' has no legalization"
-// REMARK:     Function=fused_add | Remark="no kernel: the shape of tensor<?xf32> is not known"
-func.func @left(%x: tensor<?xf32>, %y: tensor<2x3xf32>) -> (tensor<?xf32>, tensor<1x?xi64>, tensor<2x3xf32>) {
-  %0 = relax.add %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
-  %1 = relax.nonzero %x : (tensor<?xf32>) -> tensor<1x?xi64>
+// REMARK:     Function=fused_add | Remark="no kernel: the rank of tensor<*xf32> is not known"
+func.func @left(%x: tensor<*xf32>, %y: tensor<2x3xf32>) -> (tensor<*xf32>, tensor<?x?xi64>, tensor<2x3xf32>) {
+  %0 = relax.add %x, %x : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %1 = relax.nonzero %x : (tensor<*xf32>) -> tensor<?x?xi64>
   %2 = call @fused(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %0, %1, %2 : tensor<?xf32>, tensor<1x?xi64>, tensor<2x3xf32>
+  return %0, %1, %2 : tensor<*xf32>, tensor<?x?xi64>, tensor<2x3xf32>
 }
 func.func private @fused(%y: tensor<2x3xf32>) -> tensor<2x3xf32> attributes {relax.primitive} {
   %c = relax.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
