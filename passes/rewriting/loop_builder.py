@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -12,10 +12,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.constants import integer_constant
-from ...dialects.tir.index_builder import Index
 from ...dialects.tir.ops import ForOp, YieldOp
 
-__all__ = ["LoopBuilder", "known_index"]
+__all__ = ["Index", "LoopBuilder", "known_index"]
+
+Index: TypeAlias = "SSAValue | int"
+"""An index, or an integer that is known."""
 
 OpT = TypeVar("OpT", bound=Operation)
 

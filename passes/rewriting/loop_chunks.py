@@ -5,8 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from ...dialects.tir.index_builder import Index
-from .loop_builder import LoopBuilder
+from .loop_builder import Index, LoopBuilder
 
 __all__ = ["chunk_of"]
 

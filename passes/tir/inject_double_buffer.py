@@ -25,13 +25,12 @@ from ...analysis.memory.buffers import (
     mixed_shape,
 )
 from ...analysis.memory.double_buffers import DoubleBuffer, find_double_buffers
-from ...dialects.tir.index_builder import Index
 from ...dialects.tir.ops import ForOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.context import PassContext
 from ...passmanager.ir.edit import erase, insert_before
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import LoopBuilder, known_index
+from ..rewriting.loop_builder import Index, LoopBuilder, known_index
 from .base import PrimFuncPass
 
 __all__ = ["InjectDoubleBuffer", "inject_double_buffers"]

@@ -17,13 +17,12 @@ from ...analysis.loop_work import FORK_WORK, extent_of, parallel_work, work_of
 from ...analysis.memory.buffers import View
 from ...dialects.target import target_of
 from ...dialects.tir.functions import is_parameter
-from ...dialects.tir.index_builder import Index
 from ...dialects.tir.ops import CallOp, ForKind, ForKindAttr, ForOp, PrimFuncOp, YieldOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
 from ...passmanager.ir.walk import walk
-from ..rewriting.loop_builder import LoopBuilder, known_index
+from ..rewriting.loop_builder import Index, LoopBuilder, known_index
 from ..rewriting.loop_chunks import chunk_of
 
 __all__ = ["PART", "OutlineParallel", "outline_parallel_loops"]

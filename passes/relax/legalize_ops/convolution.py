@@ -44,7 +44,7 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
         data = relayout(data, data_layout, plain)
     geometry = Geometry(windows_of(op), op.groups, out_layout)
     constants = b.elements_of(op.weight) if kernel_layout == usual else ()
-    if b.groups is None:  # the windows of merged dimensions fit
+    if len(data.shape) == len(plain.axes):  # else merged: windows of one element
         for window, extent in zip(geometry.windows, data.shape[2:], strict=True):
             require_windows(op, b, window, extent)
     return convolve(b, data, weight, geometry, tensor_type(op.result).element_type, constants)

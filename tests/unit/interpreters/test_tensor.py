@@ -50,7 +50,7 @@ def test_dim_out_of_bounds() -> None:
 
 def test_from_elements() -> None:
     body = "%y = tensor.from_elements %x, %x : tensor<2x1xindex>"
-    value = run(body, "index -> tensor<2x1xindex>", 3)
+    value = run(body, "index -> tensor<2x1xindex>", np.asarray(3))
     np.testing.assert_array_equal(np.asarray(value), [[3], [3]])
 
 

@@ -9,7 +9,7 @@ import pytest
 from support.compiled import check_machine_code
 from support.evaluation import Array, constant, i4, run, ui8
 from support.laws import run as run_on_kernels
-from support.legalized import legalized, module_of
+from support.legalized import module_of
 from support.machine import needs_native
 from xdsl.dialects.builtin import bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation

@@ -43,11 +43,13 @@ def contraction(columns: int, terms: int) -> Contraction:
 def test_a_panel_is_filled_to_the_end_of_its_last_tile(columns: int, by_rows: bool):
     t = contraction(columns, terms=2)
     s = Schedule(5, 2, 4, 1, columns, 2, packs=True, lhs_inside=True, by_rows=by_rows)
-    shape = panel_shape(t, s)
+    terms, width = panel_shape(t, s)
+    assert isinstance(terms, int)
+    shape = terms, width
     func = PrimFuncOp("main", [MemRefType(f32, shape)])
     (panel,) = func.body.block.args
     b = KernelBuilder(func)
-    pack_columns(b, t, s, Block((), 0, 1, 0, columns, panel, None), (0, 2))
+    pack_columns(b, t, s, Block((), 0, 1, 0, columns, panel, None, columns), (0, 2))
     b.finish()
     module = ModuleOp([func])
     empty = np.full(shape, np.nan, np.float32)
