@@ -65,6 +65,8 @@ STREAMS = 8
 """The sequences of addresses that a core prefetches at the same time."""
 TILE_OVERHEAD = 24
 """The cycles of starting and ending the loop over terms."""
+IN_PLACE_REGISTERS = 32
+"""From this many registers on, tiles are large enough for elements that are read one by one."""
 TAP_OVERHEAD = 0.5
 """The cycles of a step of a loop over the taps of a window."""
 OVERLAP = 0.4
@@ -191,6 +193,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     would need masks otherwise."""
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
+    reads_in_place = e.constant is Operand.LHS and target.vector_registers >= IN_PLACE_REGISTERS
     for m, vectors in tiles(e, target):
         if e.constant is Operand.RHS:
             for inputs in parts_of(e.inputs):
@@ -198,7 +201,7 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     for columns in shares(e.columns, vectors * lanes, target.cores):
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
-        if e.constant is Operand.LHS and e.columns_known and m <= e.columns:
+        if reads_in_place and e.columns_known and m <= e.columns:
             for rows in sorted({1, -(-e.rows // 4), e.rows}):
                 for inside in (True, False):
                     yield Schedule(
@@ -222,13 +225,13 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
 
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
-    element of lhs fit into registers; without fused multiply-add a product too, and one is left."""
-    others = 1 if target.has("fma") else 3
+    element of lhs fit into registers, without fused multiply-add a product too, and one is left."""
+    others = 1 if target.has("fma") else 2
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if m * vectors + vectors + others <= target.vector_registers:
+            if m * vectors + vectors + others < target.vector_registers:
                 yield m, vectors
 
 

@@ -44,7 +44,7 @@ def test_tiles_fit_into_registers(extents: Extents, name: str):
     target = NAMED[name]
     for schedule in candidates(extents, target):
         assert schedule.lanes == target.lanes(extents.bits)
-        assert schedule.m * schedule.vectors + schedule.vectors + 1 <= target.vector_registers
+        assert schedule.m * schedule.vectors + schedule.vectors + 1 < target.vector_registers
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -163,7 +163,7 @@ def test_inner_loops_keep_their_sums_in_registers(kind: str, name: str):
             assert REGISTER[name] in "".join(line for line in body if MULTIPLY.match(line))
 
 
-@pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("name", ["aarch64", "x86-64-v4"])
 def test_windows_of_a_large_image_are_read_in_place(name: str):
     windows = Extents(256, 14, 14, 256, 9, 32, True, Operand.LHS, 3)
     schedule = schedule_of(windows, NAMED[name])
