@@ -19,6 +19,11 @@ __all__ = ["CANNOT_PARSE", "Processor", "Request", "initialize", "optimized", "t
 CANNOT_PARSE = 65
 """The status of a process that got IR that LLVM cannot parse."""
 
+VECTOR_SUM = "fadd contract <"
+"""The addition of vectors, in LLVM IR."""
+TILE = 4
+"""The least additions of vectors in a function whose sums are in registers."""
+
 
 class Processor(NamedTuple):
     """What LLVM generates code for."""
@@ -88,10 +93,12 @@ def optimized(
         elif sum(1 for _ in function.blocks) > 1:
             # Inlining a kernel would lose the noalias of its buffers, and make @main huge.
             function.add_function_attribute("noinline")
+        if str(function).count(VECTOR_SUM) >= TILE:
+            # The sums of a tile fill the registers: LLVM would unroll the loop around them, and
+            # need more. Attributes of loops do not survive; this one stops the unrolling.
+            function.add_function_attribute("optsize")
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
-    # Schedules say what is unrolled: more would need more registers than there are.
-    options.loop_unrolling = False
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -65,6 +66,14 @@ func.func @main(%x: memref<1xf64>) {
 
 def compiled(text: str) -> NativeFunction:
     return compile_module(parse_module(make_ir_context(), text, "x.mlir"))
+
+
+@pytest.fixture(autouse=True)
+def default_handler() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt: workers of pytest-xdist ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_soon() -> threading.Timer:
