@@ -61,13 +61,13 @@ def outline_parallel_loops(
 
 
 def outermost(func: PrimFuncOp) -> list[ForOp]:
-    """Return the parallel loops of `func` that are in no other one."""
+    """Return the parallel loops of `func` that are in no other one, but for outlined ones."""
     found: list[ForOp] = []
     for op in walk(func):
         if isinstance(op, ForOp) and op.for_kind is ForKind.PARALLEL:
             if not any(other.is_ancestor(op) for other in found[-1:]):
                 found.append(op)
-    return found
+    return [op for op in found if not any(PART in inner.attributes for inner in op.body.block.ops)]
 
 
 def nest_of(loop: ForOp) -> list[ForOp]:
