@@ -57,11 +57,13 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     modules are compiled once in all tests."""
     names: list[str] = []
 
-    def counting(module: ModuleOp, entry: str = "main", target: Target | None = None) -> Compiled:
+    def counting(
+        module: ModuleOp, entry: str = "main", target: Target | None = None, threads: int = 1
+    ) -> Compiled:
         names.append(entry)
         key = str(module), entry
         if key not in COMPILED:
-            COMPILED[key] = COMPILE(module, entry, target)
+            COMPILED[key] = COMPILE(module, entry, target, threads)
         return COMPILED[key]
 
     monkeypatch.setattr(function, "compile_code", counting)

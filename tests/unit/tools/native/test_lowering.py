@@ -102,7 +102,7 @@ def test_other_functions_need_no_machine_code():
             "remainders are supported for f32 and shorter floats, not for f64",
         ),
         (
-            "dyn.reshape %x, %s",
+            "dyn.tile %x, %s",
             "(tensor<4xf64>, tensor<1xi64>) -> tensor<?xf64>",
             "its parameters are operands; -O2 makes it static if they are constants",
         ),
