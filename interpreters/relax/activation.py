@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax import activation as ops
 from ..arrays import Array
@@ -24,6 +25,8 @@ def leaky_relu(op: ops.LeakyReluOp, x: Array) -> Array:
 
 
 def prelu(op: ops.PReluOp, x: Array, alpha: Array) -> Array:
+    if x.shape[op.axis] != alpha.size:
+        raise InterpretationError("a parameter and the data differ in size")
     shape = [1] * x.ndim
     shape[op.axis] = alpha.size
     return np.where(x > 0, x, x * alpha.reshape(shape))

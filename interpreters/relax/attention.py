@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
+from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax.attention import AttentionOp
 from ..arrays import Array, widen
@@ -18,6 +19,8 @@ def attention(
     op: AttentionOp, query: Array, key: Array, value: Array, bias: Array | None = None
 ) -> Array:
     """Return the attention of each head; a query without keys gives zeros."""
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        raise InterpretationError(f"{op.name}: the batches of the operands differ")
     group = query.shape[2] // max(1, key.shape[2])
     scale = 1 / sqrt(query.shape[3] or 1) if op.scale is None else op.scale
     # batch, heads, length, dim

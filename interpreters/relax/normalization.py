@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.utils.exceptions import InterpretationError
 
 from ...dialects.relax import normalization as ops
 from ...dialects.relax.shapes import normalize_axes, normalize_axis
@@ -104,6 +105,8 @@ def _affine(
 def _along(parameter: Array, data: Array, axes: Sequence[int]) -> Array:
     """Return the parameter reshaped to broadcast along these axes of `data`."""
     axes = normalize_axes(axes, data.ndim)
+    if any(data.shape[axis] != size for axis, size in zip(axes, parameter.shape, strict=True)):
+        raise InterpretationError("a parameter and the data differ in size")
     parameter = parameter.transpose(np.argsort(axes))
     return np.expand_dims(parameter, tuple(a for a in range(data.ndim) if a not in axes))
 

@@ -223,8 +223,9 @@ def attention(
     values that the powers weigh, divided by the sum of the powers."""
     query, key, value = (b.buffered(operand) for operand in (query, key, value))
     bias = None if bias is None else b.buffered(bias)
-    batch, rows, heads, _ = query.shape
-    keys, kv_heads, dim = value.shape[1:]
+    _, rows, heads, _ = query.shape
+    _, keys, kv_heads, dim = value.shape
+    batch = b.shape_of(op.result)[0]
     shape, wide = (batch, rows, heads, dim), step_type(query.element)
 
     def loops(store: Store) -> None:
@@ -232,7 +233,7 @@ def attention(
             return
         for axis in (0, 1, 2):
             b.require_equal(key.shape[axis], value.shape[axis], "keys and values differ", op)
-        b.require_equal(batch, value.shape[0], "queries and keys differ in batch", op)
+        b.require_equal(query.shape[0], value.shape[0], "queries and keys differ in batch", op)
         if keys == 0:
             with b.loops(shape) as index:
                 store(index, b.number(0, query.element))

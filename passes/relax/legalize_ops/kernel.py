@@ -38,6 +38,7 @@ from .kernel_builder import (
 from .legalizations import legalization_of
 from .merged_dimensions import groups_before, is_outside, merge, merged_dimensions, order_of
 from .no_kernel import NoKernel
+from .parameters import require_parameters
 from .pooling import keeps_neighbours
 from .reduced_dimensions import AlongAxes, reduced_dimensions
 from .scalars import fills_bytes, step_type
@@ -210,6 +211,7 @@ def legalize(op: Operation, b: KernelBuilder, operands: Sequence[Tensor]) -> tup
         return (filled(op, b, op.value.get_values()[0]),)  # pyright: ignore[reportArgumentType]
     if (legalization := legalization_of(op)) is None:
         raise NoKernel(f"'{op.name}' has no legalization")
+    require_parameters(op, b)
     results = legalization(op, b, *operands)
     return results if isinstance(results, tuple) else (results,)
 

@@ -19,7 +19,6 @@ from ....dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
 from ....dialects.relax.pooling import PoolOp
 from ....dialects.relax.reshape import ReshapeOp
 from ....dialects.relax.shapes import normalize_axes
-from ....dialects.relax.split import SplitOp
 from ....dialects.relax.strided_slice import StridedSliceOp
 from ....dialects.relax.types import is_ranked, static_shape
 from ....passmanager.ir.per_class import PerClass
@@ -206,12 +205,6 @@ def resize(op: ResizeOp, axis: int, scope: Scope) -> SSAValue:
     return scope.insert(arith.IndexCastOp(number, IndexType()))
 
 
-def split(op: SplitOp, axis: int, scope: Scope) -> SSAValue:
-    """Return the size of the parts, which the kernel checks to be equal."""
-    sizes, size = SizeOf(scope), scope.size(op.data, axis)
-    return sizes.of(arith.DivUIOp, size, len(op.results))
-
-
 def pool(op: PoolOp, axis: int, scope: Scope) -> SSAValue:
     """Return the number of windows, of which the last may reach beyond the padding."""
     letter = op.layouts()[0].axes[axis]
@@ -243,7 +236,6 @@ _RULES: dict[type[Operation], Rule] = {
     PoolOp: pool,
     ReshapeOp: reshape,
     ResizeOp: resize,
-    SplitOp: split,
     StridedSliceOp: strided_slice,
 }
 
