@@ -382,5 +382,9 @@ def _digits_if_lossy(dense: DenseIntOrFPElementsAttr) -> str | None:
     printed = first if splat else data
     values = part.unpack(printed, len(printed) // part.compile_time_size)
     if all(map(math.isfinite, values)) and (splat or not dense.is_splat()):
-        return None
+        if not (isinstance(element, ComplexType) and isinstance(part, Float)):
+            return None
+        # xDSL reads no pair of which one number is in hexadecimal digits.
+        if not any(word.startswith("0x") for word in float_words(values, part)):
+            return None
     return (first if splat else data).hex().upper()

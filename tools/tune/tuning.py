@@ -184,12 +184,23 @@ class _Runner:
                 done = wait(running, left, FIRST_COMPLETED).done
                 if not done:
                     raise StoppedError("there is no time left")
-                for future in done:
+                for future in sorted(done, key=_ends_the_search):  # what was measured is kept
                     self._progress()
                     yield running.pop(future), _result_of(future)
         finally:
             for future in running:
                 future.cancel()
+
+
+def _ends_the_search(future: Future[Measurement]) -> bool:
+    """Return whether the result of a future that is done is an error that ends the search."""
+    error = None if future.cancelled() else future.exception()
+    return error is not None and not _is_failure(error)
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Return whether an error says something about the task alone."""
+    return isinstance(error, Exception) and not isinstance(error, BrokenExecutor)
 
 
 def _result_of(future: Future[Measurement]) -> Measurement:
@@ -200,6 +211,6 @@ def _result_of(future: Future[Measurement]) -> Measurement:
         return Measurement(error="the executor cancelled it")
     if error is None:
         return future.result()
-    if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
+    if not _is_failure(error):
         raise error
     return Measurement(error=f"{type(error).__name__}: {error}")

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from strategies.attributes import attributes, context, dense_attributes
 from strategies.signatures import modules, unknown_op
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    TensorType,
+    f32,
+)
 from xdsl.ir import Attribute
 
 from passline.passmanager.errors import InvalidIRError
@@ -39,6 +46,7 @@ def test_attributes(attribute: Attribute) -> None:
 
 @thorough
 @given(dense_attributes())
+@example(DenseIntOrFPElementsAttr(TensorType(ComplexType(f32), []), BytesAttr(bytes(7) + b"J")))
 def test_constants(constant: Attribute) -> None:
     assert read_attribute(constant) == constant
 
