@@ -156,7 +156,8 @@ class RewriteSimplifier:
 
     def _strengthen(self, op: arith.CmpiOp) -> SSAValue | None:
         """Build the comparison with a stronger predicate, if there is one."""
-        if (comparison := self.analyzer.comparison(op)) is None:
+        comparison = self.analyzer.comparison(op)
+        if comparison is None or op.lhs.type == BOOLEAN:  # true is 1 here, but -1 if signed
             return None
         predicate = stronger_predicate(self.analyzer, *comparison)
         if predicate == comparison[0]:

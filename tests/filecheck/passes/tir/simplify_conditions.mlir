@@ -423,3 +423,19 @@ tir.prim_func @safe_division(%A : memref<4xi8>, %x : i8, %y : i8) {
   %r = arith.select %z, %zero, %q : i8
   memref.store %r, %A[%c0] : memref<4xi8>
 }
+
+// -----
+
+// Must not fire: true is -1 in a signed comparison, so `x != false` is not `x > false`.
+// CHECK-LABEL: @truth(
+tir.prim_func @truth(%A: memref<1xi1>, %B: memref<1xi64>) {
+  %c0 = arith.constant 0 : index
+  %false = arith.constant false
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %v = memref.load %A[%c0] : memref<1xi1>
+  // CHECK: %ne = arith.cmpi ne, %v, %false : i1
+  %ne = arith.cmpi ne, %v, %false : i1
+  %s = arith.select %ne, %one, %zero : i64
+  memref.store %s, %B[%c0] : memref<1xi64>
+}
