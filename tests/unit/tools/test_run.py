@@ -364,7 +364,7 @@ def test_unknown_sizes_have_machine_code(file: str, tmp_path: Path):
         assert machine_code.stdout == run(file, "--inputs", given).stdout
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("native", marks=needs_native)])
 def test_results_that_are_no_buffers(engine: str, tmp_path: Path):
     (path := tmp_path / "model.mlir").write_text(
         "func.func @main(%x: memref<2xf32>, %n: index) attributes {tir.outputs = 1 : i64} "

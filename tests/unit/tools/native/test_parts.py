@@ -171,6 +171,7 @@ def test_cores():
     assert available_cores() >= 1
 
 
+@needs_native
 def test_functions_of_unknown_sizes_are_called_alike_from_all_parts():
     module = parsed(CHAIN)
     prepared = prepare(module, "main")
