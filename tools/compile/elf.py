@@ -68,7 +68,7 @@ def with_data(code: bytes, constants: Mapping[str, Array]) -> list[Buffer]:
 
 
 class Tail:
-    """What follows the first `size` bytes of a file."""
+    """The data to append to a file of `size` bytes."""
 
     def __init__(self, size: int) -> None:
         self.parts: list[Buffer] = []

@@ -46,7 +46,7 @@ FLOATS = {"f32": "float", "f64": "double"}
 
 @dataclass(frozen=True)
 class Interface:
-    """What the interface of a library is made of."""
+    """The names and types that the C interface of a library consists of."""
 
     name: str
     """The name of the library: its symbols begin with it."""

@@ -26,7 +26,7 @@ TILE = 4
 
 
 class Processor(NamedTuple):
-    """What LLVM generates code for."""
+    """A processor, as LLVM describes it."""
 
     triple: str
     cpu: str

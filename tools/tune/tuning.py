@@ -39,7 +39,7 @@ __all__ = ["Outcome", "Tuning", "heaviest", "tune_module"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a kernel after its search."""
+    """The result of the search for the schedules of a kernel."""
 
     kernel: TunableKernel
     record: Record | None

@@ -63,7 +63,7 @@ def write_contraction(b: KernelBuilder, t: Contraction, finish: Store) -> None:
     if t.rhs_along_terms and extents.m <= FEW_ROWS and extents.constant is not Operand.RHS:
         write_dot_products(b, t, finish)
     else:
-        schedule = b.decide(Schedules(extents, nominal_volume(t.batch), b.target))
+        schedule = b.decide(Schedules(extents, b.target))
         registers = schedule.m * schedule.vectors
         b.remark(
             "analysis",
@@ -80,7 +80,6 @@ class Schedules(Space[Schedule]):
     """The schedules of a contraction."""
 
     extents: Extents
-    batch: int
     target: Target
 
     kind = "schedule"
@@ -88,13 +87,13 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        return {"batch": self.batch, **vars(self.extents), "constant": given}
+        return {**vars(self.extents), "constant": given}
 
     def candidates(self) -> Iterator[Schedule]:
         return candidates(self.extents, self.target)
 
     def estimate(self, candidate: Schedule) -> float:
-        return self.batch * cycles(candidate, self.extents, self.target)
+        return self.extents.batch * cycles(candidate, self.extents, self.target)
 
     def best(self) -> Schedule:
         return schedule_of(self.extents, self.target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,7 @@ from support.machine import needs_native
 from passline.runtime import Library, LibraryError
 from passline.tools.compile.tool import PasslineCompileMain
 
-pytestmark = [
-    needs_native,
-    needs_cc,
-    pytest.mark.skipif(
-        find_spec("passline.tools.native.returned_buffers") is None,
-        reason="functions whose results have unknown sizes are not compiled",
-    ),
-]
+pytestmark = [needs_native, needs_cc]
 
 FUNCTION = """
 func.func @main(%x: tensor<?x8xf32> {onnx.dims = ["n", unit]},
