@@ -21,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.hints import isa
 
-from ..dialects.tir.ops import ForKind, ForOp, YieldOp
+from ..dialects.tir.ops import ForKind, ForOp, PrefetchOp, YieldOp
 from ..passmanager.ir.walk import walk
 from .arith.analyzer import Analyzer
 from .arith.linear_form import Atom, AtomKind, LinearForm, Terms, depends_on
@@ -146,7 +146,7 @@ class DependenceTest:
                     self.add(op, op.base, op.indices, lanes_of(op.result), is_store=False)
                 case vector.StoreOp():
                     self.add(op, op.base, op.indices, lanes_of(op.vector), is_store=True)
-                case memref.DimOp() | memref.GetGlobalOp() | cf.AssertOp():
+                case memref.DimOp() | memref.GetGlobalOp() | cf.AssertOp() | PrefetchOp():
                     pass
                 case YieldOp() | scf.YieldOp():
                     pass

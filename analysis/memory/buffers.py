@@ -19,6 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import get_dynamic_index_list
 from xdsl.ir import Attribute, SSAValue, Use
 
+from ...dialects.tir.ops import PrefetchOp
+
 __all__ = [
     "DOUBLE_BUFFER",
     "Access",
@@ -61,6 +63,7 @@ Access: TypeAlias = (
     | vector.MaskedLoadOp
     | vector.MaskedStoreOp
     | vector.StoreOp
+    | PrefetchOp
 )
 """An operation that reads or writes elements of a buffer; the indices follow the buffer operand."""
 

@@ -27,7 +27,7 @@ from ..size_values import SizeValues
 from ..sizes import Size, Symbol, TooComplex
 from .extents import Extent, SymbolicExtent, UnknownExtent
 from .functions import PrimFuncOp
-from .loops import LikelyOp
+from .loops import ForOp, LikelyOp
 
 __all__ = ["Index", "IndexBuilder"]
 
@@ -224,6 +224,8 @@ class IndexBuilder:
             return lhs
         if (folded := self._folded(lambda a, b: a // b, lhs, rhs)) is not None:
             return folded
+        if (parts := self._divided(lhs, rhs)) is not None:
+            return parts[0]
         return self.pure(arith.DivUIOp, self.index(lhs), self.index(rhs))
 
     def mod(self, lhs: Index, rhs: Index) -> Index:
@@ -233,7 +235,47 @@ class IndexBuilder:
             return 0
         if (folded := self._folded(lambda a, b: a % b, lhs, rhs)) is not None:
             return folded
+        if (parts := self._divided(lhs, rhs)) is not None:
+            return parts[1]
         return self.pure(arith.RemUIOp, self.index(lhs), self.index(rhs))
+
+    def _divided(self, value: Index, by: Index) -> tuple[Index, Index] | None:
+        """Return quotient and remainder of a sum of multiples of `by` and at most one variable of a
+        loop that is less than that; None of others. With a loop over 0, ..., 3:
+
+            (8 * i + 4 * j + k) / 4 = 2 * i + j    (8 * i + 4 * j + k) % 4 = k
+        """
+        if not isinstance(by, int) or not isinstance(value, SSAValue):
+            return None
+        quotient: Index = 0
+        remainder: Index = 0
+        pending: list[SSAValue] = [value]
+        while pending:
+            match (term := pending.pop()).owner:
+                case arith.AddiOp(lhs=lhs, rhs=rhs):
+                    pending += (rhs, lhs)
+                    continue
+                case arith.MuliOp(lhs=lhs, rhs=rhs) if isinstance(n := self.known(rhs), int):
+                    if n % by == 0:
+                        quotient = self.add(quotient, self.mul(lhs, n // by))
+                        continue
+                case Block() if remainder == 0 and self._is_below(term, by):
+                    remainder = term
+                    continue
+                case _ if isinstance(n := self.known(term), int) and n % by == 0:
+                    quotient = self.add(quotient, n // by)
+                    continue
+                case _:
+                    pass
+            return None
+        return quotient, remainder
+
+    def _is_below(self, variable: SSAValue, bound: int) -> bool:
+        """Return whether `variable` is that of a loop over 0, ... that ends before `bound`."""
+        loop = variable.owner.parent_op() if isinstance(variable.owner, Block) else None
+        if not isinstance(loop, ForOp) or self.known(loop.min) != 0:
+            return False
+        return isinstance(n := self.known(loop.extent), int) and n <= bound
 
     def ceildiv(self, extent: Index, by: Index) -> Index:
         """Return `extent / by`, rounded up."""

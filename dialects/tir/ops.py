@@ -5,6 +5,7 @@ from __future__ import annotations
 from .body import YieldOp
 from .functions import OUTPUTS, CallOp, PrimFuncOp, output_count
 from .loops import ForKind, ForKindAttr, ForOp, LikelyOp
+from .prefetch import PrefetchOp
 
 __all__ = [
     "OUTPUTS",
@@ -13,6 +14,7 @@ __all__ = [
     "ForKindAttr",
     "ForOp",
     "LikelyOp",
+    "PrefetchOp",
     "PrimFuncOp",
     "YieldOp",
     "output_count",

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ...dialects.tir.ops import PrefetchOp
 from ..arrays import array_of, check_size
 from .table import Array, Semantics, buffer_dtype
 
@@ -64,6 +65,11 @@ def load(_: memref.LoadOp, buffer: Array, *indices: int) -> object:
 def store(_: memref.StoreOp, value: object, buffer: Array, *indices: int) -> None:
     """Store an element."""
     buffer[check_indices(buffer, indices)] = value
+
+
+def prefetch(_: PrefetchOp, buffer: Array, *indices: int) -> None:
+    """Check that the element exists."""
+    check_indices(buffer, indices)
 
 
 def copy(_: memref.CopyOp, source: Array, target: Array) -> None:
@@ -214,5 +220,6 @@ MEMORY: Semantics = {
     memref.StoreOp: store,
     memref.SubviewOp: subview,
     memref.ViewOp: view,
+    PrefetchOp: prefetch,
 }
 """The semantics of each operation."""

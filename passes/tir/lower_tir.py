@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects import arith, func, memref, scf
+from xdsl.dialects import arith, func, llvm, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -12,14 +12,18 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
+    NoneAttr,
     StringAttr,
     UnitAttr,
+    i32,
+    i64,
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.constants import integer_constant
-from ...dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrimFuncOp
+from ...analysis.memory.buffers import buffer_type, element_bytes, is_static
+from ...dialects.tir.ops import CallOp, ForKind, ForOp, LikelyOp, PrefetchOp, PrimFuncOp
 from ...passmanager.actions import SILENT, Actions
 from ...passmanager.base import ModulePass
 from ...passmanager.context import PassContext
@@ -162,6 +166,8 @@ def _lower_body(op: PrimFuncOp) -> None:
                 lower_loop(inner, one.result)
             case LikelyOp():
                 Rewriter.replace_op(inner, [], [inner.condition])
+            case PrefetchOp():
+                lower_prefetch(inner)
             case _:
                 pass
     block = op.body.block
@@ -169,6 +175,41 @@ def _lower_body(op: PrimFuncOp) -> None:
         one.location = op.location
         Rewriter.insert_op(one, InsertPoint.at_start(block))
     _replace_terminator(block, func.ReturnOp())
+
+
+READ, TO_SECOND_CACHE, DATA = 0, 2, 1
+"""The arguments of LLVM's intrinsic: what the access is, to which cache, and of what."""
+
+
+def lower_prefetch(op: PrefetchOp) -> None:
+    """Replace `op` by LLVM's intrinsic, which takes an address; MLIR's own operation is not in
+    xDSL. A buffer whose strides or whose bytes are not known is not prefetched."""
+    type = buffer_type(op.memref)
+    width = element_bytes(type.element_type)
+    if not is_static(type) or not isinstance(type.layout, NoneAttr) or width is None:
+        Rewriter.erase_op(op)
+        return
+    location = op.location
+
+    def add(new: Operation) -> SSAValue:
+        new.location = location
+        insert_before(op, new)
+        return new.results[0]
+
+    def index(number: int) -> SSAValue:
+        return add(arith.ConstantOp(IntegerAttr(number, IndexType())))
+
+    address = add(memref.ExtractAlignedPointerAsIndexOp.get(op.memref))
+    step = width
+    for at, size in zip(reversed(op.indices), reversed(type.get_shape()), strict=True):
+        address = add(arith.AddiOp(address, add(arith.MuliOp(at, index(step)))))
+        step *= size
+    pointer = add(llvm.IntToPtrOp(add(arith.IndexCastOp(address, i64))))
+    numbers = (READ, TO_SECOND_CACHE, DATA)
+    flags = [add(arith.ConstantOp(IntegerAttr(number, i32))) for number in numbers]
+    call = llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], [])
+    call.location = location
+    Rewriter.replace_op(op, call, [])
 
 
 def lower_call(op: CallOp) -> None:

@@ -130,3 +130,10 @@ tir.prim_func @call_types(%n: index) {
   tir.call @f(%n) : index
 }
 tir.prim_func private @f(f32)
+
+// -----
+
+// CHECK: expected 2 indices, got 1
+tir.prim_func @prefetch_indices(%a: memref<4x8xf32>, %i: index) {
+  tir.prefetch %a[%i] : memref<4x8xf32>
+}

@@ -29,6 +29,8 @@ tir.prim_func @loops(%n: index, %x: f32, %A: memref<4x8xf32>, %B: memref<?x8xf32
   // CHECK: tir.for thread_binding "threadIdx.x" %{{.*}} = %c0 extent %n attributes {hint} {
   tir.for thread_binding "threadIdx.x" %i = %c0 extent %n attributes {hint} {
   }
+  // CHECK: tir.prefetch %A[%n, %c0] : memref<4x8xf32>
+  tir.prefetch %A[%n, %c0] : memref<4x8xf32>
   // CHECK: tir.call @extern(%A) : memref<4x8xf32>
   tir.call @extern(%A) : memref<4x8xf32>
   // CHECK-NEXT: tir.call @nothing(){{$}}

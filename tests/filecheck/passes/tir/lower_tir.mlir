@@ -158,3 +158,31 @@ tir.prim_func @attributes(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index {onn
 // CHECK: func.func @overlapping(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index)
 tir.prim_func @overlapping(%a: memref<4xf32> {onnx.name = "in/0"}, %n: index) attributes {tir.alias} {
 }
+
+// -----
+
+// A prefetch becomes the intrinsic of LLVM, on the address of the element.
+// CHECK-LABEL: func.func @prefetch
+tir.prim_func @prefetch(%a: memref<4x8xf32>, %i: index, %j: index) {
+  // CHECK-NEXT: %[[start:.*]] = "memref.extract_aligned_pointer_as_index"(%a)
+  // CHECK-NEXT: %[[c4:.*]] = arith.constant 4 : index
+  // CHECK-NEXT: %[[column:.*]] = arith.muli %j, %[[c4]] : index
+  // CHECK-NEXT: %[[at:.*]] = arith.addi %[[start]], %[[column]] : index
+  // CHECK-NEXT: %[[c32:.*]] = arith.constant 32 : index
+  // CHECK-NEXT: %[[row:.*]] = arith.muli %i, %[[c32]] : index
+  // CHECK-NEXT: %[[address:.*]] = arith.addi %[[at]], %[[row]] : index
+  // CHECK-NEXT: %[[number:.*]] = arith.index_cast %[[address]] : index to i64
+  // CHECK-NEXT: %[[pointer:.*]] = llvm.inttoptr %[[number]] : i64 to !llvm.ptr
+  // CHECK: llvm.call_intrinsic "llvm.prefetch.p0"(%[[pointer]],
+  tir.prefetch %a[%i, %j] : memref<4x8xf32>
+  // CHECK-NEXT: func.return
+}
+
+// -----
+
+// Of a buffer whose strides are not known, nothing is prefetched.
+// CHECK-LABEL: func.func @unknown_strides
+tir.prim_func @unknown_strides(%a: memref<?x?xf32>, %i: index) {
+  // CHECK-NEXT: func.return
+  tir.prefetch %a[%i, %i] : memref<?x?xf32>
+}

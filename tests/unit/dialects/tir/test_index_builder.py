@@ -1,0 +1,43 @@
+"""The folding of index arithmetic while it is built."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+
+from passline.dialects.tir.builder import TirBuilder
+from passline.dialects.tir.ops import PrimFuncOp
+
+
+def builder() -> TirBuilder:
+    return TirBuilder(PrimFuncOp("f", [IndexType()]))
+
+
+@pytest.mark.parametrize("extent", [1, 3, 4])
+def test_a_sum_of_multiples_and_a_small_variable_is_divided_without_a_division(extent: int):
+    b = builder()
+    (n,) = b.func.body.block.args
+    with b.loop(extent) as i, b.loop(2) as j:
+        place = b.add(b.mul(n, 8), b.add(b.mul(j, 4), b.add(i, 12)))
+        quotient = b.floordiv(place, 4)
+        assert b.mod(place, 4) is i
+        assert quotient == b.add(b.add(b.mul(n, 2), j), 3)
+
+
+def test_other_sums_are_divided():
+    b = builder()
+    (n,) = b.func.body.block.args
+    with b.loop(5) as i, b.loop(4) as j:
+        for place in (
+            b.add(b.mul(n, 4), i),  # i may be 4
+            b.add(b.mul(n, 6), j),
+            b.add(b.add(b.mul(n, 4), j), 1),
+            b.add(i, j),
+            b.add(n, j),
+        ):
+            quotient, remainder = b.floordiv(place, 4), b.mod(place, 4)
+            assert isinstance(quotient.owner, arith.DivUIOp)
+            assert isinstance(remainder.owner, arith.RemUIOp)
+    with b.loop(3, min=1) as i:
+        assert isinstance(b.floordiv(i, 4).owner, arith.DivUIOp)
