@@ -114,6 +114,8 @@ class Contraction(Tensor):
     """The operand that is a constant, if callers can pass it packed."""
     merged: bool = False
     """True if an element has one index for rows and column: the row-major position in the image."""
+    rows_together: int = 1
+    """The rows of lhs whose elements of a column are next to each other in the tensor."""
 
     def __post_init__(self) -> None:
         if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):

@@ -16,6 +16,7 @@ from ....dialects.relax.types import is_integer, static_shape, tensor_type
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, volume
+from .blocked_convolution import blocked_convolution, is_blocked
 from .contraction import Contraction, Coordinates, Weights, total_type
 from .conv_transpose import TransposedConvolution, products_of
 from .depthwise import Depthwise
@@ -40,6 +41,11 @@ def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: T
     data_layout, kernel_layout, out_layout = op.layouts()
     plain, usual = usual_layouts(op)
     weight = relayout(weight, kernel_layout, usual)
+    if is_blocked(op):
+        element = tensor_type(op.result).element_type
+        return blocked_convolution(
+            b, data, weight, windows_of(op), out_layout.factors.get("c"), element
+        )
     if b.groups is None:
         data = relayout(data, data_layout, plain)
     geometry = Geometry(windows_of(op), op.groups, out_layout)
@@ -252,6 +258,12 @@ class ImageProduct:
             return (*sizes[:2], volume(self.out))
         return shape_in(self.geometry.out_layout, dict(zip(self.plain.axes, sizes, strict=True)))
 
+    @property
+    def rows_together(self) -> int:
+        """The outputs that are next to each other in the result."""
+        layout = self.geometry.out_layout
+        return layout.factors["c"] if layout.axes == f"{self.plain.axes}c" else 1
+
     def lhs(self, b: KernelBuilder, batch: Sequence[Index], m: Index, k: Index) -> SSAValue:
         matrix = b.reshaped(self.kernel, (self.outputs, self.terms))
         output = b.add(b.mul(batch[1], self.per_group), m)
@@ -320,6 +332,7 @@ class ImageProduct:
             self.coordinates_of,
             weights=self.weights(b),
             merged=self.merged,
+            rows_together=self.rows_together,
         )
         if isinstance(image.data, TiledData):
             return WinogradConvolution(**vars(contraction), data=image.data)

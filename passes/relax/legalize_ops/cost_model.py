@@ -120,11 +120,16 @@ class Extents:
     """False if `columns` is nominal."""
     batch: int = 1
     """The contractions that cores can share."""
+    block: int = 1
+    """The taps that are channels, of a block of the image: they are next to each other in memory,
+    and the columns are not."""
+    rows_together: int = 1
+    """The rows of lhs whose elements of a column are next to each other in the result."""
 
     @property
     def taps_down(self) -> int:
         """The other taps of a window."""
-        return self.taps // self.taps_across
+        return self.taps // self.taps_across // self.block
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,9 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
     would need masks otherwise."""
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
-    reads_in_place = e.constant is Operand.LHS and target.vector_registers >= IN_PLACE_REGISTERS
+    reads_in_place = e.constant is Operand.LHS and (
+        e.block > 1 or e.rows_together % lanes == 0 or target.vector_registers >= IN_PLACE_REGISTERS
+    )
     for m, vectors in tiles(e, target):
         if e.constant is Operand.RHS:
             for inputs in parts_of(e.inputs):
@@ -201,12 +208,14 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     for columns in shares(e.columns, vectors * lanes, target.cores):
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
-        if reads_in_place and e.columns_known and m <= e.columns:
-            for rows in sorted({1, -(-e.rows // 4), e.rows}):
+        if reads_in_place and e.columns_known and fits(m, e, lanes):
+            for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
                 for inside in (True, False):
                     yield Schedule(
                         m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
                     )
+        if e.block > 1 and e.constant is Operand.LHS:
+            continue
         for inputs in parts_of(e.inputs):
             for columns in shares(e.columns, vectors * lanes, target.cores):
                 if e.columns_known:
@@ -223,15 +232,23 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                         )
 
 
+def fits(m: int, e: Extents, lanes: int) -> bool:
+    """Return whether `m` columns are a part of a row of the image, or several whole rows: then the
+    rows of lhs have to be next to each other in the result."""
+    if m <= e.columns:
+        return True
+    return m % e.columns == e.rows_together % lanes == 0 and m <= e.rows * e.columns
+
+
 def tiles(e: Extents, target: Target) -> Iterator[tuple[int, int]]:
     """Yield the rows of lhs and the vectors of a tile: the sums, the vectors of columns and one
-    element of lhs fit into registers, without fused multiply-add a product too, and one is left."""
+    element of lhs fit into registers, without fused multiply-add a product too."""
     others = 1 if target.has("fma") else 2
     columns = e.columns * (e.rows if e.merged else 1)
     needed = -(-max(columns, e.m) // target.lanes(e.bits))
     for m in range(1, min(max(e.m, columns), 14) + 1):
         for vectors in range(1, min(needed, 12) + 1):
-            if m * vectors + vectors + others < target.vector_registers:
+            if m * vectors + vectors + others <= target.vector_registers:
                 yield m, vectors
 
 
@@ -274,12 +291,17 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
         across, down = s.rows * -(-e.columns // s.m), -(-e.m // s.rows_of_tile)
+        if s.m > e.columns:
+            across = -(-s.rows * e.columns // s.m)
         scatter = SCATTER if e.columns % s.m == 0 else SCATTER_MASKED
+        if e.rows_together % s.lanes == 0:
+            scatter = 1 / s.lanes
         total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
+        cold = prefetch_cycles(s, e, target, across, down)
         if target.cores == 1:
-            return e.rows / s.rows * total
+            return e.rows / s.rows * total + cold
         blocks, outer = -(-e.rows // s.rows), across if s.lhs_inside else down
-        return shared_cycles(s, e, target.cores, blocks, total, outer)
+        return shared_cycles(s, e, target.cores, blocks, total, outer) + cold / target.cores
     count = s.rows * s.columns
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
@@ -314,6 +336,15 @@ def shared_cycles(
     return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
 
+def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
+    """Return the cycles that the tiles of the first block wait for the weights, which come from
+    memory once: the tiles of columns prefetch those of the next tile of lhs."""
+    if s.lhs_inside or e.constant is not Operand.LHS:
+        return 0
+    lhs = s.rows_of_tile * e.inputs * e.taps * e.bits // 8
+    return down * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
+
+
 def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
     """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
 
@@ -326,7 +357,9 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
     compute = tile_cycles(s, e, target)
     lhs, rhs = s.rows_of_tile * terms * size, s.tile * terms * size
     if s.in_place:  # windows have elements in common
-        rhs = e.inputs * e.taps_down * max(LINE, (s.m + e.taps_across - 1) * size)
+        rows, columns = max(1, s.m // e.columns), min(s.m, e.columns)
+        line = max(LINE, (columns + e.taps_across - 1) * e.block * size)
+        rhs = e.inputs * (rows + e.taps_down - 1) * line
     elif s.by_rows:  # a few columns of a panel
         rhs = max(rhs, terms * LINE)
     if e.constant is not Operand.LHS:  # its rows are apart, which no prefetch expects
@@ -334,10 +367,12 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
     all_lhs = e.m * e.inputs * e.taps * size
     all_rhs = rhs * across
     if s.in_place:
-        all_rhs = e.inputs * (s.rows + e.taps_down - 1) * e.columns * size
+        all_rhs = e.inputs * e.block * (s.rows + e.taps_down - 1) * e.columns * size
     if e.constant is Operand.RHS:
         all_rhs *= -(-e.inputs // s.inputs)
     if s.lhs_inside:
+        if e.constant is Operand.LHS:  # a model has more constants than caches hold
+            all_lhs = max(all_lhs, target.l2_cache, target.l3_cache)
         inner, inside, all_inner, outer, outside, all_outer = (
             lhs,
             down,
@@ -396,7 +431,7 @@ def shares_columns(s: Schedule, e: Extents, target: Target) -> bool:
     common, which stay in registers beside the sums."""
     columns = s.m + e.taps_across - 1
     registers = s.m * s.vectors + s.vectors + columns
-    return s.in_place and e.taps_across > 1 and registers < target.vector_registers
+    return s.in_place and e.taps_across > e.block == 1 and registers < target.vector_registers
 
 
 def rows_in_cache(stride: int) -> int:

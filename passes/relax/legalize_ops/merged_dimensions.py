@@ -15,6 +15,7 @@ from ....dialects.relax.permutation import TransposeOp
 from ....dialects.relax.shapes import normalize_axes
 from ....dialects.relax.types import is_ranked
 from ....dialects.tir.extents import Shape, volume
+from .blocked_convolution import is_blocked
 from .convolution import is_plain, is_trivial, windows_of
 from .kernel_builder import Elements, KernelBuilder, Tensor
 
@@ -55,8 +56,11 @@ def merged_dimensions(
         if isinstance(op, Elementwise | FullOp | ConstantOp):
             rows += [extents(sizes[value], frame) for value in (*op.operands, *op.results)]
         elif isinstance(op, ForwardConvolutionOp):
-            spatial = is_plain(op) and (is_outside(op.data) or all(map(is_trivial, windows_of(op))))
-            together = [i > 1 and spatial and ok for i, ok in enumerate(together)]
+            trivial = all(map(is_trivial, windows_of(op)))
+            plain = is_plain(op) and is_outside(op.data)
+            spatial = plain or (trivial and (is_plain(op) or is_blocked(op)))
+            last = len(together) - has_blocks(op)  # the channels of a block come last
+            together = [1 < i < last and spatial and ok for i, ok in enumerate(together)]
         elif isinstance(op, TransposeOp):
             if isinstance(op.data.owner, Operation):
                 return None
@@ -73,10 +77,17 @@ def merged_dimensions(
             groups[-1].append(i)
         else:
             groups.append([i])
-    convolves = any(isinstance(op, ForwardConvolutionOp) for op in ops)
-    if len(groups) == len(frame) or (convolves and len(groups) != 3):
+    convolutions = [op for op in ops if isinstance(op, ForwardConvolutionOp)]
+    if len(groups) == len(frame):
+        return None
+    if any(len(groups) != 3 + has_blocks(op) for op in convolutions):
         return None
     return [[i - len(frame) for i in group] for group in groups]
+
+
+def has_blocks(op: ForwardConvolutionOp) -> bool:
+    """Return whether the channels of the result are in blocks."""
+    return bool(op.layouts()[2].factors)
 
 
 def is_outside(value: SSAValue) -> bool:

@@ -15,7 +15,7 @@ from ....dialects.tir.extents import Extent, Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .window_counts import count_of
 
-__all__ = ["element_range", "shape_of_phases", "split_phases"]
+__all__ = ["PhaseGroup", "element_range", "fill_borders", "shape_of_phases", "split_phases"]
 
 
 def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
@@ -87,8 +87,9 @@ def fill_borders(
     shape: Shape,
     element: Attribute,
     groups: Sequence[Sequence[PhaseGroup]],
+    value: float = 0,
 ) -> None:
-    """Write loops that set the quotients to zero at which some phase has padding."""
+    """Write loops that set the quotients to `value` at which some phase has padding."""
     first = len(shape) - len(groups)
     for axis, members in enumerate(groups, first):
         low = reduce(b.max, (g.low for g in members))
@@ -101,7 +102,7 @@ def fill_borders(
             with b.loops(outer) as index, b.covering(last, b.lanes) as column:
                 place = [*index, column]
                 place[axis] = b.add(place[axis], start)
-                b.store(b.number(0, element), result, place)
+                b.store(b.number(value, element), result, place)
 
 
 def element_range(

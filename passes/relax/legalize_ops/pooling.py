@@ -18,7 +18,6 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, volume
 from .kernel_builder import (
-    Buffer,
     Element,
     Elements,
     KernelBuilder,
@@ -28,11 +27,12 @@ from .kernel_builder import (
     Tensor,
 )
 from .layouts import relayout
+from .padded_windows import padded
 from .pooled import Pooled, Pooling, combined
 from .reduced_dimensions import is_global
 from .reduction import mean, whole_maximum
 from .scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
-from .window_counts import count_of, covered, fits, require_windows
+from .window_counts import count_of, fits, require_windows
 
 __all__ = ["POOLING", "keeps_neighbours"]
 
@@ -176,29 +176,6 @@ def whole(b: KernelBuilder, data: Tensor, out: Shape, pooling: Pooling) -> Tenso
         return pooling.finish(b, index, value)
 
     return Elements(out, data.element, compute)
-
-
-def padded(
-    b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], identity: float
-) -> Tensor:
-    """Return the data padded with `identity` as far as windows reach, or the data itself if they do
-    not reach beyond it."""
-    shape, before, kept = [*data.shape], [0] * len(data.shape), [*data.shape]
-    for axis, window in windows.items():
-        extent = data.shape[axis]
-        if fits(b, window, extent):
-            continue
-        reach = covered(window, count_of(b, window, extent))
-        shape[axis], before[axis] = reach, window.before
-        kept[axis] = b.larger(0, b.smaller(extent, reach - window.before))
-    if (*shape,) == data.shape and not any(before):
-        return data
-    result = b.alloc(shape, data.element)
-    b.fill(result, shape, data.element, identity)
-    with b.elements(kept, b.lanes) as index:
-        place = [b.add(i, first) for i, first in zip(index, before, strict=True)]
-        b.store(b.read(data, index), result, place)
-    return Buffer((*shape,), data.element, result)
 
 
 def counted(

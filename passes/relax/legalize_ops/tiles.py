@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, volume
-from ....dialects.tir.ops import ForKind
+from ....dialects.tir.ops import ForKind, PrefetchOp
 from .choices import Form, Space
 from .contraction import Contraction
 from .cost_model import (
@@ -37,8 +37,9 @@ from .cost_model import (
     shares_columns,
 )
 from .kernel_builder import Buffer, KernelBuilder, Store, is_more
+from .layouts import known
 from .scalars import convert, fills_bytes
-from .transposed import LEAST_SIDE, segment_of, transpose_lanes
+from .transposed import LEAST_SIDE, bytes_of, segment_of, transpose_lanes
 
 __all__ = ["FEW_ROWS", "below", "nominal", "nominal_volume", "padded", "part", "write_contraction"]
 
@@ -103,6 +104,7 @@ def extents_of(t: Contraction) -> Extents:
     """Return the extents of a contraction, for the cost model; nominal ones for those that are not
     known."""
     inputs, *taps = (nominal(extent) for extent in t.terms)
+    block = taps.pop() if t.rhs_along_terms and taps else 1
     image = NOMINAL_IMAGE if t.rows else NOMINAL
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)
@@ -115,13 +117,15 @@ def extents_of(t: Contraction) -> Extents:
         rows,
         columns,
         max(1, inputs),
-        volume(taps),
+        volume(taps) * block,
         bits,
         t.merged,
         constant,
         taps[-1] if taps else 1,
         isinstance(t.columns, int),
         nominal_volume(t.batch),
+        block,
+        t.rows_together,
     )
 
 
@@ -297,19 +301,40 @@ def write_tiles_in_place(
     result: Store | SSAValue,
 ) -> None:
     """Write loops over the tiles of a block whose columns are read one by one where they are: each
-    tile is a part of one row."""
-    across, down = b.ceildiv(t.columns, s.tile), b.ceildiv(t.m, s.rows_of_tile)
+    tile is a part of one row, or some rows."""
+    across, down = b.ceildiv(columns_in_order(t, s), s.tile), b.ceildiv(t.m, s.rows_of_tile)
+    rows = s.rows if isinstance(t.columns, int) else block.rows
+    lines = block.rows
+    if has_rows(t, s):
+        rows = lines = 1
 
     def write(row: Index, column_tile: Index, m_tile: Index) -> None:
-        line = replace(block, first_row=b.add(block.first_row, row), rows=1)
-        write_tile(b, t, s, line, terms, m_tile, column_tile, result)
+        line = block
+        if not has_rows(t, s):
+            line = replace(block, first_row=b.add(block.first_row, row), rows=1)
+        following = None
+        if not s.lhs_inside:
+            number = b.add(b.mul(row, across), column_tile)
+            following = following_weights(b, t, s, block, m_tile, (number, b.mul(rows, across)))
+        write_tile(b, t, s, line, terms, m_tile, column_tile, result, following)
 
     if s.lhs_inside:
-        with b.loop(block.rows) as row, b.loop(across) as column_tile, b.loop(down) as m_tile:
+        with b.loop(lines) as row, b.loop(across) as column_tile, b.loop(down) as m_tile:
             write(row, column_tile, m_tile)
     else:
-        with b.loop(down) as m_tile, b.loop(block.rows) as row, b.loop(across) as column_tile:
+        with b.loop(down) as m_tile, b.loop(lines) as row, b.loop(across) as column_tile:
             write(row, column_tile, m_tile)
+
+
+def has_rows(t: Contraction, s: Schedule) -> bool:
+    """Return whether each tile consists of some whole rows of the image, which is one block."""
+    return s.in_place and isinstance(t.columns, int) and s.tile > t.columns
+
+
+def columns_in_order(t: Contraction, s: Schedule) -> Extent:
+    """Return the number of columns that tiles which are read in place divide: those of a row, or of
+    the image."""
+    return volume((*t.rows, t.columns)) if has_rows(t, s) else t.columns
 
 
 def write_tile(
@@ -321,8 +346,10 @@ def write_tile(
     m_tile: Index,
     column_tile: Index,
     result: Store | SSAValue,
+    following: Following | None = None,
 ) -> None:
-    """Write the loop over terms of a tile, its sums in registers."""
+    """Write the loop over terms of a tile, its sums in registers. It prefetches the weights that
+    are `following`."""
     tile = Tile.start(b, t, s, block, m_tile, column_tile)
     with tile.sums_in_registers() as index:
         if callable(result):
@@ -335,7 +362,7 @@ def write_tile(
     elif t.weights is not None and not t.weights.is_lhs:
         tile.add_packed_weights(terms)
     else:
-        tile.add_columns(terms)
+        tile.add_columns(terms, following)
     if callable(result):
         tile.finish(result)
         return
@@ -374,7 +401,8 @@ class Tile:
         """Return a tile, and allocate its sums."""
         first_m = b.mul(m_tile, s.rows_of_tile)
         if s.in_place:  # the last tile overlaps the one before it, so that it reads nothing else
-            first = b.chunk_start(column_tile, s.tile, t.columns)
+            extent = columns_in_order(t, s)
+            first = b.chunk_start(column_tile, s.tile, extent)
         else:
             first = b.mul(column_tile, s.tile)
         sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
@@ -400,6 +428,15 @@ class Tile:
         row, column = self.places(i, v, lane)
         return self.b.add(self.first_m, row), self.b.add(self.first, column)
 
+    def image_place(self, column: Index, i: Index) -> tuple[Index, Index]:
+        """Return the row and the column of the image for column `column` of the block, `i` of the
+        tile."""
+        b, t, block = self.b, self.contraction, self.block
+        if not has_rows(t, self.schedule):
+            return block.first_row, b.add(block.first_column, column)
+        row = b.add(b.floordiv(self.first, t.columns), b.floordiv(i, t.columns))
+        return b.add(block.first_row, row), b.mod(i, t.columns)
+
     def add_packed_columns(self, panel: SSAValue, terms: tuple[Index, Index]) -> None:
         """Write a loop that adds the products of some terms; columns are in `panel`."""
         b, taps = self.b, volume(self.contraction.terms[1:])
@@ -419,8 +456,9 @@ class Tile:
             right = read_weights(b, self.contraction, block, tile, k, place)
             self.add_product(index, k, right)
 
-    def add_columns(self, terms: tuple[Index, Index]) -> None:
-        """Write loops that add the products of some terms; columns are read where they are."""
+    def add_columns(self, terms: tuple[Index, Index], following: Following | None = None) -> None:
+        """Write loops that add the products of some terms; columns are read where they are. They
+        prefetch the weights that are `following`."""
         b, t, s, block = self.b, self.contraction, self.schedule, self.block
         first_input, inputs = terms
         taps = t.terms[1:]
@@ -429,12 +467,14 @@ class Tile:
             kinds[-1] = UNROLLED
         with b.loop(inputs) as channel, b.nest(taps, kinds) as tap:
             indices = [b.add(first_input, channel), *tap]
+            if following is not None:
+                following.prefetch(b, b.flat(indices, t.terms))
             with self.sums_in_registers() as index:
                 column = self.at(*index)[1]
                 inside = [] if s.in_place else below(b, column, self.columns, s.tile)
                 with b.when(inside):
-                    row = b.unflat(block.first_row, t.rows) if t.rows else []
-                    source = b.add(block.first_column, column)
+                    first_row, source = self.image_place(column, index[0])
+                    row = b.unflat(first_row, t.rows) if t.rows else []
                     right = t.rhs(b, block.batch, indices, row, source)
                     self.add_product(index, b.flat(indices, t.terms), right)
 
@@ -459,7 +499,7 @@ class Tile:
         copy = b.alloc(self.shape, t.total, "local")
         with self.sums_in_registers() as index:
             b.store(b.load(self.sums, index), copy, index)
-        if s.by_rows:
+        if s.by_rows and t.rows_together % s.lanes:
             self.finish_rows(copy, finish)
             return
         with b.nest(self.shape, (ForKind.SERIAL, ForKind.SERIAL, VECTORIZED)) as (i, v, lane):
@@ -484,16 +524,71 @@ class Tile:
             b.when([] if is_multiple(t.m, s.rows_of_tile) else [b.less(m, t.m)]),
             b.when(self.own(column)),
         ):
-            finish_column(b, t, self.block, m, column, total, finish)
+            row, at = self.image_place(column, i)
+            block = replace(self.block, first_row=row, first_column=0)
+            if not s.in_place:
+                block, at = self.block, column
+            finish_column(b, t, block, m, at, total, finish)
 
     def own(self, column: Index) -> list[SSAValue]:
         """Return the condition that a column is in the block, and in no tile before this one."""
         b, s = self.b, self.schedule
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
-        if is_multiple(self.contraction.columns, s.tile):
+        if is_multiple(columns_in_order(self.contraction, s), s.tile):
             return []
         return [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+
+
+@dataclass(frozen=True)
+class Following:
+    """The packed weights of the next tile of rows, of which a tile of columns prefetches a part:
+    weights come from memory once in a call, and nothing else hides how long that takes."""
+
+    buffer: SSAValue
+    """The weights in groups, tiles, and the elements of a tile."""
+    place: Sequence[Index]
+    """The group and the tile."""
+    first: Index
+    """The number of the first element of the part, divided by `step`."""
+    step: int
+    """The elements of a term."""
+    line: int
+    """The elements of a line of a cache."""
+
+    def prefetch(self, b: KernelBuilder, k: Index) -> None:
+        """Write the prefetch of the elements of term `k`."""
+        start = b.mul(b.add(self.first, k), self.step)
+        for line in range(0, self.step, self.line):
+            index = [*self.place, b.add(start, line)]
+            b.insert(PrefetchOp(self.buffer, [*map(b.index, index)]))
+
+
+def following_weights(
+    b: KernelBuilder,
+    t: Contraction,
+    s: Schedule,
+    block: Block,
+    m_tile: Index,
+    column_tile: tuple[Index, Index],
+) -> Following | None:
+    """Return the part of the next weights that a tile of columns prefetches, given its number and
+    the number of all; None if the first cache has all weights, or if there is no next tile."""
+    numbers, count = column_tile
+    if t.weights is None or block.weights is None or not isinstance(count, int):
+        return None
+    *outer, terms, width = (known(extent) for extent in block.weights.shape)
+    if outer[1] == 1 or volume(block.weights.shape) * bytes_of(t.total) <= b.target.l1_cache:
+        return None
+    step = -(-width // count)
+    part = b.min(numbers, width // step - 1)
+    return Following(
+        b.view(block.weights.buffer, (*outer, terms * width)),
+        [t.weights.group_of(block.batch), b.min(b.add(m_tile, 1), outer[1] - 1)],
+        b.mul(part, terms),
+        step,
+        max(1, LINE // bytes_of(t.total)),
+    )
 
 
 def transpose_vectors(
