@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from ..dialects.target import Target
 from ..interpreters.arguments import named_arguments
@@ -16,6 +17,7 @@ from ..passes import OPTIMIZE
 from ..passmanager.context import PassContext
 from ..passmanager.errors import PasslineError
 from ..passmanager.pipeline import parse_pipeline
+from ..passmanager.sequential import Sequential
 from ..tools.engines import Engine, array_function, flat, returning_results
 from ..tools.targets import parse_processor
 from .source import Source, load
@@ -34,9 +36,14 @@ def optimize(source: Source, level: int = 3) -> ModuleOp:
 
     The other settings and the instruments are those of the current PassContext.
     """
+    return optimize_with((), source, level)
+
+
+def optimize_with(first: Sequence[ModulePass], source: Source, level: int) -> ModuleOp:
+    """Return the module that `optimize` returns, if the passes `first` run before the others."""
     module = load(source)
     with PassContext.current().at_level(level):
-        return parse_pipeline(",".join(OPTIMIZE))(module)
+        return Sequential([*first, *parse_pipeline(",".join(OPTIMIZE)).passes])(module)
 
 
 def run(source: Source, *arguments: Argument, function: str = "main") -> tuple[Array, ...]:
@@ -85,7 +92,13 @@ def compile(
     ctx = PassContext.current()
 
     def lowered(module: ModuleOp) -> ModuleOp:
-        return module if level is None else optimize(module, level)
+        if level is None:
+            return module
+        if engine == "numpy":
+            return optimize(module, level)
+        from ..tools.native.lowering import bind_target
+
+        return optimize_with([bind_target(processor, threads)], module, level)
 
     with ctx.at_level(ctx.opt_level if level is None else level, _required_by(engine)) as inner:
         if engine == "native" and cache and not inner.is_observed:

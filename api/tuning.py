@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 
 from ..dialects.target import Target, host
 from ..passes.relax.legalize_ops.legalize_ops import LegalizeOps
+from ..passes.tir.bind_target import BindTarget
 from ..passmanager.context import PassContext
 from ..tools.native.function import check_runnable
 from ..tools.native.jit import load_llvm
@@ -14,7 +15,7 @@ from ..tools.native.toolchain import find_tools
 from ..tools.targets import parse_processor
 from ..tools.tune.search import Settings
 from ..tools.tune.tuning import Outcome, Tuning, tune_module
-from .execution import optimize
+from .execution import optimize_with
 from .source import Source, load
 
 __all__ = ["Outcome", "Tuning", "tune"]
@@ -51,7 +52,9 @@ def tune(
     load_llvm()  # `host` would raise a ValueError without it
     processor = parse_processor(target) if isinstance(target, str) else target
     check_runnable(processor or host())
-    module = load(source) if level is None else optimize(source, level)
+    module = load(source)
+    if level is not None:
+        module = optimize_with([BindTarget(str(processor or host()))], module, level)
     legalize = PassContext.current().config.apply(LegalizeOps(), LegalizeOps.name)
     assert isinstance(legalize, LegalizeOps)
     return tune_module(

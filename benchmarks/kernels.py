@@ -55,7 +55,7 @@ class Row:
 
 def compile_kernel(model: onnx.ModelProto, target: Target) -> NativeFunction:
     """Compile the model of a kernel to machine code."""
-    return compiled(optimized(model, 3), target)
+    return compiled(optimized(model, 3, target), target)
 
 
 def measure(kernel: Kernel, target: Target) -> Row:

@@ -31,7 +31,7 @@ from kernel import Kernel, KernelModel, kernel
 from rich.console import Console
 from rich.table import Table
 from shapes import RELU, conv, kernels_of
-from timing import Array, compiled, milliseconds, optimized, session, table_of
+from timing import IDLE, Array, compiled, milliseconds, optimized, session, table_of
 from xdsl.dialects.builtin import ModuleOp
 
 from passline.dialects.target import Target, host
@@ -63,7 +63,7 @@ def time_kernels(target: Target) -> Table:
 
     def add(name: str, model: KernelModel, peer: Callable[[], Array]) -> None:
         arrays = [*model.inputs.values()]
-        function = compiled(optimized(model.proto, 3), target)
+        function = compiled(optimized(model.proto, 3, target), target)
         (result,) = function(*arrays)
         np.testing.assert_allclose(result, peer(), atol=1e-3)
         mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, seconds=1)
@@ -99,10 +99,10 @@ def time_model(name: str, target: Target) -> list[str]:
     inputs = random_input(model, 0)
     arrays = [*inputs.values()]
     start = perf_counter()
-    fused = optimized(model, 3)
+    fused = optimized(model, 3, target)
     function = compiled(fused, target)
     seconds = perf_counter() - start
-    plain = compiled(optimized(model, 0), target)
+    plain = compiled(optimized(model, 0, target), target)
     by_numpy = interpret(fused, entry_function(fused, "main"))
     peer = session(model, inputs)
     expected = peer()[-1]
@@ -146,7 +146,7 @@ def time_shared(
     function, peer = compiled(module, target, THREADS), session(model, inputs, THREADS)
     expected = peer()[-1]
     assert np.abs(function(*arrays)[-1] - expected).max() < 1e-4 * expected.std()
-    mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15)
+    mine, other = milliseconds(lambda: function(*arrays), peer, rounds=15, pause=IDLE)
     return [f"{mine:.2f}", f"{alone / mine:.2f} x", f"{other:.2f}", f"{other / mine:.2f} x"]
 
 
@@ -183,7 +183,7 @@ def time_transformers(target: Target) -> Table:
         model = build()
         inputs = inputs_of(model)
         arrays = [*inputs.values()]
-        fused = optimized(model, 3)
+        fused = optimized(model, 3, target)
         kernels = count_kernels(fused)
         function, peer = compiled(fused, target), session(model, inputs)
         expected = peer()[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, TypeAlias, cast
 
 import onnx
@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
-from passline.dialects.target import Target
+from passline.dialects.target import Target, host, set_target
 from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.pipeline import parse_pipeline
 from passline.tools.native import NativeFunction, compile_module
 
-__all__ = ["Array", "Run", "compiled", "milliseconds", "optimized", "session", "table_of"]
+__all__ = ["IDLE", "Array", "Run", "compiled", "milliseconds", "optimized", "session", "table_of"]
 
 Array: TypeAlias = NDArray[Any]
 Run: TypeAlias = Callable[[], object]
 
 
-def optimized(model: onnx.ModelProto, level: int) -> ModuleOp:
-    """Import and optimize a model."""
+def optimized(model: onnx.ModelProto, level: int, target: Target | None = None) -> ModuleOp:
+    """Import and optimize a model for `target`, by default the host."""
     module = import_model(model)
+    set_target(module, target or host())
     with PassContext(opt_level=level, verify_each=False):
         parse_pipeline("optimize").apply(None, module)
     return module
@@ -50,9 +51,16 @@ def session(
     return lambda: cast(list[Array], made.run(None, dict(inputs)))
 
 
-def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[float]:
-    """Return the best time of each function; they take turns, and short ones are repeated in
-    each turn, for `seconds` in all rounds together."""
+IDLE = 0.3
+"""The seconds after which threads that wait for more work have gone to sleep: those of LLVM's
+OpenMP run for 0.2 s, and would take the time of the next function."""
+
+
+def milliseconds(
+    *runs: Run, rounds: int = 7, seconds: float = 0.2, pause: float = 0
+) -> list[float]:
+    """Return the best time of each function; they take turns, with a pause of `pause` seconds
+    before, and short ones are repeated in each turn, for `seconds` in all rounds together."""
     best: list[float] = []
     repeats: list[int] = []
     for run in runs:
@@ -64,6 +72,9 @@ def milliseconds(*runs: Run, rounds: int = 7, seconds: float = 0.2) -> list[floa
         best.append(float("inf"))
     for _ in range(rounds):
         for i, (run, repeat) in enumerate(zip(runs, repeats, strict=True)):
+            if pause:
+                sleep(pause)
+                run()
             start = perf_counter()
             for _ in range(repeat):
                 run()

@@ -25,6 +25,7 @@ import onnx
 import onnxruntime
 from timing import compiled, milliseconds, session
 
+from passline.dialects.target import host, set_target
 from passline.frontends.onnx import import_model
 from passline.passmanager import PassContext
 from passline.passmanager.errors import PasslineError
@@ -61,6 +62,7 @@ def row_of(model: ZooModel) -> str:
     start = perf_counter()
     try:
         module = import_model(proto, shapes=shapes)
+        set_target(module, host())
         with PassContext(opt_level=3, verify_each=False):
             parse_pipeline("optimize").apply(None, module)
         cells.append(str(count_kernels(module)))

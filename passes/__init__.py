@@ -228,6 +228,7 @@ OPTIMIZE = (
     "eliminate-common-subexpr",  # after the passes that make operations equal
     "remove-unused-parameters",
     "dead-code-elimination",  # earlier passes leave unused operations behind
+    "alter-op-layout",  # after the passes that know the layout NCHW alone
     "preallocate-collections",  # after unroll-loops, which leaves the loops that are long
     "fuse-ops",  # last: no other pass looks into a primitive function
 )

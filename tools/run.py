@@ -98,12 +98,12 @@ class PasslineRunMain(PasslineOptMain):
         return usable_threads(self.args.threads, warn)
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
-        """Append the rest of the lowering for machine code."""
+        """For machine code, bind the target first, and append the rest of the lowering."""
         if self.args.engine == "native":
-            from .native.lowering import complete_lowering
+            from .native.lowering import bind_target, complete_lowering
 
             rest = complete_lowering(self.args.function, self.processor, self.threads)
-            passes = [*passes, rest]
+            passes = [bind_target(self.processor, self.threads), *passes, rest]
         super().use_pipeline(passes)
 
     def required_passes(self) -> Sequence[str]:

@@ -14,9 +14,11 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from ...dialects.relax.interfaces import Conversion
+from ...dialects.target import has_target, target_of
 from ...passmanager.actions import Actions
 from ...passmanager.base import FunctionPass
 from ...passmanager.context import PassContext
+from ..rewriting.blocked_layouts import blocked_layouts
 from ..rewriting.layout_propagation import Hook, change_layouts
 
 __all__ = ["AlterOpLayout", "layout_hooks", "register_layout_hook"]
@@ -54,8 +56,10 @@ class AlterOpLayout(FunctionPass):
     """Convert operations to the layouts that hooks choose, and let others follow; source:
     `relay.AlterOpLayout`.
 
-    The hooks are those registered for the target; an entry of the option `hooks`, such as
-    "relax.nn.conv2d=package.module:function", overrides them. With the hook
+    If the module carries a target (`tir-bind-target`), convolutions get layouts in blocks as long
+    as its vectors. The hooks that are registered for the option `target` override that; an entry of
+    the option `hooks`, such as "relax.nn.conv2d=package.module:function", overrides those. With the
+    hook
 
         def hook(op: Operation) -> Conversion | None:
             return op.to_layouts("NHWC", "HWIO")
@@ -74,9 +78,21 @@ class AlterOpLayout(FunctionPass):
     """More hooks: the name of an operation, and the module and name of the function."""
 
     def transform_function(self, func: FuncOp, module: ModuleOp, ctx: PassContext) -> None:
-        hooks = layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
+        hooks: dict[str, Hook] = {}
+        if has_target(module):
+            hooks = blocked_layouts(target_of(module), uses_winograd(ctx))
+        hooks |= layout_hooks(self.target) | read_hooks(self.hooks, ctx.ir_context)
         checked = {op: _checked(hook, ctx.actions) for op, hook in hooks.items()}
         change_layouts(func, checked, hooks_ask=True, actions=ctx.actions)
+
+
+def uses_winograd(ctx: PassContext) -> bool:
+    """Return whether `legalize-ops` is configured to use Winograd's algorithm."""
+    from .legalize_ops.legalize_ops import LegalizeOps
+
+    configured = ctx.config.apply(LegalizeOps(), LegalizeOps.name)
+    assert isinstance(configured, LegalizeOps)
+    return configured.winograd != "none"
 
 
 def _checked(hook: Hook, actions: Actions) -> Hook:

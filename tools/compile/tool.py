@@ -21,7 +21,7 @@ from ...passmanager.errors import PasslineError
 from ...passmanager.ir.collector import paused_collector
 from ..native.function import parameters_of
 from ..native.jit import load_llvm
-from ..native.lowering import NECESSARY, complete_lowering
+from ..native.lowering import NECESSARY, bind_target, complete_lowering
 from ..native.preparation import Prepared, prepare
 from ..native.toolchain import find_tools
 from ..opt import PasslineOptMain
@@ -65,10 +65,10 @@ class PasslineCompileMain(PasslineOptMain):
         return self.args.function
 
     def use_pipeline(self, passes: Iterable[ModulePass]) -> None:
-        """Append the rest of the lowering."""
-        super().use_pipeline(
-            [*passes, complete_lowering(self.entry, self.processor, self.args.threads)]
-        )
+        """Bind the target first, and append the rest of the lowering."""
+        first = bind_target(self.processor, self.args.threads)
+        rest = complete_lowering(self.entry, self.processor, self.args.threads)
+        super().use_pipeline([first, *passes, rest])
 
     def required_passes(self) -> Sequence[str]:
         """Add the passes without which there is no machine code."""

@@ -20,7 +20,7 @@ from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
 from .jit import load_llvm
 
-__all__ = ["NECESSARY", "complete_lowering", "is_lowered"]
+__all__ = ["NECESSARY", "bind_target", "complete_lowering", "is_lowered"]
 
 PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
 NECESSARY = (

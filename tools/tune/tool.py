@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
-from ...dialects.target import Target, host
+from ...dialects.target import Target, host, set_target
 from ...passes.relax.legalize_ops.legalize_ops import LegalizeOps
 from ...passmanager.diagnostics import Severity, print_message
 from ...passmanager.errors import PasslineError
@@ -74,6 +74,7 @@ class PasslineTuneMain(TrialMain):
         module = self.read_module()
         if not args.disable_verify:
             verify(module)
+        set_target(module, target)  # by which the pipeline chooses layouts
         with self.pass_context:
             self.sequential.apply(self.ctx, module)
             legalize = self.pass_context.config.apply(LegalizeOps(), LegalizeOps.name)
