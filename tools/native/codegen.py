@@ -85,13 +85,14 @@ def optimized(
             # C99 has rint but not roundeven; they agree in the default rounding mode.
             function.name = function.name.replace("llvm.roundeven.", "llvm.rint.")
             continue
-        if function.name not in exported:
-            function.linkage = "internal"
-            if function.name.startswith(inlined):
-                function.add_function_attribute("alwaysinline")
-            elif sum(1 for _ in function.blocks) > 1:
-                # Inlining a kernel would lose the noalias of its buffers, and make @main huge.
-                function.add_function_attribute("noinline")
+        if function.name in exported:
+            continue
+        function.linkage = "internal"
+        if function.name.startswith(inlined):
+            function.add_function_attribute("alwaysinline")
+        elif sum(1 for _ in function.blocks) > 1:
+            # Inlining a kernel would lose the noalias of its buffers, and make @main huge.
+            function.add_function_attribute("noinline")
         if str(function).count(VECTOR_SUM) >= TILE:
             # The sums of a tile fill the registers: LLVM would unroll the loop around them, and
             # need more. Attributes of loops do not survive; this one stops the unrolling.
