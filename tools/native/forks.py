@@ -12,10 +12,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import IO, Self, TypeAlias
 
 from .interruption import THREAD
 
@@ -63,7 +63,7 @@ class Fork:
         os.close(writer)
         with suppress(OSError):  # whichever of the two processes comes first
             os.setpgid(self._process, self._process)
-        self._stream = open(reader, "rb")
+        self._stream = os.fdopen(reader, "rb")
 
     def receive(self) -> object:
         """Return the next value that the process sends; `Lost` if it has ended."""
@@ -88,6 +88,6 @@ class Fork:
             os.waitpid(self._process, 0)
 
 
-def _send(value: object, stream: pickle._WritableFileobj) -> None:
+def _send(value: object, stream: IO[bytes]) -> None:
     pickle.dump(value, stream)
     stream.flush()

@@ -57,6 +57,8 @@ __all__ = ["compile_kernels", "is_divisible", "kernels_of"]
 
 LEAST_WORK = 500
 """The least operations for which a process pays."""
+FUNCTION_WORK = 200
+"""The operations that take as long to compile as a function without any."""
 
 
 def is_divisible(module: ModuleOp) -> bool:
@@ -131,9 +133,10 @@ def grouped(kernels: Sequence[PrimFuncOp], count: int) -> list[list[PrimFuncOp]]
 
 
 def size_of(kernel: PrimFuncOp) -> int:
-    """Return about how many operations a kernel has when its loops are unrolled."""
+    """Return an estimate of the operations to compile: those that a kernel has when its loops are
+    unrolled."""
     copies: dict[Operation | None, int] = {}
-    size = 0
+    size = FUNCTION_WORK
     for op in walk(kernel):  # outer operations first
         size += (count := copies.get(op.parent_op(), 1))
         if isinstance(op, ForOp) and op.for_kind is ForKind.UNROLLED:
@@ -239,7 +242,10 @@ def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:
 def without_bodies(module: ModuleOp, kernels: Collection[PrimFuncOp]) -> ModuleOp:
     """Return a copy of `module` that only declares `kernels`."""
     return ModuleOp(
-        [declaration(op) if op in kernels else clone(op) for op in module.ops],
+        [
+            declaration(op) if isinstance(op, PrimFuncOp) and op in kernels else clone(op)
+            for op in module.ops
+        ],
         module.attributes.copy(),
     )
 

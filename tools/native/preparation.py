@@ -185,8 +185,7 @@ def prefix_symbols(module: ModuleOp, prefix: str, elsewhere: Collection[str] = (
         for op in module.ops
         if isinstance(op, memref.GlobalOp)
         or (
-            isinstance(op, func.FuncOp)
-            and (not op.is_declaration or op.sym_name.data in elsewhere)
+            isinstance(op, func.FuncOp) and (not op.is_declaration or op.sym_name.data in elsewhere)
         )
     ]
     names = {op.sym_name.data for op in defined}

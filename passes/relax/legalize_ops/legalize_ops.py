@@ -42,11 +42,11 @@ from .call_sizes import CallSizes
 from .database import Database, Record
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
-from .packing import dense_constant
 from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 from .nonzero import call_nonzero_kernels
+from .packing import dense_constant
 
 __all__ = [
     "LegalizeOps",

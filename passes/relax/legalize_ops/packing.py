@@ -6,7 +6,7 @@ To touch new memory takes most of the time in which a model with large weights i
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute
@@ -43,16 +43,21 @@ def _write_rows(matrices: Array, packed: Array) -> None:
     packed[:, :whole] = blocks.transpose(0, 1, 3, 2)
 
 
+def _owner(array: object) -> object:
+    """Return the object that owns the memory of an array, None if that is an array."""
+    import numpy as np
+
+    while isinstance(array, np.ndarray):
+        array = cast("object", array.base)
+    return array
+
+
 def dense_constant(array: Array, type: TensorType[Attribute]) -> DenseIntOrFPElementsAttr:
     """Return the dense constant of `type` with the elements of an array. Where these are all of an
     object of bytes, as those of `pack_rows`, they are not copied."""
-    import numpy as np
-
     from ....interpreters.arrays import dense_of, dtype_of, element_of, stored_dtype
 
-    owner: object = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
+    owner = _owner(array)
     element = element_of(type)
     is_stored = array.dtype == dtype_of(element) == stored_dtype(element)
     is_whole = array.flags.c_contiguous and array.shape == type.get_shape()
