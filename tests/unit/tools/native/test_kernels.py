@@ -136,10 +136,10 @@ def test_callers_of_kernels_may_fail(two_cores: list[int]):
     compiled = compile_module(parsed(COPIES.replace("LAST", test)))
     assert two_cores == [3]
     y = np.zeros((), np.float32)
-    compiled(3.0, y)
+    compiled(np.array(3, np.float32), y)
     assert y == 3
     with pytest.raises(PasslineError, match=r"x\.mlir:8.*not a number"):
-        compiled(np.nan, y)
+        compiled(np.array(np.nan, np.float32), y)
 
 
 @needs_native
