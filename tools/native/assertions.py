@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from math import prod
 from typing import TypeAlias
 
@@ -81,6 +82,31 @@ class Failures:
     def __bool__(self) -> bool:
         return bool(self.assertions)
 
+    part: int = 0
+    """The number of the part of a module that these are of, of `parts`."""
+    parts: int = 1
+    """The parts of which each numbers its own: the numbers of all parts are different."""
+
+    def add_assertion(self, op: cf.AssertOp) -> int:
+        """Add an assertion, and return its number."""
+        self.assertions.append((op.msg.data, location_of(op)))
+        return self._number(len(self.assertions))
+
+    def add_site(self, op: func.CallOp) -> int:
+        """Add a call, and return its number."""
+        self.sites.append(location_of(op))
+        return self._number(len(self.sites))
+
+    def _number(self, count: int) -> int:
+        return (count - 1) * self.parts + self.part + 1
+
+    @staticmethod
+    def of_parts(failures: Sequence[Failures]) -> Failures:
+        """Return what may fail in a module, of which each part has numbered its own."""
+        assertions = zip_longest(*(each.assertions for each in failures), fillvalue=("", None))
+        sites = zip_longest(*(each.sites for each in failures))
+        return Failures([*chain.from_iterable(assertions)], [*chain.from_iterable(sites)])
+
     def text(self, status: Sequence[int]) -> str:
         """Return the error message for the status of a call that failed."""
         message, place = self.assertions[status[FAILED] - 1]
@@ -89,24 +115,33 @@ class Failures:
         )
 
 
-def report_assertions(module: ModuleOp) -> Failures:
+def report_assertions(
+    module: ModuleOp, part: int = 0, parts: int = 1, elsewhere: Collection[str] = ()
+) -> Failures:
     """Replace the assertions of a lowered module by returns, limit the depth of recursive calls,
     and return what may fail. Functions that may fail get the parameter of the status.
 
-    PasslineError where a buffer that is computed after an assertion is a result of a block.
+    The module is one of the `parts` of a larger one; functions that are only declared in it may
+    fail if they are in `elsewhere`. PasslineError where a buffer that is computed after an
+    assertion is a result of a block.
     """
-    failures = Failures()
+    failures = Failures(part=part, parts=parts)
     graph = CallGraph(module)
+    declared = [
+        op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data in elsewhere
+    ]
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     recursive = [op for op in functions if op in graph.reachable(graph.callees(op))]
     asserting = [op for op in functions if any(isinstance(o, cf.AssertOp) for o in walk(op))]
-    failing = callers_of(graph, [*recursive, *asserting])
+    failing = callers_of(graph, [*recursive, *asserting, *declared])
     if not failing:
         return failures
     statuses = {op: add_status(op) for op in functions if op in failing}
     for function in recursive:
         limit_depth(function, statuses[function], depth_limit(recursive))
-    names = {op.sym_name.data for op in statuses}
+    for function in declared:
+        pass_status(function)
+    names = {op.sym_name.data for op in (*statuses, *declared)}
     for function, status in statuses.items():
         Guards(function, status, failures).insert(names)
     return failures
@@ -126,13 +161,17 @@ def callers_of(graph: CallGraph, functions: Sequence[Operation]) -> set[Operatio
 def add_status(function: func.FuncOp) -> BlockArgument:
     """Add the parameter of the status to a function, and return it."""
     entry = function.body.blocks[0]
-    status = entry.insert_arg(STATUS, len(entry.args))
+    pass_status(function)
+    return entry.insert_arg(STATUS, len(entry.args))
+
+
+def pass_status(function: func.FuncOp) -> None:
+    """Add the parameter of the status to the type of a function."""
     types = function.function_type
     if function.arg_attrs is not None:
         noalias = DictionaryAttr({"llvm.noalias": UnitAttr()})
         function.arg_attrs = ArrayAttr([*function.arg_attrs, noalias])
     function.function_type = FunctionType.from_lists([*types.inputs, STATUS], [*types.outputs])
-    return status
 
 
 # Recursion
@@ -205,10 +244,10 @@ class Guards:
                     self.stop(op)
 
     def insert_assertion(self, op: cf.AssertOp) -> None:
-        self.failures.assertions.append((op.msg.data, location_of(op)))
+        number = self.failures.add_assertion(op)
         if is_poll(op):
             op.operands[0] = poll_condition(op, self.status, STOP)
-        self.guard(op, op.arg, (FAILED, len(self.failures.assertions)))
+        self.guard(op, op.arg, (FAILED, number))
         Rewriter.erase_op(op)
 
     def insert_call(self, op: func.CallOp) -> None:
@@ -216,8 +255,7 @@ class Guards:
         if PART in op.attributes:  # a part of the function that the caller called
             self.test_after(op, None)
             return
-        self.failures.sites.append(location_of(op))
-        self.test_after(op, (SITE, len(self.failures.sites)))
+        self.test_after(op, (SITE, self.failures.add_site(op)))
 
     def test_after(self, op: Operation, record: Record | None) -> None:
         """Test the status after `op`."""

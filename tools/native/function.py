@@ -33,6 +33,8 @@ from .calling import Buffer, Number, Status, address, descriptor, number_type, s
 from .compiled import Compiled
 from .interruption import interruptible
 from .jit import Code, is_in_process, link, load_llvm, machine_of, optimize
+from .kernels import compile_kernels, is_divisible
+from .lowering import lowering_to_kernels
 from .objects import object_code
 from .openmp import runtime_symbols, usable_threads
 from .preparation import Prepared, mlir_text, prepare
@@ -76,14 +78,22 @@ def compile_code(
     tools = find_tools()
     load_llvm()  # `host` would raise a ValueError without it
     check_runnable(processor := target or host())
+    machine, threads = machine_of(processor), usable_threads(threads)
     with paused_collector():
-        prepared = prepare(module, entry, target, usable_threads(threads))
+        divided = None
+        if is_divisible(module):
+            module = lowering_to_kernels(entry, target, threads)(module)
+            divided = compile_kernels(module, entry, threads, tools, machine)
+        if divided is not None and not missing_symbols(*divided):
+            prepared, codes = divided
+        else:
+            prepared, codes = prepare(module, entry, target, threads), None
     parameters_of(prepared.function)
     return Compiled(
         prepared.function,
         prepared.entry,
         prepared.by_pointer,
-        complete_objects(prepared, tools, processor, machine_of(processor)),
+        codes or complete_objects(prepared, tools, processor, machine),
         prepared.constants,
         prepared.failures,
         prepared.is_long,
@@ -163,16 +173,20 @@ def complete_objects(
     """Compile a prepared module to object files; PasslineError if it calls a function that neither
     the module nor this process defines."""
     codes = object_code(prepared, tools, target, machine)
-    undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
-    runtime = runtime_symbols(undefined)
-    undefined = [name for name in undefined if name not in runtime]
-    if missing := [name for name in undefined if not is_in_process(name)]:
+    if missing := missing_symbols(prepared, codes):
         with_numbers, ops = number_ops(prepared.module)
         passes = to_llvm(prepared.by_pointer, prepared.threads)
         ir = tools.llvm_ir(mlir_text(with_numbers), passes, locations=True)
         text = machine.emit_assembly(optimize(ir, prepared.entry, machine))
         raise PasslineError(missing_text({n: ops.get(user_of(n, text)) for n in missing}))
     return codes
+
+
+def missing_symbols(prepared: Prepared, codes: Sequence[bytes]) -> list[str]:
+    """Return the symbols that neither the object files of a module nor this process define."""
+    undefined = [n for n in undefined_symbols(*codes) if n not in prepared.constants]
+    runtime = runtime_symbols(undefined)
+    return [name for name in undefined if name not in runtime and not is_in_process(name)]
 
 
 def parameters_of(function: Function) -> list[Buffer | Number]:

@@ -14,7 +14,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-__all__ = ["interruptible"]
+__all__ = ["THREAD", "interruptible"]
+
+THREAD = "passline-interruption"
+"""The name of the thread that waits for signals."""
 
 
 @contextmanager
@@ -49,7 +52,7 @@ class Watcher:
         self._lock = threading.Lock()
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
-        threading.Thread(target=self._watch, name="passline-interruption", daemon=True).start()
+        threading.Thread(target=self._watch, name=THREAD, daemon=True).start()
 
     @contextmanager
     def watching(self, stop: Callable[[], None]) -> Generator[None]:

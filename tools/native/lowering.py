@@ -20,7 +20,14 @@ from ...passmanager.pipeline import parse_pipeline
 from ...passmanager.sequential import Sequential
 from .jit import load_llvm
 
-__all__ = ["NECESSARY", "bind_target", "complete_lowering", "is_lowered"]
+__all__ = [
+    "NECESSARY",
+    "bind_target",
+    "complete_lowering",
+    "is_lowered",
+    "kernel_lowering",
+    "lowering_to_kernels",
+]
 
 PIPELINES = ("complete-lowering", "lower-to-tir", "lower-to-mlir")
 NECESSARY = (
@@ -42,6 +49,12 @@ def complete_lowering(entry: str, target: Target | None = None, threads: int = 1
     llvmlite describes. PasslineError if it is not installed. Loops are made for `threads` threads,
     however many cores the target has.
     """
+    first, last = lowering_to_kernels(entry, target, threads), kernel_lowering()
+    return Stage(first.options.name, first.is_needed, [*first.passes, *last.passes])
+
+
+def lowering_to_kernels(entry: str, target: Target | None, threads: int) -> Stage:
+    """Return the part of `complete_lowering` after which all functions are on buffers."""
     return Stage(
         "complete-lowering",
         lambda module: not is_lowered(module),
@@ -49,9 +62,14 @@ def complete_lowering(entry: str, target: Target | None = None, threads: int = 1
             KeepEntry((entry,)),
             bind_target(target, threads),
             Stage("lower-to-tir", has_tensors, passes_of(LOWER_TO_TIR)),
-            Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR)),
         ],
     )
+
+
+def kernel_lowering() -> Stage:
+    """Return the rest of `complete_lowering`, whose passes look at one function at a time."""
+    last = Stage("lower-to-mlir", has_loops, passes_of(LOWER_TO_MLIR))
+    return Stage("complete-lowering", lambda module: not is_lowered(module), [last])
 
 
 def bind_target(target: Target | None, threads: int) -> BindTarget:

@@ -7,7 +7,9 @@ an assertion that fails does, ends the run.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from math import prod
+from types import MappingProxyType
 
 from xdsl.dialects import arith, cf, func, llvm, memref, scf
 from xdsl.dialects.builtin import (
@@ -27,7 +29,14 @@ from ...analysis.call_graph import CallGraph
 from ...analysis.constants import integer_constant
 from ...passmanager.ir.walk import walk
 
-__all__ = ["INTERRUPTED", "insert_polls", "is_poll", "poll_condition"]
+__all__ = [
+    "INTERRUPTED",
+    "Work",
+    "insert_polls",
+    "insert_polls_in_long",
+    "is_poll",
+    "poll_condition",
+]
 
 INTERRUPTED = "the run was interrupted"
 """The message of polls."""
@@ -40,12 +49,19 @@ UNKNOWN = 10**3
 """The iterations that a loop of unknown length is taken to have."""
 
 
-def insert_polls(module: ModuleOp, entry: str) -> bool:
+def insert_polls(
+    module: ModuleOp, entry: str, elsewhere: Mapping[str, int] = MappingProxyType({})
+) -> bool:
     """Insert polls into the loops of a lowered module if a call of `entry` may take long; return
-    whether it may. Iterations of a loop that take little time are not interrupted."""
-    work = Work(module)
-    if work.of_function(entry) < LONG_RUN:
-        return False
+    whether it may. Iterations of a loop that take little time are not interrupted. `elsewhere` has
+    the operations of functions that are only declared in the module."""
+    work = Work(module, elsewhere)
+    return work.of_function(entry) >= LONG_RUN and insert_polls_in_long(module, work)
+
+
+def insert_polls_in_long(module: ModuleOp, work: Work) -> bool:
+    """Insert polls into the functions of a lowered module that may take long, whoever calls them;
+    return whether there are any."""
     polled = False
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
         if work.of_function(function.sym_name.data) >= LONG_RUN and not function.is_declaration:
@@ -113,7 +129,9 @@ def can_stop(op: scf.ForOp | scf.ParallelOp) -> bool:
 class Work:
     """The estimated numbers of operations that functions, loops and their iterations execute."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(
+        self, module: ModuleOp, elsewhere: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._functions: dict[str, int] = {}
         self._bodies: dict[Operation, int] = defaultdict(int)
         for function in CallGraph(module).callees_first():
@@ -121,7 +139,8 @@ class Work:
                 for op in reversed([*walk(function)]):  # inner operations first
                     if op is not function and (parent := op.parent_op()) is not None:
                         self._bodies[parent] += self.of(op)
-                self._functions[function.sym_name.data] = self._bodies[function]
+                name = function.sym_name.data
+                self._functions[name] = elsewhere.get(name, self._bodies[function])
 
     def of_function(self, name: str) -> int:
         """Return the operations of a call; a recursive function is taken to run long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -46,7 +47,20 @@ from .soft_promotion import soft_promote
 if TYPE_CHECKING:
     from ...interpreters.arrays import Array
 
-__all__ = ["C_INTERFACE", "Prepared", "is_plain", "mlir_text", "prepare"]
+__all__ = [
+    "C_INTERFACE",
+    "PREFIX",
+    "Elsewhere",
+    "Prepared",
+    "check_dialects",
+    "is_plain",
+    "mlir_text",
+    "prepare",
+    "prepare_lowered",
+    "prepare_operations",
+    "takes_pointers",
+    "without_values",
+]
 
 PREFIX = "passline."
 C_INTERFACE = "_mlir_ciface_"
@@ -86,27 +100,52 @@ def prepare(
         lowered = clone(module)
     else:
         lowered = complete_lowering(entry, target, threads)(module)
-    remove_unreachable_symbols(lowered, (entry,), functions=True)
-    check_dialects(lowered)
-    by_pointer = takes_pointers(lowered)
-    function, symbol = clone(entry_function(lowered, entry)), PREFIX + entry
-    is_long = insert_polls(lowered, entry)
-    assert_allocated(lowered)
-    failures = report_assertions(lowered)
+    return prepare_lowered(lowered, entry, threads)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The functions that a module only declares, as they are compiled in other parts of it."""
+
+    work: Mapping[str, int]
+    """The operations of each function."""
+    failing: frozenset[str] = frozenset()
+    """The functions that may fail."""
+    parts: int = 1
+    """The number of all parts; the module itself is the first one."""
+
+
+def prepare_lowered(
+    module: ModuleOp, entry: str, threads: int, elsewhere: Elsewhere = Elsewhere({})
+) -> Prepared:
+    """Prepare a lowered module, which is changed."""
+    remove_unreachable_symbols(module, (entry,), functions=True)
+    check_dialects(module)
+    by_pointer = takes_pointers(module)
+    function, symbol = clone(entry_function(module, entry)), PREFIX + entry
+    is_long = insert_polls(module, entry, elsewhere.work)
+    assert_allocated(module)
+    failures = report_assertions(module, 0, elsewhere.parts, elsewhere.failing)
     if not by_pointer:
-        entry_function(lowered, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
+        entry_function(module, entry).attributes["llvm.emit_c_interface"] = UnitAttr()
         symbol = C_INTERFACE + symbol
-    remove_devices(lowered)
-    prefix_symbols(lowered, PREFIX)
-    hoist_allocas(lowered, threads)
-    expand_copies(lowered)
-    store_bools_as_bytes(lowered)
-    soft_promote(lowered)
-    expand_math(lowered)
+    prepare_operations(module, threads, elsewhere.work)
     if not by_pointer:
-        pass_pointers(lowered, PREFIX + entry)
-    constants = without_values(lowered)
-    return Prepared(lowered, function, symbol, by_pointer, constants, failures, is_long, threads)
+        pass_pointers(module, PREFIX + entry)
+    constants = without_values(module)
+    return Prepared(module, function, symbol, by_pointer, constants, failures, is_long, threads)
+
+
+def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str] = ()) -> None:
+    """Prepare the operations of a module by themselves, and prefix its symbols, and those of the
+    functions `elsewhere`, which it only declares."""
+    remove_devices(module)
+    prefix_symbols(module, PREFIX, elsewhere)
+    hoist_allocas(module, threads)
+    expand_copies(module)
+    store_bools_as_bytes(module)
+    soft_promote(module)
+    expand_math(module)
 
 
 def check_dialects(module: ModuleOp) -> None:
@@ -138,14 +177,16 @@ def without_devices(attributes: ArrayAttr[DictionaryAttr]) -> ArrayAttr[Dictiona
     )
 
 
-def prefix_symbols(module: ModuleOp, prefix: str) -> None:
-    """Add `prefix` to the names of globals and of functions with a body, which could otherwise
-    collide with functions of the C library."""
+def prefix_symbols(module: ModuleOp, prefix: str, elsewhere: Collection[str] = ()) -> None:
+    """Add `prefix` to the names of globals and of functions with a body, here or in another part
+    (`elsewhere`), which could otherwise collide with functions of the C library."""
     defined = [
         op
         for op in module.ops
         if isinstance(op, memref.GlobalOp)
-        or (isinstance(op, func.FuncOp) and not op.is_declaration)
+        or (
+            isinstance(op, func.FuncOp) and (not op.is_declaration or op.sym_name.data in elsewhere)
+        )
     ]
     names = {op.sym_name.data for op in defined}
     for op in defined:

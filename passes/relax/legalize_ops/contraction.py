@@ -13,6 +13,7 @@ from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape
 from .kernel_builder import Buffer, KernelBuilder, Tensor
+from .packing import pack_rows
 from .scalars import (
     convert,
     exact_integer,
@@ -66,17 +67,8 @@ class Weights:
         """Return the constant in a buffer of groups, blocks of `width` rows, terms and rows, which
         callers pass: all rows of a tile are then next to each other."""
         assert isinstance(self.rows, int) and isinstance(self.terms, int)  # of a constant
-        rows, terms, blocks = self.rows, self.terms, -(-self.rows // width)
-
-        def pack(array: Array) -> Array:
-            import numpy as np
-
-            matrices = self.matrices(array)
-            matrices = np.pad(matrices, ((0, 0), (0, blocks * width - rows), (0, 0)))
-            split = matrices.reshape(self.groups, blocks, width, terms)
-            return np.ascontiguousarray(split.transpose(0, 1, 3, 2))
-
-        return b.prepare(self.buffer, (self.groups, blocks, terms, width), pack)
+        shape = self.groups, -(-self.rows // width), self.terms, width
+        return b.prepare(self.buffer, shape, lambda array: pack_rows(self.matrices(array), width))
 
 
 @dataclass(eq=False)

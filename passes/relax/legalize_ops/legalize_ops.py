@@ -46,6 +46,7 @@ from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
 from .nonzero import call_nonzero_kernels
+from .packing import dense_constant
 
 __all__ = [
     "LegalizeOps",
@@ -306,12 +307,12 @@ def replace_calls(
 
 def prepare(value: SSAValue, preparation: Preparation, kernel: PrimFuncOp, number: int) -> SSAValue:
     """Return the constant `value` in the form in which a kernel reads it as a parameter."""
-    from ....interpreters.arrays import array_of, dense_of
+    from ....interpreters.arrays import array_of
 
     constant, type = value.owner, kernel.function_type.inputs.data[number]
     assert isinstance(constant, ConstantOp) and isa(type, MemRefType)
     new_type = TensorType(type.element_type, type.get_shape())
-    new = ConstantOp(dense_of(preparation(array_of(constant.value)), new_type))
+    new = ConstantOp(dense_constant(preparation(array_of(constant.value)), new_type))
     new.location = constant.location
     new.result.name_hint = value.name_hint
     Rewriter.insert_op(new, InsertPoint.before(constant))

@@ -1,0 +1,267 @@
+"""Kernels that are lowered and compiled in groups at the same time, each in a process of its own.
+
+The passes that follow `lower-to-tir` look at one function at a time, and so do MLIR and LLVM where
+functions are not inlined. What a kernel and its callers have to agree on is small: how many
+operations it has, and whether it may fail.
+
+Whatever goes wrong in a group, the module is compiled as a whole instead: errors and warnings are
+those of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from xdsl.dialects import cf, func, memref
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, Region
+
+from ...analysis.call_graph import CallGraph
+from ...analysis.constants import constant_extent
+from ...dialects.tir.ops import ForKind, ForOp, PrimFuncOp
+from ...interpreters.signature import is_buffer
+from ...passmanager.context import PassContext
+from ...passmanager.errors import PasslineError
+from ...passmanager.ir.clone import clone
+from ...passmanager.ir.walk import walk
+from ...passmanager.registry import make_ir_context
+from . import codegen
+from .assertions import Failures, report_assertions
+from .forks import Fork, Lost, Send, can_fork
+from .lowering import is_lowered, kernel_lowering
+from .objects import available_cores
+from .owned_memory import assert_allocated
+from .pointer_arguments import is_bare
+from .polls import Work, insert_polls_in_long
+from .preparation import (
+    PREFIX,
+    Elsewhere,
+    Prepared,
+    check_dialects,
+    mlir_text,
+    prepare_lowered,
+    prepare_operations,
+    takes_pointers,
+    without_values,
+)
+from .soft_promotion import CONVERSION
+from .toolchain import Tools, to_llvm
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+__all__ = ["compile_kernels", "is_divisible", "kernels_of"]
+
+LEAST_WORK = 500
+"""The least operations for which a process pays."""
+FUNCTION_WORK = 200
+"""The operations that take as long to compile as a function without any."""
+
+
+def is_divisible(module: ModuleOp) -> bool:
+    """Return whether the kernels of a module may be compiled in processes of their own: this one
+    can be copied, and nobody watches the passes."""
+    return (
+        available_cores() > 1
+        and can_fork()
+        and not PassContext.current().is_observed
+        and not is_lowered(module)
+    )
+
+
+def compile_kernels(
+    module: ModuleOp, entry: str, threads: int, tools: Tools, machine: llvm.TargetMachine
+) -> tuple[Prepared, list[bytes]] | None:
+    """Compile a module whose functions are all on buffers to object files, its kernels in as many
+    groups as there are cores. Return them with all but the kernels, prepared; None if there are
+    too few kernels, or if anything goes wrong. The module is not changed."""
+    groups = grouped(kernels_of(module, entry), available_cores())
+    if len(groups) < 2:
+        return None
+    compiling = Compiling(threads, tools, machine, len(groups) + 1)
+    try:
+        return compiling.run(module, entry, groups)
+    except (Lost, PasslineError):
+        return None
+
+
+def kernels_of(module: ModuleOp, entry: str) -> list[PrimFuncOp]:
+    """Return the functions that can be compiled by themselves: private ones that call no other
+    function, do not fail, and read no variables. All buffers are passed as pointers."""
+    functions = [op for op in module.ops if isinstance(op, PrimFuncOp | func.FuncOp)]
+    types = [type for op in functions for type in op.function_type.inputs]
+    if not all(is_bare(type) for type in types if is_buffer(type)):
+        return []
+    graph = CallGraph(module)
+    return [
+        op
+        for op in functions
+        if isinstance(op, PrimFuncOp)
+        and not op.is_declaration
+        and op.sym_visibility == StringAttr("private")
+        and op.sym_name.data != entry
+        and not graph.unresolved(op)
+        and all(map(is_constant, graph.callees(op)))
+        and not any(isinstance(inner, cf.AssertOp) for inner in walk(op))
+    ]
+
+
+def is_constant(op: Operation) -> bool:
+    """Return whether `op` is a constant that each part of a module may have."""
+    return (
+        isinstance(op, memref.GlobalOp)
+        and op.constant is not None
+        and op.sym_visibility == StringAttr("private")
+    )
+
+
+def grouped(kernels: Sequence[PrimFuncOp], count: int) -> list[list[PrimFuncOp]]:
+    """Return the kernels in up to `count` groups that take about as long to compile; the largest
+    ones are distributed first."""
+    sizes = {kernel: size_of(kernel) for kernel in kernels}
+    count = min(count, len(kernels), sum(sizes.values()) // LEAST_WORK)
+    groups: list[list[PrimFuncOp]] = [[] for _ in range(count)]
+    totals = [0] * count
+    for kernel in sorted(kernels, key=lambda kernel: -sizes[kernel]) if count > 1 else ():
+        least = totals.index(min(totals))
+        groups[least].append(kernel)
+        totals[least] += sizes[kernel]
+    return groups
+
+
+def size_of(kernel: PrimFuncOp) -> int:
+    """Return an estimate of the operations to compile: those that a kernel has when its loops are
+    unrolled."""
+    copies: dict[Operation | None, int] = {}
+    size = FUNCTION_WORK
+    for op in walk(kernel):  # outer operations first
+        size += (count := copies.get(op.parent_op(), 1))
+        if isinstance(op, ForOp) and op.for_kind is ForKind.UNROLLED:
+            count *= constant_extent(op) or 1
+        if op.regions:
+            copies[op] = count
+    return size
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the callers of the kernels of a group have to know."""
+
+    work: Mapping[str, int]
+    """The operations of each kernel."""
+    failing: frozenset[str]
+    """The kernels that get the status of the run."""
+    is_long: bool
+    """Whether they may be interrupted."""
+    failures: Failures
+
+
+@dataclass(frozen=True)
+class Compiling:
+    """The compilation of the groups of a module, each in a process, and of the rest in this one."""
+
+    threads: int
+    tools: Tools
+    machine: llvm.TargetMachine
+    parts: int
+    """The groups and the rest."""
+
+    def run(
+        self, module: ModuleOp, entry: str, groups: Sequence[Sequence[PrimFuncOp]]
+    ) -> tuple[Prepared, list[bytes]]:
+        with ExitStack() as stack:
+            forks: list[Fork] = []
+            for number, group in enumerate(groups, 1):
+                forks.append(stack.enter_context(self.fork(module, group, number)))
+            lowered = without_bodies(module, {kernel for group in groups for kernel in group})
+            kernel_lowering().apply(make_ir_context(), lowered)
+            reports = [cast("Report", fork.receive()) for fork in forks]
+            elsewhere = Elsewhere(
+                {name: work for report in reports for name, work in report.work.items()},
+                frozenset[str]().union(*(report.failing for report in reports)),
+                self.parts,
+            )
+            prepared = prepare_lowered(lowered, entry, self.threads, elsewhere)
+            code = self.object_code(prepared.module, [prepared.entry])
+            codes = [code, *(cast("bytes", fork.receive()) for fork in forks)]
+        all_failures = [prepared.failures, *(report.failures for report in reports)]
+        is_long = prepared.is_long or any(report.is_long for report in reports)
+        failures = Failures.of_parts(all_failures)
+        return replace(prepared, failures=failures, is_long=is_long), codes
+
+    def fork(self, module: ModuleOp, group: Sequence[PrimFuncOp], number: int) -> Fork:
+        """Return a process that sends the report of a group, and then its object file."""
+
+        def work(send: Send) -> None:
+            PassContext.current().renderer = refuse
+            names = [kernel.sym_name.data for kernel in group]
+            lowered = only(module, group)
+            kernel_lowering().apply(make_ir_context(), lowered)
+            send(self.prepare_group(lowered, names, number))
+            send(self.object_code(lowered, [PREFIX + name for name in names]))
+
+        return Fork(work)
+
+    def prepare_group(self, module: ModuleOp, names: Sequence[str], number: int) -> Report:
+        """Prepare the functions of a group, as `prepare_lowered` does with those of a module."""
+        check_dialects(module)
+        if not takes_pointers(module):
+            raise Lost
+        work = Work(module)
+        amounts = {name: work.of_function(name) for name in names}
+        is_long = insert_polls_in_long(module, work)
+        assert_allocated(module)
+        before = parameters(module)
+        failures = report_assertions(module, number, self.parts)
+        after = parameters(module)
+        prepare_operations(module, self.threads)
+        without_values(module)
+        failing = frozenset(name for name in names if before[name] != after[name])
+        return Report(amounts, failing, is_long, failures)
+
+    def object_code(self, module: ModuleOp, exported: Sequence[str]) -> bytes:
+        """Compile a prepared part, of which others call the functions `exported`."""
+        passes = to_llvm(True, self.threads)
+        ir = self.tools.llvm_ir(mlir_text(module), passes)
+        return self.machine.emit_object(codegen.optimized(ir, exported, CONVERSION, self.machine))
+
+
+def only(module: ModuleOp, group: Sequence[PrimFuncOp]) -> ModuleOp:
+    """Return a module with the functions `group` of `module`, and the constants that they read.
+    They are moved there."""
+    graph = CallGraph(module)
+    ops = dict.fromkeys([constant for op in group for constant in graph.callees(op)])
+    for op in (*ops, *group):
+        op.detach()
+    return ModuleOp([*ops, *group], module.attributes.copy())
+
+
+def without_bodies(module: ModuleOp, kernels: Collection[PrimFuncOp]) -> ModuleOp:
+    """Return a copy of `module` that only declares `kernels`."""
+    return ModuleOp(
+        [
+            declaration(op) if isinstance(op, PrimFuncOp) and op in kernels else clone(op)
+            for op in module.ops
+        ],
+        module.attributes.copy(),
+    )
+
+
+def declaration(kernel: PrimFuncOp) -> PrimFuncOp:
+    """Return the declaration of a function."""
+    inputs = kernel.function_type.inputs
+    return PrimFuncOp(kernel.sym_name.data, [*inputs], Region(), visibility="private")
+
+
+def parameters(module: ModuleOp) -> dict[str, int]:
+    """Return the number of parameters of each function."""
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    return {op.sym_name.data: len(op.function_type.inputs) for op in functions}
+
+
+def refuse(_: object) -> NoReturn:
+    """Give up, as there is something to tell the user."""
+    raise Lost
