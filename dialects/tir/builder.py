@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from xdsl.dialects import cf, memref, scf
+from xdsl.dialects import arith, cf, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
@@ -26,6 +27,26 @@ __all__ = ["Index", "TirBuilder", "dimensions"]
 
 _ALIGNMENT = IntegerAttr(64, IntegerType(64))
 """Bytes: one cache line."""
+
+SHORT_VECTOR = 4
+"""The lanes of the vectors of a dimension of unknown extent that do not fill longer ones."""
+
+
+@dataclass(frozen=True)
+class VectorLoop:
+    """A loop over vectors of adjacent elements."""
+
+    lanes: int
+    count: Index
+    """The number of vectors."""
+    begin: Index
+    """The first element."""
+    last: Index | None = None
+    """The greatest first element of a vector, if the last vector overlaps the one before it."""
+
+    @property
+    def kind(self) -> ForKind:
+        return ForKind.VECTORIZED if self.lanes > 1 else ForKind.SERIAL
 
 
 class TirBuilder(IndexBuilder):
@@ -137,8 +158,8 @@ class TirBuilder(IndexBuilder):
         """Build the body of loops over all elements of a tensor of shape `extents`.
 
         The last dimension is computed `lanes` elements at a time, in a vectorized loop. A condition
-        excludes the lanes beyond its extent; if this is not known, the body is built a second time
-        for the elements that do not fill a vector, one after the other.
+        excludes the lanes beyond its extent; if this is not known, the body is built again for the
+        elements that do not fill a vector (`vectors_and_rest`).
         """
         if not extents or lanes == 1:
             with self.loops(extents) as index:
@@ -160,23 +181,67 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def vectors_and_rest(self, extent: Index, lanes: int) -> Generator[Index]:
-        """Build the body of a vectorized loop of `lanes` lanes within a loop over the whole vectors
-        of `extent` elements, and once more in a loop over the rest."""
-        whole = self.floordiv(extent, lanes)
-        rest = self.sub(extent, self.mul(whole, lanes))
-        outer = self.loop_op(0, whole, ForKind.SERIAL)
-        with self.into(outer.body.block):
-            inner = self.loop_op(0, lanes, ForKind.VECTORIZED)
-            with self.into(inner.body.block):
-                yield self.add(self.mul(outer.variable, lanes), inner.variable)
-            inner.body.block.add_op(YieldOp())
-        outer.body.block.add_op(YieldOp())
-        if rest == 0:
-            return
-        tail = inner.clone({outer.variable: self.index(whole)})
-        tail.operands = [tail.operands[0], self.index(rest)]
-        tail.kind = ForKindAttr(ForKind.SERIAL)
-        self.insert(tail)
+        """Build the body of loops over vectors of `extent` elements, which is not known: whole
+        vectors of `lanes` lanes, then short ones, then the rest one by one.
+
+        The body is built for each of the three; it runs once for an element.
+        """
+        parts: list[VectorLoop] = []
+        begin: Index = 0
+        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
+            count = self.floordiv(self.sub(extent, begin), width)
+            parts.append(VectorLoop(width, count, begin))
+            begin = self.add(begin, self.mul(count, width))
+        with self._vector_loops(parts) as position:
+            yield position
+
+    @contextmanager
+    def overlapping_vectors(self, extent: Index, lanes: int) -> Generator[Index]:
+        """Build the body of loops over vectors of `extent` elements, which is not known: all of
+        `lanes` lanes, or short ones if there are fewer elements. The last vector overlaps the one
+        before it.
+
+        The body is built for each width, and has to give the same results when it runs twice for an
+        element. With vectors of 16 or 4 lanes, 7 elements are 0 to 3 and 3 to 6.
+        """
+        parts: list[VectorLoop] = []
+        rest = extent
+        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
+            fits = self.less(width - 1, rest)
+            count = self._select(fits, self.ceildiv(rest, width), 0)
+            parts.append(VectorLoop(width, count, 0, self.sub(extent, width)))
+            rest = self._select(fits, 0, rest)
+        with self._vector_loops(parts) as position:
+            yield position
+
+    def _select(self, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
+        return self.pure(arith.SelectOp, condition, self.index(then), self.index(otherwise))
+
+    @contextmanager
+    def _vector_loops(self, loops: Sequence[VectorLoop]) -> Generator[Index]:
+        """Build the body in the first of `loops`, and copy it into the others."""
+        body: ForOp | None = None
+        first: SSAValue | None = None
+        for loop in loops:
+            if loop.count == 0:
+                continue
+            outer = self.loop_op(0, loop.count, ForKind.SERIAL)
+            with self.into(outer.body.block):
+                start = self.add(loop.begin, self.mul(outer.variable, loop.lanes))
+                if loop.last is not None:
+                    start = self.min(start, loop.last)
+                start = self.index(start)
+                if body is None or first is None:
+                    body, first = self.loop_op(0, loop.lanes, loop.kind), start
+                    with self.into(body.body.block):
+                        yield self.add(start, body.variable)
+                    body.body.block.add_op(YieldOp())
+                else:
+                    copy = body.clone({first: start})
+                    copy.operands = [copy.operands[0], self.index(loop.lanes)]
+                    copy.kind = ForKindAttr(loop.kind)
+                    self.insert(copy)
+            outer.body.block.add_op(YieldOp())
 
     def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
         """Append a loop with an empty body."""
@@ -191,10 +256,10 @@ class TirBuilder(IndexBuilder):
 
         There are `lanes` lanes, fewer if `extent` is smaller, and a power of two. The body has to
         give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
-        to 6. An extent that is not known may be less than a vector, and has no such overlap.
+        to 6. For an extent that is not known, the body is built for several widths of vectors.
         """
         if not isinstance(extent, int):
-            with self.vectors_and_rest(extent, lanes) as position:
+            with self.overlapping_vectors(extent, lanes) as position:
                 yield position
             return
         lanes = min(lanes, 1 << max(0, extent.bit_length() - 1))
