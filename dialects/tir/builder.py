@@ -154,7 +154,7 @@ class TirBuilder(IndexBuilder):
             yield [index, *rest]
 
     @contextmanager
-    def elements(self, extents: Sequence[Extent], lanes: int = 1) -> Generator[list[Index]]:
+    def elements(self, extents: Sequence[Index], lanes: int = 1) -> Generator[list[Index]]:
         """Build the body of loops over all elements of a tensor of shape `extents`.
 
         The last dimension is computed `lanes` elements at a time, in a vectorized loop. A condition

@@ -23,7 +23,6 @@ from .kernel_builder import (
     KernelBuilder,
     Legalization,
     Scheduled,
-    Store,
     Tensor,
 )
 from .layouts import relayout
