@@ -104,7 +104,11 @@ def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
     rate = MULTIPLY_ADDS if target.has("fma") else MULTIPLY_ADDS / 2
     columns_of_taps = volume(v.size for v in t.windows) // window.size
     step = columns_of_taps * max(sums * window.size / rate, loads / LOADS)
-    count = -(-rows // tile.rows) * -(-t.out[-1] // tile.columns)
+    columns = t.out[-1]
+    if t.is_known:
+        count = -(-rows // tile.rows) * -(-columns // tile.columns)
+    else:  # on the average, half a tile exceeds the extents
+        count = (rows / tile.rows + 0.5) * (columns / tile.columns + 0.5)
     return count * (step + sums + TILE_OVERHEAD)
 
 
