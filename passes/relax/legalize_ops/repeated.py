@@ -13,7 +13,7 @@ from xdsl.utils.hints import isa
 from ....dialects.tir.builder import Index
 from ....dialects.tir.ops import ForKind
 from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
-from .scalars import fills_bytes
+from .scalars import fills_bytes, select
 
 __all__ = ["Repeated", "Tiled"]
 
@@ -72,10 +72,13 @@ class Repeated(Scheduled):
         lanes = 1 << lanes.bit_length() - 1
         row = b.alloc((lanes,), self.element, "local")
         rows = b.alloc((self.repeats, lanes), self.element, "local")
-        is_known = isinstance(extent, int)
-        chunks = -(-extent // lanes) if is_known else extent // lanes
+        # Of an extent that is not known, and that is less than a vector, there are no vectors.
+        fits = isinstance(extent, int) or b.less(lanes - 1, extent)
+        chunks = b.ceildiv(extent, lanes)
+        if isinstance(fits, SSAValue):
+            chunks = select(b, fits, chunks, 0)
         with b.loops([*outer, chunks]) as (*index, chunk):
-            start = b.chunk_start(chunk, lanes, extent) if is_known else b.mul(chunk, lanes)
+            start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
                 b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
             repeat_lanes(b, row, rows, lanes, self.repeats)
@@ -84,11 +87,10 @@ class Repeated(Scheduled):
                 with b.loop(lanes, ForKind.VECTORIZED) as lane:
                     place = b.add(b.add(first, b.mul(i, lanes)), lane)
                     store([*index, place], b.load(rows, [i, lane]))
-        if not is_known:
-            rest = self.shape[-1] - chunks * lanes * self.repeats
-            with b.loops([*outer, rest]) as (*index, i):
-                place = [*index, b.add(chunks * lanes * self.repeats, i)]
-                store(place, self.read(b, place))
+        if isinstance(fits, SSAValue):
+            rest = select(b, fits, 0, self.shape[-1])
+            with b.loops([*outer, rest]) as index:
+                store(index, self.read(b, index))
 
 
 def repeat_lanes(
