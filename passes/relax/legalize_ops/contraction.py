@@ -114,6 +114,9 @@ class Contraction(Tensor):
     """The operand that is a constant, if callers can pass it packed."""
     merged: bool = False
     """True if an element has one index for rows and column: the row-major position in the image."""
+    margin: int = 0
+    """The columns after the last one at which `rhs` can be read, too: there are numbers, whatever
+    they are."""
 
     def __post_init__(self) -> None:
         if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):

@@ -73,8 +73,8 @@ OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
-COPY = 2
-"""The cycles of packing a vector."""
+COPY, ROW = 2, 12
+"""The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED = 1, 4
@@ -120,6 +120,8 @@ class Extents:
     """False if `columns` is nominal."""
     batch: int = 1
     """The contractions that cores can share."""
+    margin: int = 0
+    """The columns after the last one at which tiles can read."""
 
     @property
     def taps_down(self) -> int:
@@ -189,8 +191,8 @@ def schedule_of(extents: Extents, target: Target) -> Schedule:
 
 
 def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
-    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed: they
-    would need masks otherwise."""
+    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed, as they
+    would need masks otherwise, unless there are elements after them."""
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
     reads_in_place = e.constant is Operand.LHS and target.vector_registers >= IN_PLACE_REGISTERS
@@ -201,12 +203,14 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     for columns in shares(e.columns, vectors * lanes, target.cores):
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
-        if reads_in_place and e.columns_known and m <= e.columns:
+        if reads_in_place and m <= (e.columns if e.columns_known else e.margin):
             for rows in sorted({1, -(-e.rows // 4), e.rows}):
                 for inside in (True, False):
                     yield Schedule(
                         m, vectors, lanes, rows, e.columns, e.inputs, False, inside, True
                     )
+        if not e.columns_known and vectors * lanes <= e.margin:
+            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
         for inputs in parts_of(e.inputs):
             for columns in shares(e.columns, vectors * lanes, target.cores):
                 if e.columns_known:
@@ -273,8 +277,8 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
-        across, down = s.rows * -(-e.columns // s.m), -(-e.m // s.rows_of_tile)
-        scatter = SCATTER if e.columns % s.m == 0 else SCATTER_MASKED
+        across, down = s.rows * tiles_of(e.columns, s.m, e), -(-e.m // s.rows_of_tile)
+        scatter = SCATTER if e.columns_known and e.columns % s.m == 0 else SCATTER_MASKED
         total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
         if target.cores == 1:
             return e.rows / s.rows * total
@@ -284,12 +288,15 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
     terms = s.inputs * e.taps
-    across, down = -(-count // s.tile), -(-e.m // s.rows_of_tile)
+    across = -(-count // s.tile) if s.packs else tiles_of(count, s.tile, e)
+    down = -(-e.m // s.rows_of_tile)
     if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
         across += MASKED
     total = term_blocks * tiles_cycles(s, e, target, across, down)
     if s.packs:
         total += term_blocks * terms * s.rows * -(-s.columns // s.lanes) * COPY
+        if not e.columns_known:
+            total += term_blocks * terms * s.rows * ROW
     if s.by_rows:
         total += e.m * count * SCATTER
     elif term_blocks > 1:
@@ -300,6 +307,12 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     if target.cores == 1:
         return blocks * total
     return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
+
+
+def tiles_of(columns: int, tile: int, e: Extents) -> float:
+    """Return the number of tiles that cover the columns of a row: the average if their number is
+    not known, as half of the last tile is computed in vain then."""
+    return -(-columns // tile) if e.columns_known else columns / tile + 0.5
 
 
 def shared_cycles(

@@ -87,7 +87,8 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        return {**vars(self.extents), "constant": given}
+        form = {**vars(self.extents), "constant": given}
+        return form if self.extents.margin else {k: v for k, v in form.items() if k != "margin"}
 
     def candidates(self) -> Iterator[Schedule]:
         return candidates(self.extents, self.target)
@@ -122,6 +123,7 @@ def extents_of(t: Contraction) -> Extents:
         taps[-1] if taps else 1,
         isinstance(t.columns, int),
         nominal_volume(t.batch),
+        t.margin,
     )
 
 
@@ -199,6 +201,8 @@ def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index,
     many rows as the panel holds, or a part of one row."""
     if isinstance(t.columns, int):
         return s.rows, s.columns
+    if not s.packs:
+        return b.min(s.rows, volume(t.rows)), t.columns
     most = s.rows * s.columns
     columns = b.max(b.min(t.columns, most), 1)
     if not (t.merged and t.rows and s.packs):
@@ -361,6 +365,8 @@ class Tile:
     sums: SSAValue
     columns: Index
     """The number of columns of the block."""
+    is_whole: bool = False
+    """True in code that runs for tiles only whose columns are all in the block, and in no other."""
 
     @staticmethod
     def start(
@@ -375,6 +381,8 @@ class Tile:
         first_m = b.mul(m_tile, s.rows_of_tile)
         if s.in_place:  # the last tile overlaps the one before it, so that it reads nothing else
             first = b.chunk_start(column_tile, s.tile, t.columns)
+            if not isinstance(t.columns, int):  # they may be less than a tile
+                first = b.max(first, 0)
         else:
             first = b.mul(column_tile, s.tile)
         sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
@@ -431,7 +439,9 @@ class Tile:
             indices = [b.add(first_input, channel), *tap]
             with self.sums_in_registers() as index:
                 column = self.at(*index)[1]
-                inside = [] if s.in_place else below(b, column, self.columns, s.tile)
+                inside = []
+                if not s.in_place and not t.margin:
+                    inside = below(b, column, self.columns, s.tile)
                 with b.when(inside):
                     row = b.unflat(block.first_row, t.rows) if t.rows else []
                     source = b.add(block.first_column, column)
@@ -459,6 +469,14 @@ class Tile:
         copy = b.alloc(self.shape, t.total, "local")
         with self.sums_in_registers() as index:
             b.store(b.load(self.sums, index), copy, index)
+        if s.in_place and not isinstance(t.columns, int):
+            end = b.mul(b.add(self.column_tile, 1), s.tile)
+            whole = b.less(b.sub(end, 1), t.columns)
+            with b.when([whole]):
+                replace(self, is_whole=True).finish_rows(copy, finish)
+            with b.when([b.negation(whole)]):
+                self.finish_rows(copy, finish)
+            return
         if s.by_rows:
             self.finish_rows(copy, finish)
             return
@@ -489,11 +507,15 @@ class Tile:
     def own(self, column: Index) -> list[SSAValue]:
         """Return the condition that a column is in the block, and in no tile before this one."""
         b, s = self.b, self.schedule
+        if self.is_whole:
+            return []
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
-        if is_multiple(self.contraction.columns, s.tile):
+        columns = self.contraction.columns
+        if is_multiple(columns, s.tile):
             return []
-        return [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+        conditions = [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+        return conditions if isinstance(columns, int) else [*conditions, b.less(column, columns)]
 
 
 def transpose_vectors(
