@@ -53,6 +53,9 @@ def split_phases(
     if margin:
         whole = b.alloc((volume(shape) + margin,), data.element)
         result = b.view(whole, shape)
+        # Arithmetic on what happens to be there might be slow: on denormal numbers.
+        with b.elements([margin], b.lanes) as (i,):
+            b.store(b.number(0, data.element), whole, [b.add(volume(shape), i)])
     else:
         whole = result = b.alloc(shape, data.element)
     groups = [
