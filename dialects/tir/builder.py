@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, cf, memref, scf
+from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
@@ -21,7 +21,7 @@ from xdsl.utils.hints import isa
 from .extents import Extent, Shape, UnknownExtent, volume
 from .functions import PrimFuncOp, YieldOp
 from .index_builder import Index, IndexBuilder
-from .loops import ForKind, ForKindAttr, ForOp
+from .loops import ForKind, ForOp
 
 __all__ = ["Index", "TirBuilder", "dimensions"]
 
@@ -44,9 +44,11 @@ class VectorLoop:
     last: Index | None = None
     """The greatest first element of a vector, if the last vector overlaps the one before it."""
 
-    @property
-    def kind(self) -> ForKind:
-        return ForKind.VECTORIZED if self.lanes > 1 else ForKind.SERIAL
+
+def widths_up_to(lanes: int) -> list[int]:
+    """Return the lanes of vectors that compute a dimension of unknown extent, the last of which is
+    one lane."""
+    return [lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)]
 
 
 class TirBuilder(IndexBuilder):
@@ -186,62 +188,85 @@ class TirBuilder(IndexBuilder):
 
         The body is built for each of the three; it runs once for an element.
         """
-        parts: list[VectorLoop] = []
+        loops: list[VectorLoop] = []
         begin: Index = 0
-        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
+        for width in widths_up_to(lanes):
             count = self.floordiv(self.sub(extent, begin), width)
-            parts.append(VectorLoop(width, count, begin))
+            loops.append(VectorLoop(width, count, begin))
             begin = self.add(begin, self.mul(count, width))
-        with self._vector_loops(parts) as position:
-            yield position
+        first, *others = [loop for loop in loops if loop.count != 0]
+        body, start = self._vector_loop(first)
+        with self.into(body.body.block):
+            yield self.add(start, body.variable)
+        body.body.block.add_op(YieldOp())
+        for other in others:
+            self._copy_vector_loop(other, body, start)
 
     @contextmanager
     def overlapping_vectors(self, extent: Index, lanes: int) -> Generator[Index]:
-        """Build the body of loops over vectors of `extent` elements, which is not known: all of
-        `lanes` lanes, or short ones if there are fewer elements. The last vector overlaps the one
+        """Build the body of a loop over vectors of `extent` elements, which is not known: of
+        `lanes` lanes, or of fewer if there are fewer elements. The last vector overlaps the one
         before it.
 
         The body is built for each width, and has to give the same results when it runs twice for an
         element. With vectors of 16 or 4 lanes, 7 elements are 0 to 3 and 3 to 6.
         """
-        parts: list[VectorLoop] = []
-        rest = extent
-        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
-            fits = self.less(width - 1, rest)
-            count = self._select(fits, self.ceildiv(rest, width), 0)
-            parts.append(VectorLoop(width, count, 0, self.sub(extent, width)))
-            rest = self._select(fits, 0, rest)
-        with self._vector_loops(parts) as position:
-            yield position
+        first, *others = [
+            VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n))
+            for n in widths_up_to(lanes)
+        ]
+        then, otherwise = self._branch(self.less(first.lanes - 1, extent))
+        with self.into(then):
+            body, start = self._vector_loop(first)
+            with self.into(body.body.block):
+                yield self.add(start, body.variable)
+            body.body.block.add_op(YieldOp())
+        with self.into(otherwise):
+            self._copy_fitting(others, extent, body, start)
+        for block in (then, otherwise):
+            block.add_op(scf.YieldOp())
 
-    def _select(self, condition: SSAValue, then: Index, otherwise: Index) -> SSAValue:
-        return self.pure(arith.SelectOp, condition, self.index(then), self.index(otherwise))
+    def _copy_fitting(
+        self, loops: Sequence[VectorLoop], extent: Index, body: ForOp, start: SSAValue
+    ) -> None:
+        """Write a branch for each of `loops`, with a copy of `body`: the first one is taken whose
+        vectors have no more lanes than there are elements."""
+        if not loops:
+            return
+        first, *others = loops
+        then, otherwise = self._branch(self.less(first.lanes - 1, extent))
+        with self.into(then):
+            self._copy_vector_loop(first, body, start)
+        with self.into(otherwise):
+            self._copy_fitting(others, extent, body, start)
+        for block in (then, otherwise):
+            block.add_op(scf.YieldOp())
 
-    @contextmanager
-    def _vector_loops(self, loops: Sequence[VectorLoop]) -> Generator[Index]:
-        """Build the body in the first of `loops`, and copy it into the others."""
-        body: ForOp | None = None
-        first: SSAValue | None = None
-        for loop in loops:
-            if loop.count == 0:
-                continue
-            outer = self.loop_op(0, loop.count, ForKind.SERIAL)
-            with self.into(outer.body.block):
-                start = self.add(loop.begin, self.mul(outer.variable, loop.lanes))
-                if loop.last is not None:
-                    start = self.min(start, loop.last)
-                start = self.index(start)
-                if body is None or first is None:
-                    body, first = self.loop_op(0, loop.lanes, loop.kind), start
-                    with self.into(body.body.block):
-                        yield self.add(start, body.variable)
-                    body.body.block.add_op(YieldOp())
-                else:
-                    copy = body.clone({first: start})
-                    copy.operands = [copy.operands[0], self.index(loop.lanes)]
-                    copy.kind = ForKindAttr(loop.kind)
-                    self.insert(copy)
-            outer.body.block.add_op(YieldOp())
+    def _branch(self, condition: SSAValue) -> tuple[Block, Block]:
+        """Append an `scf.if` with empty branches, and return these."""
+        then, otherwise = Block(), Block()
+        self.insert(scf.IfOp(condition, [], Region(then), Region(otherwise)))
+        return then, otherwise
+
+    def _vector_loop(self, loop: VectorLoop) -> tuple[ForOp, SSAValue]:
+        """Append a loop over vectors, and in it one over lanes with an empty body; return the
+        latter, and the first element of the vector."""
+        outer = self.loop_op(0, loop.count, ForKind.SERIAL)
+        with self.into(outer.body.block):
+            start = self.add(loop.begin, self.mul(outer.variable, loop.lanes))
+            if loop.last is not None:
+                start = self.min(start, loop.last)
+            kind = ForKind.VECTORIZED if loop.lanes > 1 else ForKind.SERIAL
+            lanes = self.loop_op(0, loop.lanes, kind)
+        outer.body.block.add_op(YieldOp())
+        return lanes, self.index(start)
+
+    def _copy_vector_loop(self, loop: VectorLoop, body: ForOp, start: SSAValue) -> None:
+        """Append a loop over vectors with the operations of `body`, a loop over the lanes of the
+        vector that begins at `start`."""
+        lanes, place = self._vector_loop(loop)
+        mapper = {start: place, body.variable: lanes.variable}
+        lanes.body.block.add_ops(op.clone(mapper) for op in body.body.block.ops)
 
     def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
         """Append a loop with an empty body."""

@@ -73,7 +73,7 @@ OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
-COPY, ROW = 2, 12
+COPY, ROW = 2, 8
 """The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
@@ -399,7 +399,8 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
     if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
-        step += s.vectors * s.lanes * size / bandwidth(terms * e.columns * size, target) * 2
+        rows = terms if e.columns_known else s.inputs * e.taps_down  # windows have elements in common
+        step += s.vectors * s.lanes * size / bandwidth(rows * e.columns * size, target) * 2
     result = terms * step + 2 * sums + TILE_OVERHEAD
     return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory
 
