@@ -45,10 +45,11 @@ class VectorLoop:
     """The greatest first element of a vector, if the last vector overlaps the one before it."""
 
 
-def widths_up_to(lanes: int) -> list[int]:
-    """Return the lanes of vectors that compute a dimension of unknown extent, the last of which is
-    one lane."""
-    return [lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)]
+def halves_of(lanes: int) -> list[int]:
+    """Return the lanes of vectors of which those are taken that are not more than there are
+    elements: `lanes`, half of them and so on, as long as vectors are not too short; then 1."""
+    shorter = [lanes >> i for i in range(1, lanes.bit_length()) if lanes >> i >= SHORT_VECTOR]
+    return [lanes, *shorter, 1] if lanes > 1 else [1]
 
 
 class TirBuilder(IndexBuilder):
@@ -190,7 +191,7 @@ class TirBuilder(IndexBuilder):
         """
         loops: list[VectorLoop] = []
         begin: Index = 0
-        for width in widths_up_to(lanes):
+        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
             count = self.floordiv(self.sub(extent, begin), width)
             loops.append(VectorLoop(width, count, begin))
             begin = self.add(begin, self.mul(count, width))
@@ -213,7 +214,7 @@ class TirBuilder(IndexBuilder):
         """
         first, *others = [
             VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n))
-            for n in widths_up_to(lanes)
+            for n in halves_of(lanes)
         ]
         then, otherwise = self._branch(self.less(first.lanes - 1, extent))
         with self.into(then):

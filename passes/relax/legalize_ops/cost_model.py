@@ -399,7 +399,8 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
     if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
-        rows = terms if e.columns_known else s.inputs * e.taps_down  # windows have elements in common
+        # Windows have elements in common.
+        rows = terms if e.columns_known else s.inputs * e.taps_down
         step += s.vectors * s.lanes * size / bandwidth(rows * e.columns * size, target) * 2
     result = terms * step + 2 * sums + TILE_OVERHEAD
     return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory

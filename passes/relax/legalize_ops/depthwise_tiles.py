@@ -16,6 +16,9 @@ from .tiles import nominal
 
 __all__ = ["Problem", "Tile", "Tiles", "row_bytes", "rows_of", "sources_of", "space_of"]
 
+SHARES = 1, 2, 4
+"""The parts of the nominal extents, one of them, halves and quarters, that tiles are chosen for."""
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -107,9 +110,19 @@ def cycles(tile: Tile, t: Problem, rows: int, target: Target) -> float:
     columns = t.out[-1]
     if t.is_known:
         count = -(-rows // tile.rows) * -(-columns // tile.columns)
-    else:  # on the average, half a tile exceeds the extents
-        count = (rows / tile.rows + 0.5) * (columns / tile.columns + 0.5)
+    else:
+        count = average_count(tile, rows, columns)
     return count * (step + sums + TILE_OVERHEAD)
+
+
+def average_count(tile: Tile, rows: int, columns: int) -> float:
+    """Return the average number of tiles that cover as many elements as a block of `rows` rows, of
+    images as large as that, and of smaller ones. Half of a tile exceeds the image, on the average,
+    along each dimension."""
+    counts = [
+        (rows / n / tile.rows + 0.5) * (columns / n / tile.columns + 0.5) * n * n for n in SHARES
+    ]
+    return sum(counts) / len(counts)
 
 
 def sources_of(window: Window, rows: int) -> list[tuple[int, int, tuple[int, int]]]:
