@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.extents import Extent, SymbolicExtent, volume
 from ....dialects.tir.ops import ForKind
 from .choices import Form, Space
 from .contraction import Contraction
@@ -105,6 +105,8 @@ def extents_of(t: Contraction) -> Extents:
     known."""
     inputs, *taps = (nominal(extent) for extent in t.terms)
     image = NOMINAL_IMAGE if t.rows else NOMINAL
+    if isinstance(t.columns, SymbolicExtent) and len({*t.columns.size.symbols()}) > 1:
+        image = NOMINAL_IMAGE**2  # all points of one
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)
     constant = None
