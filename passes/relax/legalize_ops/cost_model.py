@@ -316,7 +316,7 @@ def tiles_of(columns: int, tile: int, e: Extents) -> float:
 
 
 def shared_cycles(
-    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: int
+    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: float
 ) -> float:
     """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
     share the blocks of the batch, or the `outer` tiles of each block of terms."""
@@ -327,7 +327,7 @@ def shared_cycles(
     return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
 
-def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
+def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
     """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
 
     A tile of an operand comes the first time from the cache that holds all of the operand. Later,
