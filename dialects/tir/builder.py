@@ -213,8 +213,7 @@ class TirBuilder(IndexBuilder):
         element. With vectors of 16 or 4 lanes, 7 elements are 0 to 3 and 3 to 6.
         """
         first, *others = [
-            VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n))
-            for n in halves_of(lanes)
+            VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n)) for n in halves_of(lanes)
         ]
         then, otherwise = self._branch(self.less(first.lanes - 1, extent))
         with self.into(then):

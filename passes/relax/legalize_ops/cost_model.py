@@ -369,7 +369,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: i
             all_lhs,
         )
 
-    def tile(inner_from: int, outer_from: int) -> float:
+    def tile(inner_from: float, outer_from: float) -> float:
         read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
         return max(compute, read) + min(compute, read) * OVERLAP
 
@@ -420,7 +420,7 @@ def rows_in_cache(stride: int) -> int:
     return WAYS * (PAGE // gcd(PAGE, stride))
 
 
-def bandwidth(size: int, target: Target) -> float:
+def bandwidth(size: float, target: Target) -> float:
     """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
     if size <= target.l1_cache // 2:
         return inf

@@ -3,6 +3,7 @@ last ones exceed the image, and images that are smaller than any of these."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -16,8 +17,6 @@ from support.machine import needs_native
 import passline
 from passline.dialects.relax.base import TensorOp
 from passline.dialects.relax.kernels import CallTIROp
-from passline.dialects.relax.types import tensor_type
-from passline.interpreters.signature import entry_function
 from passline.passmanager.ir.parser import parse_module
 from passline.passmanager.ir.walk import walk
 from passline.passmanager.registry import make_ir_context
@@ -50,10 +49,10 @@ def text_of(op: str, given: str, data: str, weight: str = "", *, relu: bool = Tr
 
 def arrays(text: str, batch: int, size: Size) -> list[Array]:
     """Return random arguments of `@main` for images of a size."""
-    module = parse_module(make_ir_context(), text, "images.mlir")
-    data, *weights = [tensor_type(v).get_shape() for v in entry_function(module, "main").args]
+    data, *weights = re.findall(r"%[xw]: tensor<([^>]*)xf32>", text)
+    channels = int(data.split("x")[1])
+    shapes = [(batch, channels, *size), *(tuple(map(int, w.split("x"))) for w in weights)]
     rng = np.random.default_rng(batch)
-    shapes = [(batch, data[1], *size), *weights]
     return [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 
