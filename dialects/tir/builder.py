@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from xdsl.dialects import cf, memref, scf
 from xdsl.dialects.builtin import (
@@ -20,12 +21,35 @@ from xdsl.utils.hints import isa
 from .extents import Extent, Shape, UnknownExtent, volume
 from .functions import PrimFuncOp, YieldOp
 from .index_builder import Index, IndexBuilder
-from .loops import ForKind, ForKindAttr, ForOp
+from .loops import ForKind, ForOp
 
 __all__ = ["Index", "TirBuilder", "dimensions"]
 
 _ALIGNMENT = IntegerAttr(64, IntegerType(64))
 """Bytes: one cache line."""
+
+SHORT_VECTOR = 4
+"""The lanes of the vectors of a dimension of unknown extent that do not fill longer ones."""
+
+
+@dataclass(frozen=True)
+class VectorLoop:
+    """A loop over vectors of adjacent elements."""
+
+    lanes: int
+    count: Index
+    """The number of vectors."""
+    begin: Index
+    """The first element."""
+    last: Index | None = None
+    """The greatest first element of a vector, if the last vector overlaps the one before it."""
+
+
+def halves_of(lanes: int) -> list[int]:
+    """Return the lanes of vectors of which those are taken that are not more than there are
+    elements: `lanes`, half of them and so on, as long as vectors are not too short; then 1."""
+    shorter = [lanes >> i for i in range(1, lanes.bit_length()) if lanes >> i >= SHORT_VECTOR]
+    return [lanes, *shorter, 1] if lanes > 1 else [1]
 
 
 class TirBuilder(IndexBuilder):
@@ -133,12 +157,12 @@ class TirBuilder(IndexBuilder):
             yield [index, *rest]
 
     @contextmanager
-    def elements(self, extents: Sequence[Extent], lanes: int = 1) -> Generator[list[Index]]:
+    def elements(self, extents: Sequence[Index], lanes: int = 1) -> Generator[list[Index]]:
         """Build the body of loops over all elements of a tensor of shape `extents`.
 
         The last dimension is computed `lanes` elements at a time, in a vectorized loop. A condition
-        excludes the lanes beyond its extent; if this is not known, the body is built a second time
-        for the elements that do not fill a vector, one after the other.
+        excludes the lanes beyond its extent; if this is not known, the body is built again for the
+        elements that do not fill a vector (`vectors_and_rest`).
         """
         if not extents or lanes == 1:
             with self.loops(extents) as index:
@@ -160,23 +184,89 @@ class TirBuilder(IndexBuilder):
 
     @contextmanager
     def vectors_and_rest(self, extent: Index, lanes: int) -> Generator[Index]:
-        """Build the body of a vectorized loop of `lanes` lanes within a loop over the whole vectors
-        of `extent` elements, and once more in a loop over the rest."""
-        whole = self.floordiv(extent, lanes)
-        rest = self.sub(extent, self.mul(whole, lanes))
-        outer = self.loop_op(0, whole, ForKind.SERIAL)
-        with self.into(outer.body.block):
-            inner = self.loop_op(0, lanes, ForKind.VECTORIZED)
-            with self.into(inner.body.block):
-                yield self.add(self.mul(outer.variable, lanes), inner.variable)
-            inner.body.block.add_op(YieldOp())
-        outer.body.block.add_op(YieldOp())
-        if rest == 0:
+        """Build the body of loops over vectors of `extent` elements, which is not known: whole
+        vectors of `lanes` lanes, then short ones, then the rest one by one.
+
+        The body is built for each of the three; it runs once for an element.
+        """
+        loops: list[VectorLoop] = []
+        begin: Index = 0
+        for width in (lanes, *(n for n in (SHORT_VECTOR, 1) if n < lanes)):
+            count = self.floordiv(self.sub(extent, begin), width)
+            loops.append(VectorLoop(width, count, begin))
+            begin = self.add(begin, self.mul(count, width))
+        first, *others = [loop for loop in loops if loop.count != 0]
+        body, start = self._vector_loop(first)
+        with self.into(body.body.block):
+            yield self.add(start, body.variable)
+        body.body.block.add_op(YieldOp())
+        for other in others:
+            self._copy_vector_loop(other, body, start)
+
+    @contextmanager
+    def overlapping_vectors(self, extent: Index, lanes: int) -> Generator[Index]:
+        """Build the body of a loop over vectors of `extent` elements, which is not known: of
+        `lanes` lanes, or of fewer if there are fewer elements. The last vector overlaps the one
+        before it.
+
+        The body is built for each width, and has to give the same results when it runs twice for an
+        element. With vectors of 16 or 4 lanes, 7 elements are 0 to 3 and 3 to 6.
+        """
+        first, *others = [
+            VectorLoop(n, self.ceildiv(extent, n), 0, self.sub(extent, n)) for n in halves_of(lanes)
+        ]
+        then, otherwise = self._branch(self.less(first.lanes - 1, extent))
+        with self.into(then):
+            body, start = self._vector_loop(first)
+            with self.into(body.body.block):
+                yield self.add(start, body.variable)
+            body.body.block.add_op(YieldOp())
+        with self.into(otherwise):
+            self._copy_fitting(others, extent, body, start)
+        for block in (then, otherwise):
+            block.add_op(scf.YieldOp())
+
+    def _copy_fitting(
+        self, loops: Sequence[VectorLoop], extent: Index, body: ForOp, start: SSAValue
+    ) -> None:
+        """Write a branch for each of `loops`, with a copy of `body`: the first one is taken whose
+        vectors have no more lanes than there are elements."""
+        if not loops:
             return
-        tail = inner.clone({outer.variable: self.index(whole)})
-        tail.operands = [tail.operands[0], self.index(rest)]
-        tail.kind = ForKindAttr(ForKind.SERIAL)
-        self.insert(tail)
+        first, *others = loops
+        then, otherwise = self._branch(self.less(first.lanes - 1, extent))
+        with self.into(then):
+            self._copy_vector_loop(first, body, start)
+        with self.into(otherwise):
+            self._copy_fitting(others, extent, body, start)
+        for block in (then, otherwise):
+            block.add_op(scf.YieldOp())
+
+    def _branch(self, condition: SSAValue) -> tuple[Block, Block]:
+        """Append an `scf.if` with empty branches, and return these."""
+        then, otherwise = Block(), Block()
+        self.insert(scf.IfOp(condition, [], Region(then), Region(otherwise)))
+        return then, otherwise
+
+    def _vector_loop(self, loop: VectorLoop) -> tuple[ForOp, SSAValue]:
+        """Append a loop over vectors, and in it one over lanes with an empty body; return the
+        latter, and the first element of the vector."""
+        outer = self.loop_op(0, loop.count, ForKind.SERIAL)
+        with self.into(outer.body.block):
+            start = self.add(loop.begin, self.mul(outer.variable, loop.lanes))
+            if loop.last is not None:
+                start = self.min(start, loop.last)
+            kind = ForKind.VECTORIZED if loop.lanes > 1 else ForKind.SERIAL
+            lanes = self.loop_op(0, loop.lanes, kind)
+        outer.body.block.add_op(YieldOp())
+        return lanes, self.index(start)
+
+    def _copy_vector_loop(self, loop: VectorLoop, body: ForOp, start: SSAValue) -> None:
+        """Append a loop over vectors with the operations of `body`, a loop over the lanes of the
+        vector that begins at `start`."""
+        lanes, place = self._vector_loop(loop)
+        mapper = {start: place, body.variable: lanes.variable}
+        lanes.body.block.add_ops(op.clone(mapper) for op in body.body.block.ops)
 
     def loop_op(self, start: Index, extent: Index, kind: ForKind) -> ForOp:
         """Append a loop with an empty body."""
@@ -191,10 +281,10 @@ class TirBuilder(IndexBuilder):
 
         There are `lanes` lanes, fewer if `extent` is smaller, and a power of two. The body has to
         give the same results when it runs twice for an element: 7 elements are lanes 0 to 3 and 3
-        to 6. An extent that is not known may be less than a vector, and has no such overlap.
+        to 6. For an extent that is not known, the body is built for several widths of vectors.
         """
         if not isinstance(extent, int):
-            with self.vectors_and_rest(extent, lanes) as position:
+            with self.overlapping_vectors(extent, lanes) as position:
                 yield position
             return
         lanes = min(lanes, 1 << max(0, extent.bit_length() - 1))

@@ -310,6 +310,14 @@ class IndexBuilder:
             return folded
         return self.symbol(self.at_start(arith.MaxSIOp(self.index(lhs), self.index(rhs))))
 
+    def quotient(self, lhs: Extent, rhs: Extent) -> Extent:
+        """Return `lhs / rhs`, rounded down, of extents that are not negative and not 0, as
+        `smaller`."""
+        if (folded := self._folded(lambda a, b: a // b, lhs, rhs)) is not None:
+            assert not isinstance(folded, SSAValue)
+            return folded
+        return self.symbol(self.at_start(arith.DivUIOp(self.index(lhs), self.index(rhs))))
+
     def flat(self, indices: Sequence[Index], shape: Sequence[Extent]) -> Index:
         """Return the row-major position of the element at `indices` of a buffer of `shape`."""
         position: Index = 0

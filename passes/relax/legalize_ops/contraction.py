@@ -108,6 +108,9 @@ class Contraction(Tensor):
     """True if an element has one index for rows and column: the row-major position in the image."""
     rows_together: int = 1
     """The rows of lhs whose elements of a column are next to each other in the tensor."""
+    margin: int = 0
+    """The columns after the last one at which `rhs` can be read, too: there are numbers, whatever
+    they are."""
 
     def __post_init__(self) -> None:
         if self.read_lhs is None and (self.weights is None or not self.weights.is_lhs):

@@ -23,7 +23,7 @@ from .depthwise import Depthwise
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .layouts import known, moved_index, relayout, shape_in
 from .no_kernel import NoKernel
-from .phases import split_phases
+from .phases import WithMargin, split_phases
 from .scalars import convert
 from .window_counts import count_of, fits, require_windows
 from .winograd import TiledData, WinogradConvolution, plan_of, split_tiles
@@ -35,6 +35,9 @@ __all__ = ["CONVOLUTION", "is_plain", "is_trivial", "windows_of"]
 
 FEW_OUTPUTS = 8
 """Up to this many outputs of one input channel are computed without packing its columns."""
+
+MARGIN = 256
+"""The elements after an image of unknown width: the last tile of a row may read as many."""
 
 
 def conv(op: ops.ForwardConvolutionOp, b: KernelBuilder, data: Tensor, weight: Tensor) -> Tensor:
@@ -168,10 +171,11 @@ def image_of_windows(b: KernelBuilder, data: Tensor, weight: Tensor, geometry: G
     *rows, columns = (count_of(b, window, n) for window, n in zip(windows, extents, strict=True))
     in_place = all(reads_once(b, window, n) for window, n in zip(windows, extents, strict=True))
     is_known = all(isinstance(extent, int) for extent in data.shape)
+    margin = 0 if isinstance(columns, int) else MARGIN
     if is_known and (plan := plan_of(b, data, weight, windows, geometry.groups)) is not None:
         data = split_tiles(b, data, plan)
     else:
-        data = b.buffered(data) if in_place else split_phases(b, data, windows)
+        data = b.buffered(data) if in_place else split_phases(b, data, windows, margin)
     strides = [window.stride for window in windows]
     read = partial(read_in_place if in_place else read_phases, strides)
     return Image(data, tuple(rows), columns, sizes, read)
@@ -333,6 +337,7 @@ class ImageProduct:
             weights=self.weights(b),
             merged=self.merged,
             rows_together=self.rows_together,
+            margin=image.data.margin if isinstance(image.data, WithMargin) else 0,
         )
         if isinstance(image.data, TiledData):
             return WinogradConvolution(**vars(contraction), data=image.data)

@@ -73,8 +73,8 @@ OVERLAP = 0.4
 """The part of reads that arithmetic does not hide, or of arithmetic that reads do not hide."""
 MASKED = 5
 """The tiles that take as long as what masks add to the last one of unpacked columns."""
-COPY = 2
-"""The cycles of packing a vector."""
+COPY, ROW = 2, 8
+"""The cycles of packing a vector; and of starting to pack a row of unknown extent."""
 FORK = 10_000
 """The cycles of starting threads and waiting for the last one to end."""
 SCATTER, SCATTER_MASKED = 1, 4
@@ -125,6 +125,8 @@ class Extents:
     and the columns are not."""
     rows_together: int = 1
     """The rows of lhs whose elements of a column are next to each other in the result."""
+    margin: int = 0
+    """The columns after the last one at which tiles can read."""
 
     @property
     def taps_down(self) -> int:
@@ -194,8 +196,8 @@ def schedule_of(extents: Extents, target: Target) -> Schedule:
 
 
 def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
-    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed: they
-    would need masks otherwise."""
+    """Yield the schedules that are worth an estimate. Columns of unknown extent are packed, as they
+    would need masks otherwise, unless there are elements after them."""
     lanes = target.lanes(e.bits)
     panel = target.l2_cache // 2
     reads_in_place = e.constant is Operand.LHS and (
@@ -208,7 +210,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     for columns in shares(e.columns, vectors * lanes, target.cores):
                         yield Schedule(m, vectors, lanes, 1, columns, inputs, False, lhs_inside)
             continue
-        if reads_in_place and e.columns_known and fits(m, e, lanes):
+        known = e.columns_known and fits(m, e, lanes)
+        if reads_in_place and (known or (not e.columns_known and m <= e.margin)):
             for rows in sorted({1, -(-e.rows // 4), e.rows} if m <= e.columns else {e.rows}):
                 for inside in (True, False):
                     yield Schedule(
@@ -216,6 +219,8 @@ def candidates(e: Extents, target: Target) -> Iterator[Schedule]:
                     )
         if e.block > 1 and e.constant is Operand.LHS:
             continue
+        if not e.columns_known and vectors * lanes <= e.margin:
+            yield Schedule(m, vectors, lanes, 1, e.columns, e.inputs, False, True)
         for inputs in parts_of(e.inputs):
             for columns in shares(e.columns, vectors * lanes, target.cores):
                 if e.columns_known:
@@ -290,10 +295,10 @@ def blocks(e: Extents, most: int, tile: int, cores: int = 1) -> Iterator[tuple[i
 def cycles(s: Schedule, e: Extents, target: Target) -> float:
     """Return an estimate of the cycles that one batch element takes."""
     if s.in_place:
-        across, down = s.rows * -(-e.columns // s.m), -(-e.m // s.rows_of_tile)
-        if s.m > e.columns:
+        across, down = s.rows * tiles_of(e.columns, s.m, e), -(-e.m // s.rows_of_tile)
+        if e.columns_known and s.m > e.columns:
             across = -(-s.rows * e.columns // s.m)
-        scatter = SCATTER if e.columns % s.m == 0 else SCATTER_MASKED
+        scatter = SCATTER if e.columns_known and e.columns % s.m == 0 else SCATTER_MASKED
         if e.rows_together % s.lanes == 0:
             scatter = 1 / s.lanes
         total = tiles_cycles(s, e, target, across, down) + e.m * s.rows * e.columns * scatter
@@ -306,12 +311,15 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     blocks = -(-e.rows // s.rows) * -(-e.columns // s.columns)
     term_blocks = -(-e.inputs // s.inputs)
     terms = s.inputs * e.taps
-    across, down = -(-count // s.tile), -(-e.m // s.rows_of_tile)
+    across = -(-count // s.tile) if s.packs else tiles_of(count, s.tile, e)
+    down = -(-e.m // s.rows_of_tile)
     if not s.packs and e.constant is not Operand.RHS and across > 1 and count % s.tile:
         across += MASKED
     total = term_blocks * tiles_cycles(s, e, target, across, down)
     if s.packs:
         total += term_blocks * terms * s.rows * -(-s.columns // s.lanes) * COPY
+        if not e.columns_known:
+            total += term_blocks * terms * s.rows * ROW
     if s.by_rows:
         total += e.m * count * SCATTER
     elif term_blocks > 1:
@@ -324,8 +332,14 @@ def cycles(s: Schedule, e: Extents, target: Target) -> float:
     return shared_cycles(s, e, target.cores, blocks, total, across if s.lhs_inside else down)
 
 
+def tiles_of(columns: int, tile: int, e: Extents) -> float:
+    """Return the number of tiles that cover the columns of a row: the average if their number is
+    not known, as half of the last tile is computed in vain then."""
+    return -(-columns // tile) if e.columns_known else columns / tile + 0.5
+
+
 def shared_cycles(
-    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: int
+    s: Schedule, e: Extents, cores: int, blocks: int, total: float, outer: float
 ) -> float:
     """Return the cycles in which `cores` cores compute `blocks` blocks of `total` cycles each: they
     share the blocks of the batch, or the `outer` tiles of each block of terms."""
@@ -336,7 +350,7 @@ def shared_cycles(
     return min(by_blocks, blocks * (total * -(-outer // cores) / outer + forks * FORK))
 
 
-def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
+def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
     """Return the cycles that the tiles of the first block wait for the weights, which come from
     memory once: the tiles of columns prefetch those of the next tile of lhs."""
     if s.lhs_inside or e.constant is not Operand.LHS:
@@ -345,7 +359,7 @@ def prefetch_cycles(s: Schedule, e: Extents, target: Target, across: int, down: 
     return down * max(0, lhs / MEMORY_BYTES - across * tile_cycles(s, e, target))
 
 
-def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int) -> float:
+def tiles_cycles(s: Schedule, e: Extents, target: Target, across: float, down: int) -> float:
     """Return the cycles of all tiles of a block, each as long as its arithmetic or its reads take.
 
     A tile of an operand comes the first time from the cache that holds all of the operand. Later,
@@ -391,7 +405,7 @@ def tiles_cycles(s: Schedule, e: Extents, target: Target, across: int, down: int
             all_lhs,
         )
 
-    def tile(inner_from: int, outer_from: int) -> float:
+    def tile(inner_from: float, outer_from: float) -> float:
         read = inner / bandwidth(inner_from, target) + outer / bandwidth(outer_from, target)
         return max(compute, read) + min(compute, read) * OVERLAP
 
@@ -421,7 +435,9 @@ def tile_cycles(s: Schedule, e: Extents, target: Target) -> float:
     step = max(sums / rate, loads / LOADS, LATENCY) + loads * MISSES
     if not s.packs and e.constant is not Operand.RHS and terms > STREAMS:
         # The columns of each term are in another page, which no prefetch crosses.
-        step += s.vectors * s.lanes * size / bandwidth(terms * e.columns * size, target) * 2
+        # Windows have elements in common.
+        rows = terms if e.columns_known else s.inputs * e.taps_down
+        step += s.vectors * s.lanes * size / bandwidth(rows * e.columns * size, target) * 2
     result = terms * step + 2 * sums + TILE_OVERHEAD
     return result + 2 * sums if s.inputs < e.inputs else result  # sums through memory
 
@@ -440,7 +456,7 @@ def rows_in_cache(stride: int) -> int:
     return WAYS * (PAGE // gcd(PAGE, stride))
 
 
-def bandwidth(size: int, target: Target) -> float:
+def bandwidth(size: float, target: Target) -> float:
     """Return the bytes in a cycle from the cache that holds `size` bytes beside others."""
     if size <= target.l1_cache // 2:
         return inf

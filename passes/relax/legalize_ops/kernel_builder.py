@@ -324,13 +324,12 @@ class KernelBuilder(TirBuilder):
         that is computed has one of the values `extents`, unless they are not known.
 
         The last vector overlaps the one before it, and vectors are shorter than `lanes` if `extent`
-        is: the body must not depend on how often it runs for an index. There is no overlap if the
-        extent is not known.
+        is: the body must not depend on how often it runs for an index.
         """
         if isinstance(extent, int):
             extents = [extent]
         if extents is None:
-            with self.vectors_and_rest(extent, lanes) as position:
+            with self.overlapping_vectors(extent, lanes) as position:
                 yield position
             return
         lanes = min(lanes, power_of_two(max(1, min(extents))))

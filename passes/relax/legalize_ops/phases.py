@@ -11,15 +11,37 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, Shape
+from ....dialects.tir.extents import Extent, Shape, volume
 from .kernel_builder import Buffer, KernelBuilder, Tensor
 from .window_counts import count_of
 
-__all__ = ["PhaseGroup", "element_range", "fill_borders", "shape_of_phases", "split_phases"]
+__all__ = [
+    "PhaseGroup",
+    "WithMargin",
+    "element_range",
+    "fill_borders",
+    "shape_of_phases",
+    "split_phases",
+]
 
 
-def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> Tensor:
-    """Return the data (NC...) padded, each spatial dimension of stride s split into s phases.
+@dataclass(eq=False)
+class WithMargin(Tensor):
+    """A tensor in row-major order in a buffer that has some more elements after it."""
+
+    buffer: SSAValue
+    """The buffer, of one dimension."""
+    margin: int
+
+    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
+        return b.load(self.buffer, [b.flat(index, self.shape)])
+
+
+def split_phases(
+    b: KernelBuilder, data: Tensor, windows: Sequence[Window], margin: int = 0
+) -> Tensor:
+    """Return the data (NC...) padded, each spatial dimension of stride s split into s phases; if it
+    is copied, in a buffer with `margin` elements after it.
 
     The result has the dimensions batch, channels, phases, quotients: position p is in phase p % s
     at p // s. The elements that adjacent windows read at one tap are then contiguous:
@@ -35,7 +57,14 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
         *extents,
     ):
         return b.reshaped(data, shape)
-    result = b.alloc(shape, data.element)
+    if margin:
+        whole = b.alloc((volume(shape) + margin,), data.element)
+        result = b.view(whole, shape)
+        # Arithmetic on what happens to be there might be slow: on denormal numbers.
+        with b.elements([margin], b.lanes) as (i,):
+            b.store(b.number(0, data.element), whole, [b.add(volume(shape), i)])
+    else:
+        whole = result = b.alloc(shape, data.element)
     groups = [
         phase_groups(b, window, n, size)
         for window, n, size in zip(windows, extents, sizes, strict=True)
@@ -44,6 +73,8 @@ def split_phases(b: KernelBuilder, data: Tensor, windows: Sequence[Window]) -> T
     with b.loops((images, channels)) as outer:
         for group in product(*groups):
             copy_phases(b, data, result, windows, outer, group)
+    if margin:
+        return WithMargin(shape, data.element, whole, margin)
     return Buffer(shape, data.element, result)
 
 

@@ -17,7 +17,7 @@ from .kernel_builder import KernelBuilder, Scheduled, Store, Tensor
 from .layouts import known
 from .scalars import convert
 
-__all__ = ["Combine", "Pooled", "Pooling", "combined"]
+__all__ = ["Combine", "Pooled", "Pooling", "Taps", "combined"]
 
 UNROLLED = 32
 """Windows of up to this many elements are unrolled; larger ones become a loop."""
@@ -101,7 +101,7 @@ class Pooled(Scheduled):
                 start = b.sub(b.mul(index[axis], window.stride), window.before)
                 place[axis] = b.add(start, b.mul(i, window.dilation))
                 if self.is_padded(axis):
-                    conditions += b.inside_bounds(place[axis], 0, self.extent(axis))
+                    conditions += b.inside_bounds(place[axis], 0, self.data.shape[axis])
             return b.choose(
                 conditions,
                 lambda: convert(b, b.read(self.data, place), self.pooling.element),
@@ -116,10 +116,16 @@ class Pooled(Scheduled):
         window = self.windows[axis]
         return window.before > 0 or window.covered(self.size(axis)) > self.extent(axis)
 
-    def write(self, b: KernelBuilder, store: Store) -> None:
+    def is_direct(self) -> bool:
+        """Return whether no elements are combined that other windows combine, too, and no columns
+        are padded: rows of the result need no buffer."""
         last = len(self.shape) - 1
         overlapping = [axis for axis, w in self.windows.items() if w.span > w.stride]
-        if not self.is_padded(last) and (not overlapping or [*self.windows] == [last]):
+        return not self.is_padded(last) and (not overlapping or [*self.windows] == [last])
+
+    def write(self, b: KernelBuilder, store: Store) -> None:
+        last = len(self.shape) - 1
+        if self.is_direct():
 
             def write_direct(index: Sequence[Index], taps: Sequence[Taps]) -> None:
                 self.write_row(b, index, lambda x: self.column(b, taps, x), store)

@@ -8,7 +8,7 @@ no conditions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -18,12 +18,10 @@ from ....dialects.relax.windows import Window
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, volume
 from .kernel_builder import (
-    Element,
     Elements,
     KernelBuilder,
     Legalization,
     Scheduled,
-    Store,
     Tensor,
 )
 from .layouts import relayout
@@ -32,6 +30,7 @@ from .pooled import Pooled, Pooling, combined
 from .reduced_dimensions import is_global
 from .reduction import mean, whole_maximum
 from .scalars import add, convert, divide, is_float, least, maximum, multiply, wide_type
+from .unknown_pooled import UnknownPooled
 from .window_counts import count_of, fits, require_windows
 
 __all__ = ["POOLING", "keeps_neighbours"]
@@ -110,9 +109,10 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         return whole(b, data, (*out,), pooling)
     if any(window.span > window.stride for window in windows.values()):
         data = b.buffered(data)
-    is_known = all(isinstance(data.shape[axis], int) for axis in windows)
-    if is_known and len(out) - 1 in windows:
-        return Pooled((*out,), data.element, data, windows, pooling)
+    if len(out) - 1 in windows:
+        is_known = all(isinstance(data.shape[axis], int) for axis in windows)
+        rows = Pooled if is_known else UnknownPooled
+        return rows((*out,), data.element, data, windows, pooling)
     source = padded(b, data, windows, pooling.identity)
 
     def compute(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -125,23 +125,7 @@ def pool(b: KernelBuilder, data: Tensor, windows: Mapping[int, Window], pooling:
         sizes = [(0, window.size) for window in windows.values()]
         return pooling.finish(b, index, combined(b, sizes, pooling, tap))
 
-    if len(out) - 1 in windows:
-        return InVectors((*out,), data.element, compute)
     return Elements((*out,), data.element, compute)
-
-
-@dataclass(eq=False)
-class InVectors(Scheduled):
-    """A tensor whose elements are computed independently, in vectors."""
-
-    compute: Element
-
-    def read(self, b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
-        return self.compute(b, index)
-
-    def write(self, b: KernelBuilder, store: Store) -> None:
-        with b.elements(self.shape, b.lanes) as index:
-            store(index, self.compute(b, index))
 
 
 def is_whole(shape: Shape, out: Sequence[Extent], windows: Mapping[int, Window]) -> bool:

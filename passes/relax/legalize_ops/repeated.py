@@ -63,19 +63,38 @@ class Repeated(Scheduled):
         return b.read(self.data, [*index[:-1], b.floordiv(index[-1], self.repeats)])
 
     def write(self, b: KernelBuilder, store: Store) -> None:
-        *outer, extent = self.data.shape
+        extent = self.data.shape[-1]
         lanes = min(b.lanes, extent) if isinstance(extent, int) else b.lanes
         if lanes < LEAST_LANES or self.repeats > lanes or not fills_bytes(self.element):
             with b.loops(self.shape) as index:
                 store(index, self.read(b, index))
             return
-        lanes = 1 << lanes.bit_length() - 1
+        self.write_vectors(b, store, 1 << lanes.bit_length() - 1)
+
+    def write_vectors(self, b: KernelBuilder, store: Store, lanes: int) -> None:
+        """Write loops over vectors of `lanes` elements of the data; for an extent that is not
+        known, also over shorter ones, if it is less."""
+        extent = self.data.shape[-1]
+        if isinstance(extent, int):
+            self.write_rows(b, store, lanes)
+            return
+        fits = b.less(lanes - 1, extent)
+        with b.when([fits]):
+            self.write_rows(b, store, lanes)
+        with b.when([b.negation(fits)]):
+            if lanes // 2 >= max(LEAST_LANES, self.repeats):
+                self.write_vectors(b, store, lanes // 2)
+            else:
+                with b.loops(self.shape) as index:
+                    store(index, self.read(b, index))
+
+    def write_rows(self, b: KernelBuilder, store: Store, lanes: int) -> None:
+        """Write loops over vectors of `lanes` elements of the data, which has as many in a row."""
+        *outer, extent = self.data.shape
         row = b.alloc((lanes,), self.element, "local")
         rows = b.alloc((self.repeats, lanes), self.element, "local")
-        is_known = isinstance(extent, int)
-        chunks = -(-extent // lanes) if is_known else extent // lanes
-        with b.loops([*outer, chunks]) as (*index, chunk):
-            start = b.chunk_start(chunk, lanes, extent) if is_known else b.mul(chunk, lanes)
+        with b.loops([*outer, b.ceildiv(extent, lanes)]) as (*index, chunk):
+            start = b.chunk_start(chunk, lanes, extent)
             with b.loop(lanes, ForKind.VECTORIZED) as lane:
                 b.store(b.read(self.data, [*index, b.add(start, lane)]), row, [lane])
             repeat_lanes(b, row, rows, lanes, self.repeats)
@@ -84,11 +103,6 @@ class Repeated(Scheduled):
                 with b.loop(lanes, ForKind.VECTORIZED) as lane:
                     place = b.add(b.add(first, b.mul(i, lanes)), lane)
                     store([*index, place], b.load(rows, [i, lane]))
-        if not is_known:
-            rest = self.shape[-1] - chunks * lanes * self.repeats
-            with b.loops([*outer, rest]) as (*index, i):
-                place = [*index, b.add(chunks * lanes * self.repeats, i)]
-                store(place, self.read(b, place))
 
 
 def repeat_lanes(

@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 
 from ....dialects.target import Target
 from ....dialects.tir.builder import Index
-from ....dialects.tir.extents import Extent, volume
+from ....dialects.tir.extents import Extent, SymbolicExtent, volume
 from ....dialects.tir.ops import ForKind, PrefetchOp
 from .choices import Form, Space
 from .contraction import Contraction
@@ -88,7 +88,8 @@ class Schedules(Space[Schedule]):
     def problem(self) -> Form:
         constant = self.extents.constant
         given = None if constant is None else constant.value
-        return {**vars(self.extents), "constant": given}
+        form = {**vars(self.extents), "constant": given}
+        return form if self.extents.margin else {k: v for k, v in form.items() if k != "margin"}
 
     def candidates(self) -> Iterator[Schedule]:
         return candidates(self.extents, self.target)
@@ -106,6 +107,8 @@ def extents_of(t: Contraction) -> Extents:
     inputs, *taps = (nominal(extent) for extent in t.terms)
     block = taps.pop() if t.rhs_along_terms and taps else 1
     image = NOMINAL_IMAGE if t.rows else NOMINAL
+    if isinstance(t.columns, SymbolicExtent) and len({*t.columns.size.symbols()}) > 1:
+        image = NOMINAL_IMAGE**2  # all points of one
     assert isinstance(t.total, FixedBitwidthType)
     bits = max(8, t.total.bitwidth)
     constant = None
@@ -126,6 +129,7 @@ def extents_of(t: Contraction) -> Extents:
         nominal_volume(t.batch),
         block,
         t.rows_together,
+        t.margin,
     )
 
 
@@ -203,6 +207,8 @@ def block_extents(b: KernelBuilder, t: Contraction, s: Schedule) -> tuple[Index,
     many rows as the panel holds, or a part of one row."""
     if isinstance(t.columns, int):
         return s.rows, s.columns
+    if not s.packs:
+        return b.min(s.rows, volume(t.rows)), t.columns
     most = s.rows * s.columns
     columns = b.max(b.min(t.columns, most), 1)
     if not (t.merged and t.rows and s.packs):
@@ -242,7 +248,10 @@ def panel_shape(t: Contraction, s: Schedule) -> tuple[Extent, int]:
     apart: at a power of two, few sets of a cache would have to hold all of them."""
     assert isinstance(t.total, FixedBitwidthType)
     line = LINE * 8 // max(8, t.total.bitwidth)
-    lines = padded(padded(s.rows * s.columns, s.tile), line) // line
+    columns = padded(s.rows * s.columns, s.tile)
+    if t.margin:  # the vectors of the last row may end after it
+        columns += s.lanes
+    lines = padded(columns, line) // line
     inputs = s.inputs if isinstance(t.terms[0], int) else t.terms[0]
     return inputs * volume(t.terms[1:]), (lines | 1) * line
 
@@ -388,6 +397,8 @@ class Tile:
     sums: SSAValue
     columns: Index
     """The number of columns of the block."""
+    is_whole: bool = False
+    """True in code that runs for tiles only whose columns are all in the block, and in no other."""
 
     @staticmethod
     def start(
@@ -401,8 +412,9 @@ class Tile:
         """Return a tile, and allocate its sums."""
         first_m = b.mul(m_tile, s.rows_of_tile)
         if s.in_place:  # the last tile overlaps the one before it, so that it reads nothing else
-            extent = columns_in_order(t, s)
-            first = b.chunk_start(column_tile, s.tile, extent)
+            first = b.chunk_start(column_tile, s.tile, columns_in_order(t, s))
+            if not isinstance(t.columns, int):  # they may be less than a tile
+                first = b.max(first, 0)
         else:
             first = b.mul(column_tile, s.tile)
         sums = b.alloc((s.m, s.vectors, s.lanes), t.total, "local")
@@ -471,7 +483,9 @@ class Tile:
                 following.prefetch(b, b.flat(indices, t.terms))
             with self.sums_in_registers() as index:
                 column = self.at(*index)[1]
-                inside = [] if s.in_place else below(b, column, self.columns, s.tile)
+                inside = []
+                if not s.in_place and not t.margin:
+                    inside = below(b, column, self.columns, s.tile)
                 with b.when(inside):
                     first_row, source = self.image_place(column, index[0])
                     row = b.unflat(first_row, t.rows) if t.rows else []
@@ -499,6 +513,14 @@ class Tile:
         copy = b.alloc(self.shape, t.total, "local")
         with self.sums_in_registers() as index:
             b.store(b.load(self.sums, index), copy, index)
+        if s.in_place and not isinstance(t.columns, int):
+            end = b.mul(b.add(self.column_tile, 1), s.tile)
+            whole = b.less(b.sub(end, 1), t.columns)
+            with b.when([whole]):
+                replace(self, is_whole=True).finish_rows(copy, finish)
+            with b.when([b.negation(whole)]):
+                self.finish_rows(copy, finish)
+            return
         if s.by_rows and t.rows_together % s.lanes:
             self.finish_rows(copy, finish)
             return
@@ -533,11 +555,15 @@ class Tile:
     def own(self, column: Index) -> list[SSAValue]:
         """Return the condition that a column is in the block, and in no tile before this one."""
         b, s = self.b, self.schedule
+        if self.is_whole:
+            return []
         if not s.in_place:
             return below(b, column, self.columns, s.tile)
+        columns = self.contraction.columns
         if is_multiple(columns_in_order(self.contraction, s), s.tile):
             return []
-        return [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+        conditions = [b.less(b.sub(b.mul(self.column_tile, s.tile), 1), column)]
+        return conditions if isinstance(columns, int) else [*conditions, b.less(column, columns)]
 
 
 @dataclass(frozen=True)
@@ -656,15 +682,41 @@ def pack_columns(
         widths = (s.columns, t.columns % s.columns or s.columns)
     with b.loop(inputs) as channel, b.loops(taps) as tap:
         k = b.flat([channel, *tap], [1, *taps])
-        if count % s.tile:  # the lanes of the last tile beyond the block
+        if widths is None:
+            clear_rest(b, t, s, block, k)
+        elif count % s.tile:  # the lanes of the last tile beyond the block
             whole = count // s.lanes * s.lanes
             with b.covering(padded(count, s.tile) - whole, s.lanes) as place:
                 b.store(b.number(0, t.total), block.panel, [k, b.add(whole, place)])
-        with b.loop(block.rows) as r, b.covering(block.columns, s.lanes, widths) as column:
+        vectors = b.covering(block.columns, s.lanes, widths)
+        if t.margin:  # a vector may end in the next row of the panel, which is packed later
+            vectors = whole_vectors(b, block.columns, s.lanes)
+        with b.loop(block.rows) as r, vectors as column:
             row = b.unflat(b.add(block.first_row, r), t.rows) if t.rows else []
             source = b.add(block.first_column, column)
             value = t.rhs(b, block.batch, [b.add(first_input, channel), *tap], row, source)
             b.store(value, block.panel, [k, b.add(b.mul(r, block.width), column)])
+
+
+@contextmanager
+def whole_vectors(b: KernelBuilder, count: Index, lanes: int) -> Generator[Index]:
+    """Build the body of a vectorized loop over `count` elements, and over those that fill the last
+    vector."""
+    with b.loop(b.ceildiv(count, lanes)) as chunk, b.loop(lanes, VECTORIZED) as lane:
+        yield b.add(b.mul(chunk, lanes), lane)
+
+
+def clear_rest(b: KernelBuilder, t: Contraction, s: Schedule, block: Block, k: Index) -> None:
+    """Write loops that set the lanes of the last tile beyond a block of unknown extents to zero, at
+    term `k` of the panel."""
+    assert block.panel is not None
+    count = b.mul(block.rows, block.columns)
+    whole = b.mul(b.floordiv(count, s.lanes), s.lanes)
+    end = b.mul(b.ceildiv(count, s.tile), s.tile)
+    vectors = b.floordiv(b.sub(end, whole), s.lanes)
+    with b.loop(vectors) as v, b.loop(s.lanes, VECTORIZED) as lane:
+        place = b.add(b.add(whole, b.mul(v, s.lanes)), lane)
+        b.store(b.number(0, t.total), block.panel, [k, place])
 
 
 @dataclass(frozen=True)
