@@ -17,6 +17,7 @@ from ....dialects.relax.dynamic.broadcast import (
 )
 from ....dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
 from ....dialects.relax.dynamic.nn import DynamicPadOp, DynamicResizeOp
+from ....dialects.relax.dynamic.reduction import DynamicTopkOp
 from ....dialects.relax.dynamic.reshape import (
     DynamicExpandDimsOp,
     DynamicReshapeOp,
@@ -42,6 +43,7 @@ from .padding import inside_unknown
 from .repeated import Tiled
 from .resize import resize_to
 from .scalars import select
+from .sorting import topk_of
 
 __all__ = ["DYNAMIC"]
 
@@ -182,4 +184,5 @@ DYNAMIC: dict[type[Operation], Legalization] = {
     DynamicSqueezeOp: with_axes,
     DynamicStridedSliceOp: strided_slice,
     DynamicTileOp: tile,
+    DynamicTopkOp: topk_of,
 }
