@@ -113,6 +113,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     STATIC: ClassVar[type[TensorOp]] = ResizeOp
     STATIC_BY_RANK: ClassVar[Sequence[type[ResizeOp]]] = (Resize1dOp, Resize2dOp, Resize3dOp)
 
+    data = operand_def(TENSOR)  # again: the operands of a class come before those of its bases
     size = operand_def(TENSOR)
     layout = string_prop("")
 

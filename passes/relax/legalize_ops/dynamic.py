@@ -88,12 +88,12 @@ def resize(op: DynamicResizeOp, b: KernelBuilder, data: Tensor, size: Tensor) ->
     shape, spatial = b.shape_of(op.result), op.spatial()
     axes = [op.data_layout().axes.index(letter) for letter in spatial]
     for number, (axis, given) in enumerate(zip(axes, parameters(b, size), strict=True)):
-        valid = b.less(-1, given)
+        valid = b.less(0, given)
         if op.scales is None:
             require_size(op, b, shape[axis], given, axis)
         else:
             valid = any_of(b, [valid, b.equal(given, -1)])
-        b.require(valid, f"{op.name}: size {number} is negative", op)
+        b.require(valid, f"{op.name}: size {number} is less than 1", op)
     return resize_to(op, b, data, op.data_layout(), spatial)
 
 
