@@ -45,6 +45,8 @@ INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[repor
     32: ctypes.c_int32,
     64: ctypes.c_int64,
 }
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+"""The widths of integers in buffers: those of less than 8 bits take a byte each."""
 ALIGNMENT = 64
 """The bytes of a cache line."""
 NOTHING = ctypes.c_char * 0
@@ -70,7 +72,7 @@ def number_type(name: str, type: Attribute) -> Number:
 class Buffer:
     """A parameter of memref type: it checks, copies and allocates its arrays.
 
-    PasslineError for integers whose width is not in `INTEGERS`, for a layout, and for an output
+    PasslineError for integers whose width is not in `WIDTHS`, for a layout, and for an output
     whose shape is not static.
     """
 
@@ -80,8 +82,8 @@ class Buffer:
         from ...interpreters.tir.table import buffer_dtype
 
         element = type.element_type
-        if isinstance(element, IntegerType) and element.bitwidth not in INTEGERS:
-            widths = ", ".join(map(str, INTEGERS))
+        if isinstance(element, IntegerType) and element.bitwidth not in WIDTHS:
+            widths = ", ".join(map(str, WIDTHS))
             raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
         if not is_plain(type):
             raise PasslineError(f"parameter '{name}' is {type}: expected no layout")

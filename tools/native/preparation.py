@@ -35,7 +35,7 @@ from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from .assertions import Failures, report_assertions
-from .byte_bools import store_bools_as_bytes
+from .byte_storage import store_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
 from .owned_memory import assert_allocated
@@ -100,7 +100,7 @@ def prepare(
     prefix_symbols(lowered, PREFIX)
     hoist_allocas(lowered, threads)
     expand_copies(lowered)
-    store_bools_as_bytes(lowered)
+    store_as_bytes(lowered)
     soft_promote(lowered)
     expand_math(lowered)
     if not by_pointer:
