@@ -70,7 +70,7 @@ def check(module: ModuleOp, *cases: Arguments) -> None:
     for case in cases:
         arguments = arrays(case)
         expected, actual = (run(each, "main", arguments) for each in (module, after))
-        for mine, other in zip(actual, expected, strict=True):
+        for mine, other in zip(map(np.asarray, actual), map(np.asarray, expected), strict=True):
             np.testing.assert_allclose(mine, other, 2e-5, 1e-5, err_msg=str(case), strict=True)
 
 
