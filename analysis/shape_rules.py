@@ -28,9 +28,10 @@ from ..dialects.relax.convolution import (
 from ..dialects.relax.creation import ArangeOp, OneHotOp, ShapeOfOp, TriluOp
 from ..dialects.relax.device import PlacedOp
 from ..dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
-from ..dialects.relax.dynamic.creation import DynamicFullOp
+from ..dialects.relax.dynamic.creation import DynamicFullOp, DynamicOneHotOp
+from ..dialects.relax.dynamic.reduction import DynamicScanOp, DynamicTopkOp
 from ..dialects.relax.dynamic.reshape import DynamicReshapeOp
-from ..dialects.relax.dynamic.slice import DynamicStridedSliceOp
+from ..dialects.relax.dynamic.slice import DynamicSplitOp, DynamicStridedSliceOp
 from ..dialects.relax.gather import GatherOp, TakeOp
 from ..dialects.relax.image import ResizeOp
 from ..dialects.relax.interfaces import Elementwise
@@ -347,6 +348,27 @@ def _topk(op: TopkOp, facts: Facts) -> Sequence[Dimensions] | None:
     return [[*shape[:axis], size, *shape[axis + 1 :]]] * 2
 
 
+def _dynamic_topk(op: DynamicTopkOp, facts: Facts) -> Sequence[Dimensions] | None:
+    if (shape := facts.of(op.data)) is None:
+        return None
+    axis = normalize_axis(op.axis, len(shape))
+    return [[*shape[:axis], None, *shape[axis + 1 :]]] * 2
+
+
+def _dynamic_one_hot(op: DynamicOneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
+    if (shape := facts.of(op.indices)) is None:
+        return None
+    axis = normalize_axis(op.axis, len(shape) + 1)
+    return [[*shape[:axis], None, *shape[axis:]]]
+
+
+def _dynamic_split(op: DynamicSplitOp, facts: Facts) -> Sequence[Dimensions] | None:
+    if (shape := facts.of(op.data)) is None:
+        return None
+    axis = normalize_axis(op.axis, len(shape))
+    return [[*shape[:axis], None, *shape[axis + 1 :]]] * len(op.results)
+
+
 def _one_hot(op: OneHotOp, facts: Facts) -> Sequence[Dimensions] | None:
     if (shape := facts.of(op.indices)) is None:
         return None
@@ -564,6 +586,7 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
             BiasAddOp,
             CastOp,
             DropoutOp,
+            DynamicScanOp,
             FlipOp,
             L2NormalizeOp,
             LRNOp,
@@ -591,8 +614,11 @@ _RULES: Sequence[tuple[type[Operation] | tuple[type[Operation], ...], Rule]] = (
     (DynamicBroadcastToOp, _dynamic_broadcast_to),
     (DynamicExpandOp, _expand),
     (DynamicFullOp, _filled),
+    (DynamicOneHotOp, _dynamic_one_hot),
     (DynamicReshapeOp, _dynamic_reshape),
+    (DynamicSplitOp, _dynamic_split),
     (DynamicStridedSliceOp, _dynamic_slice),
+    (DynamicTopkOp, _dynamic_topk),
     (ExpandDimsOp, _expand_dims),
     (FlattenOp, _flatten),
     (GatherOp, _gather),

@@ -38,7 +38,15 @@ from xdsl.utils.exceptions import VerifyException
 from ..signature import of_signature
 from ..unverified import init_op, set_results
 from .base import RelaxOp
-from .types import Float, SmallFloat, check_element, is_integer, is_ranked, static_shape
+from .types import (
+    Float,
+    SmallFloat,
+    check_element,
+    is_integer,
+    is_ranked,
+    static_shape,
+    tensor_type,
+)
 
 __all__ = [
     "ConstantOp",
@@ -47,6 +55,7 @@ __all__ = [
     "Number",
     "constant_elements",
     "constant_integers",
+    "constant_number",
     "is_dense",
     "is_number",
 ]
@@ -191,6 +200,12 @@ def constant_integers(value: SSAValue) -> tuple[int, ...] | None:
     """Return the elements of a constant integer tensor, row-major; None if it is not constant."""
     numbers = constant_elements(value)
     return None if numbers is None else tuple(n for n in numbers if isinstance(n, int))
+
+
+def constant_number(value: SSAValue) -> Number | None:
+    """Return the number in a constant scalar; None if `value` is not constant."""
+    numbers, element = constant_elements(value), tensor_type(value).element_type
+    return number_attr(numbers[0], is_bits=False, type=element) if numbers else None
 
 
 def is_dense(value: Attribute) -> TypeIs[DenseIntOrFPElementsAttr]:

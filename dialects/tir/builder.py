@@ -302,7 +302,7 @@ class TirBuilder(IndexBuilder):
 
     def accumulate(
         self,
-        extents: Sequence[Extent],
+        extents: Sequence[Index],
         start: SSAValue,
         combine: Callable[[SSAValue, list[Index]], SSAValue],
     ) -> SSAValue:

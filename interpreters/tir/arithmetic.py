@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from math import copysign, inf, isfinite
 
 import numpy as np
 from xdsl.dialects import arith, math
@@ -211,9 +213,23 @@ def error_function(value: Array) -> object:
 
 
 def fma(lhs: Array, rhs: Array, acc: Array) -> Array:
-    """Return `lhs * rhs + acc`, computed in f64, in which a product of f32 or narrower types is
-    exact."""
+    """Return `lhs * rhs + acc`: of f64 rounded once, of narrower types computed in f64, in which
+    their product is exact."""
+    if np.asarray(lhs).dtype == np.float64:
+        return np.vectorize(exact_fma, otypes=[np.float64])(lhs, rhs, acc)
     return np.add(np.multiply(lhs, rhs, dtype=np.float64), acc)
+
+
+def exact_fma(lhs: float, rhs: float, acc: float) -> float:
+    """Return `lhs * rhs + acc`, rounded once."""
+    inexact = lhs * rhs + acc
+    if not all(map(isfinite, (lhs, rhs, acc))):
+        return inexact
+    exact = Fraction(float(lhs)) * Fraction(float(rhs)) + Fraction(float(acc))
+    try:
+        return float(exact) if exact else inexact  # a sum of 0 has a sign
+    except OverflowError:
+        return copysign(inf, exact)
 
 
 def ordered_zeros(function: np.ufunc) -> Compute:

@@ -12,7 +12,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from ...dialects.relax.types import Element, is_number
+from ...dialects.relax.types import Element, is_element
 from ..arrays import dtype_of, fit
 
 __all__ = ["Array", "Compute", "Semantics", "buffer_dtype", "element_type", "methods", "number"]
@@ -56,7 +56,7 @@ def number(value: object, type: Attribute) -> object:
             element = element_type(type)
             array = np.asarray(value)
             return array.astype(np.int64) if element is None else fit(array, element)
-        case _ if is_number(type):
+        case _ if is_element(type):
             return fit(np.asarray(value), type)[()]
         case _:
             raise InterpretationError(f"type {type} has no numpy semantics")
@@ -68,7 +68,7 @@ def element_type(type: Attribute) -> Element | None:
         return element_type(cast(ContainerType[Attribute], type).get_element_type())
     if isinstance(type, IndexType):
         return None
-    if not is_number(type):
+    if not is_element(type):
         raise InterpretationError(f"element type {type} has no numpy semantics")
     return type
 

@@ -377,8 +377,7 @@ These are refused:
 
 ## Limits elsewhere
 
-* Floats of 4 and 8 bits are stored and converted, and no kernel computes with them: machine code
-  needs a model whose tensors of them are constants, which `-O2` folds.
+* Floats of 4 and 8 bits are stored and converted, and no kernel computes with them.
 * Det and Inverse: matrices of up to 64 rows, eliminated row by row.
 * Unique along an axis: up to 2^24 comparisons of elements.
 * MaxUnpool: indices are those of the tensor before it is padded to `output_shape`, as ONNX has it;

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from ...dialects.relax.types import SmallFloat
 from ...passmanager.errors import PasslineError
 from .assertions import STATUS_WORDS
 from .preparation import is_plain
@@ -45,6 +46,8 @@ INTEGERS: dict[int, type[ctypes._SimpleCData[int]]] = {  # pyright: ignore[repor
     32: ctypes.c_int32,
     64: ctypes.c_int64,
 }
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+"""The widths of integers in buffers: those of less than 8 bits take a byte each."""
 ALIGNMENT = 64
 """The bytes of a cache line."""
 NOTHING = ctypes.c_char * 0
@@ -70,7 +73,7 @@ def number_type(name: str, type: Attribute) -> Number:
 class Buffer:
     """A parameter of memref type: it checks, copies and allocates its arrays.
 
-    PasslineError for integers whose width is not in `INTEGERS`, for a layout, and for an output
+    PasslineError for integers whose width is not in `WIDTHS`, for a layout, and for an output
     whose shape is not static.
     """
 
@@ -80,8 +83,8 @@ class Buffer:
         from ...interpreters.tir.table import buffer_dtype
 
         element = type.element_type
-        if isinstance(element, IntegerType) and element.bitwidth not in INTEGERS:
-            widths = ", ".join(map(str, INTEGERS))
+        if isinstance(element, IntegerType) and element.bitwidth not in WIDTHS:
+            widths = ", ".join(map(str, WIDTHS))
             raise PasslineError(f"parameter '{name}' is {type}: expected integers of {widths} bits")
         if not is_plain(type):
             raise PasslineError(f"parameter '{name}' is {type}: expected no layout")
@@ -90,8 +93,10 @@ class Buffer:
             raise PasslineError(f"result '{name}' is {type}: expected a static shape")
         self.dtype = buffer_dtype(type)
         """The dtype of the arrays of a caller."""
-        self.is_bf16 = isinstance(element, BFloat16Type)
-        self.stored = np.dtype(np.uint16) if self.is_bf16 else self.dtype
+        self.narrow = element if isinstance(element, BFloat16Type | SmallFloat) else None
+        """The element type if it is one that callers have as f32."""
+        bits = np.uint16 if isinstance(element, BFloat16Type) else np.uint8
+        self.stored = self.dtype if self.narrow is None else np.dtype(bits)
         """The dtype of the elements in memory, as machine code reads and writes them."""
         self._empty, self._array = np.empty, np.ndarray
         size = prod(self.shape) * self.stored.itemsize
@@ -105,7 +110,7 @@ class Buffer:
     def is_in_memory(self, value: object) -> bool:
         """Return whether `value` is an array that can be passed without a copy. A quick test:
         False also for some arrays that `in_memory` would return as they are."""
-        if not isinstance(value, self._array) or self.is_bf16:
+        if not isinstance(value, self._array) or self.narrow is not None:
             return False
         array = cast("Array", value)
         fits = array.dtype == self.stored and array.shape == self.shape
@@ -117,19 +122,27 @@ class Buffer:
         import numpy as np
 
         from ...interpreters.arrays import round_bf16
+        from ...interpreters.small_floats import codes_of
 
-        if self.is_bf16:
-            return np.ascontiguousarray(round_bf16(array)).reshape(array.shape)
+        if self.narrow is not None:
+            if isinstance(self.narrow, BFloat16Type):
+                bits = round_bf16(array)
+            else:
+                bits = codes_of(array, self.narrow)
+            return np.ascontiguousarray(bits).reshape(array.shape)
         return np.require(array, requirements=["C", "A", "W"] if writable else ["C", "A"])
 
     def from_memory(self, memory: Array) -> Array:
-        """Return `memory` as an array for the caller: bf16, which is stored as bits, becomes
-        f32."""
-        if not self.is_bf16:
+        """Return `memory` as an array for the caller: narrow floats, which are stored as bits,
+        become f32."""
+        if self.narrow is None:
             return memory
         from ...interpreters.arrays import widen_bf16
+        from ...interpreters.small_floats import numbers_of
 
-        return widen_bf16(memory)
+        if isinstance(self.narrow, BFloat16Type):
+            return widen_bf16(memory)
+        return numbers_of(memory, self.narrow)
 
 
 def address(array: Array) -> int:

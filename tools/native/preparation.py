@@ -36,7 +36,7 @@ from ...passmanager.ir.location import place_of
 from ...passmanager.ir.printer import ExactPrinter, PrintStyle
 from ...passmanager.ir.walk import walk
 from .assertions import Failures, report_assertions
-from .byte_bools import store_bools_as_bytes
+from .byte_storage import store_as_bytes
 from .lowering import complete_lowering, is_lowered
 from .math import expand_math
 from .owned_memory import assert_allocated
@@ -143,7 +143,7 @@ def prepare_operations(module: ModuleOp, threads: int, elsewhere: Collection[str
     prefix_symbols(module, PREFIX, elsewhere)
     hoist_allocas(module, threads)
     expand_copies(module)
-    store_bools_as_bytes(module)
+    store_as_bytes(module)
     soft_promote(module)
     expand_math(module)
 

@@ -1,4 +1,5 @@
 """Soft promotion of bf16 and f16 (LLVM's term): stored as their bits in i16, computed in f32.
+Floats of 4 and 8 bits, which are only converted, are stored as their codes in i8.
 
 Processors differ in their support for these types: some have none, some have conversions that flush
 denormal numbers to zero. Where an instruction is missing, LLVM calls compiler-rt (`__truncsfbf2`).
@@ -10,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import cast
+from typing import TypeAlias, cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects import arith, func, math, memref, vector
+from xdsl.dialects import arith, func, math, memref, ub, vector
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -27,15 +28,18 @@ from xdsl.dialects.builtin import (
     VectorType,
     f32,
     f64,
+    i8,
     i16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ...dialects.relax.types import SmallFloat
 from ...passmanager.ir.types import convert_types
 from ...passmanager.ir.walk import walk
-from .arithmetic import Arithmetic, element_of, with_element
+from .arithmetic import Arithmetic, element_of, is_vector, with_element
 from .conversions import EXTEND, TRUNCATE, Half, keep_odd, sum_to_odd, truncate_to_odd
+from .small_floats import SmallFloats
 
 __all__ = ["CONVERSION", "soft_promote"]
 
@@ -60,8 +64,9 @@ def soft_promote(module: ModuleOp) -> None:
         hold_constant(op)
     convert_types(module, as_bits)
     functions: dict[str, func.FuncOp] = {}
+    tables = SmallFloats(module, CONVERSION)
     for op, half in conversions:
-        call_conversion(op, half, functions)
+        call_conversion(op, half, functions, tables)
     module.body.block.add_ops(functions.values())
     for op in [op for op in walk(module) if isinstance(op, arith.BitcastOp)]:
         if op.input.type == op.result.type:
@@ -80,6 +85,9 @@ def types_of(module: ModuleOp) -> Iterable[Attribute]:
         types += (arg.type for r in op.regions for block in r.blocks for arg in block.args)
         found.update((id(type), type) for type in types)
     return found.values()
+
+
+Narrow: TypeAlias = Half | SmallFloat
 
 
 def is_half(type: Attribute) -> TypeIs[Half | VectorType[Half]]:
@@ -192,6 +200,8 @@ def as_bits(type: Attribute) -> Attribute:
     match type:
         case BFloat16Type() | Float16Type():
             return i16
+        case _ if isinstance(type, SmallFloat):
+            return i8
         case VectorType():
             return with_element(type, as_bits(type.element_type))
         case TensorType():
@@ -210,15 +220,20 @@ def hold_constant(op: Operation) -> None:
             case FloatAttr(value=number, type=BFloat16Type() | Float16Type() as half):
                 bits = int.from_bytes(half.pack((number.data,)), "little")
                 op.properties[name] = IntegerAttr(bits, i16)
-            case DenseIntOrFPElementsAttr() as dense if isinstance(dense.get_element_type(), Half):
+            case FloatAttr(value=number, type=type) if isinstance(type, SmallFloat):
+                code = int.from_bytes(type.pack((number.data,)), "little", signed=True)
+                op.properties[name] = IntegerAttr(code, i8)
+            case DenseIntOrFPElementsAttr() as dense if isinstance(
+                dense.get_element_type(), Narrow
+            ):
                 type = cast("TensorType[IntegerType]", as_bits(dense.type))
                 op.properties[name] = DenseIntOrFPElementsAttr(type, dense.data)
             case _:
                 pass
 
 
-def _converted(op: Operation) -> Half | None:
-    """Return bf16 or f16 if `op` is a conversion from or to that type, else None."""
+def _converted(op: Operation) -> Narrow | None:
+    """Return bf16, f16 or a small float if `op` is a conversion from or to that type, else None."""
     match op:
         case arith.ExtFOp():
             narrow = element_of(op.input.type)
@@ -226,35 +241,57 @@ def _converted(op: Operation) -> Half | None:
             narrow = element_of(op.result.type)
         case _:
             return None
-    return narrow if isinstance(narrow, Half) else None
+    return narrow if isinstance(narrow, Narrow) else None
 
 
-def call_conversion(op: Operation, half: Half, functions: dict[str, func.FuncOp]) -> None:
-    """Replace a conversion from or to bf16 or f16 by a call of a function on the bits, which is
+def call_conversion(
+    op: Operation, narrow: Narrow, functions: dict[str, func.FuncOp], tables: SmallFloats
+) -> None:
+    """Replace a conversion from or to a narrow float by a call of a function on the bits, which is
     added to `functions` if it is not there yet."""
     source, target = op.operands[0].type, op.results[0].type
-    name = CONVERSION + ".".join((op.name, half.name, str(source), str(target)))
+    name = CONVERSION + ".".join((op.name, narrow.name, str(source), str(target)))
     if name not in functions:
-        functions[name] = conversion_function(name, op, half)
+        functions[name] = conversion_function(name, op, narrow, tables)
     call = func.CallOp(name, op.operands, [target])
     call.location = op.location
     Rewriter.replace_op(op, call)
 
 
-def conversion_function(name: str, op: Operation, half: Half) -> func.FuncOp:
-    """Return a function that does the conversion `op` by integer arithmetic."""
+def conversion_function(
+    name: str, op: Operation, narrow: Narrow, tables: SmallFloats
+) -> func.FuncOp:
+    """Return a function that does the conversion `op` by integer arithmetic, or by tables."""
     source, target = op.operands[0].type, op.results[0].type
     function = func.FuncOp(name, ((source,), (target,)), visibility="private")
     value: SSAValue = function.args[0]
     function.body.block.add_op(end := func.ReturnOp(value))
     build = Arithmetic(end)
+    if isinstance(narrow, SmallFloat):
+        end.operands[0] = converted_small(build, op, value, narrow, tables)
+        return function
     if isinstance(op, arith.ExtFOp):
-        value = EXTEND[type(half)](build, value)
+        value = EXTEND[type(narrow)](build, value)
         if element_of(target) != f32:
             value = build.convert(arith.ExtFOp, value, element_of(target))
     else:
         if element_of(source) != f32:
             value = truncate_to_odd(build, value)
-        value = TRUNCATE[type(half)](build, value)
+        value = TRUNCATE[type(narrow)](build, value)
     end.operands[0] = value
     return function
+
+
+def converted_small(
+    build: Arithmetic, op: Operation, value: SSAValue, narrow: SmallFloat, tables: SmallFloats
+) -> SSAValue:
+    """Return `value` converted from or to a small float, a vector lane by lane."""
+    convert = tables.extend if isinstance(op, arith.ExtFOp) else tables.truncate
+    if not is_vector(value.type):
+        return convert(build, value, narrow)
+    result = op.results[0].type
+    total = build.insert(ub.PoisonOp(result))
+    for lane in range(value.type.get_shape()[0]):
+        element = build.insert(vector.ExtractOp(value, [lane], value.type.element_type))
+        total = build.insert(vector.InsertOp(convert(build, element, narrow), total, [lane]))
+    return total

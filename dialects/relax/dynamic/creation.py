@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 from ..attributes import PropertyValue, int_prop
 from ..base import TensorOp
 from ..broadcast import BroadcastToOp
-from ..constant import FullOp, Number, constant_elements, number_attr
+from ..constant import FullOp, constant_number
 from ..creation import OneHotOp, check_scalar
 from ..shapes import (
     normalize_axis,
@@ -73,12 +73,6 @@ class DynamicFullOp(DynamicOp, HasFolderInterface):
         if values is None or value is None or static_shape(self.result.type) != (*values[0],):
             return None
         return (value,)
-
-
-def constant_number(value: SSAValue) -> Number | None:
-    """Return the number in a constant scalar; None if `value` is not constant."""
-    numbers, element = constant_elements(value), tensor_type(value).element_type
-    return number_attr(numbers[0], is_bits=False, type=element) if numbers else None
 
 
 @irdl_op_definition

@@ -113,6 +113,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
     STATIC: ClassVar[type[TensorOp]] = ResizeOp
     STATIC_BY_RANK: ClassVar[Sequence[type[ResizeOp]]] = (Resize1dOp, Resize2dOp, Resize3dOp)
 
+    data = operand_def(TENSOR)  # again: the operands of a class come before those of its bases
     size = operand_def(TENSOR)
     layout = string_prop("")
 
@@ -121,6 +122,15 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         if not 1 <= spatial <= 3:
             raise VerifyException(f"size has {spatial} dimensions, expected 1 to 3")
         return self.STATIC_BY_RANK[spatial - 1]
+
+    def spatial(self) -> str:
+        """Return the axes that are resized; VerifyException if their number is not known."""
+        return self.resize_class(parameter_length(self.size)).SPATIAL
+
+    def data_layout(self) -> Layout:
+        """Return the layout of the data; VerifyException if the number of axes is not known."""
+        plain = "NC" + self.spatial()
+        return Layout.of(self.layout or plain, plain)
 
     def static_op(
         self,
@@ -138,8 +148,7 @@ class DynamicResizeOp(ResampleOp, DynamicOp):
         (spatial,) = lengths
         if spatial == DYNAMIC_INDEX:
             return unknown_shape(type, rank_of(type))
-        axes = self.resize_class(spatial).SPATIAL
         self.check_sampling(spatial)
-        layout = Layout.of(self.layout or "NC" + axes, "NC" + axes)
-        extents = {**layout.extents(shape_of(type)), **dict.fromkeys(axes, DYNAMIC_INDEX)}
+        layout = self.data_layout()
+        extents = layout.extents(shape_of(type)) | dict.fromkeys(self.spatial(), DYNAMIC_INDEX)
         return (with_shape(type, layout.shape(extents)),)

@@ -35,7 +35,6 @@ from ....dialects.relax.logical import (
 from ....dialects.relax.types import is_integer
 from .elementwise import Scalar, as_operation, of_any_sign, on_all_numbers, on_numbers
 from .kernel_builder import KernelBuilder, Legalization
-from .no_kernel import NoKernel
 from .scalars import constant_of, convert, is_float, maximum, minimum, multiply, widen
 
 __all__ = ["BINARY", "power_of", "quotient"]
@@ -151,8 +150,8 @@ an f32 significand of 24 bits is exact in the 53 bits of an f64."""
 def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Return the exact remainder of f32, as long division with digits of STEP bits: multiples of
     `rhs` are subtracted from `lhs`, the largest first."""
-    if lhs.type != f32:
-        raise NoKernel("remainders are supported for f32 and shorter floats, not for f64")
+    if lhs.type == f64:
+        return wide_remainder(b, lhs, rhs)
     x = b.pure(math.AbsFOp, convert(b, lhs, f64))
     y = b.pure(math.AbsFOp, convert(b, rhs, f64))
     left = b.alloc((1,), f64, "local")
@@ -167,6 +166,43 @@ def float_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     finite = b.pure(arith.CmpfOp, x, b.number(float("inf"), f64), arg="olt")
     rest = b.pure(arith.SelectOp, b.all([infinite, finite]), x, rest)
     return b.pure(math.CopySignOp, convert(b, rest, f32), lhs)
+
+
+WIDE_STEP = 52
+"""The bits of an f64 quotient that are computed at once: it is an integer that f64 holds."""
+
+
+def wide_remainder(b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Return the exact remainder of f64, as `float_remainder` does: a difference of `x` and a
+    multiple is less than the unit and a multiple of its last place, which a fused operation gives
+    without rounding."""
+    x, y = b.pure(math.AbsFOp, lhs), b.pure(math.AbsFOp, rhs)
+    infinity = b.number(float("inf"), f64)
+    left = b.alloc((1,), f64, "local")
+    b.store(x, left, [0])
+    first = multiply(b, y, b.number(2.0**WIDE_STEP, f64))
+    with b.when([b.pure(arith.CmpfOp, x, first, arg="oge")]):
+        units = [y]
+        for _ in range(40):  # f64 / f64 < 2 ** 2098
+            units.append(multiply(b, units[-1], b.number(2.0**WIDE_STEP, f64)))
+        for unit in reversed(units[1:]):
+            here = b.load(left, [0])
+            is_finite = b.pure(arith.CmpfOp, unit, infinity, arg="olt")
+            rest = without_wide_multiples(b, here, unit)
+            b.store(b.pure(arith.SelectOp, is_finite, rest, here), left, [0])
+    rest = without_wide_multiples(b, b.load(left, [0]), y)
+    infinite = b.pure(arith.CmpfOp, y, infinity, arg="oeq")
+    finite = b.pure(arith.CmpfOp, x, infinity, arg="olt")
+    rest = b.pure(arith.SelectOp, b.all([infinite, finite]), x, rest)
+    return b.pure(math.CopySignOp, rest, lhs)
+
+
+def without_wide_multiples(b: KernelBuilder, x: SSAValue, unit: SSAValue) -> SSAValue:
+    """Return `x` mod `unit`; x is less than 2 ** WIDE_STEP units."""
+    count = b.pure(math.TruncOp, b.pure(arith.DivfOp, x, unit))
+    rest = b.pure(math.FmaOp, b.pure(arith.NegfOp, count), unit, x)
+    below = b.pure(arith.CmpfOp, rest, b.number(0.0, f64), arg="olt")
+    return b.pure(arith.SelectOp, below, b.pure(arith.AddfOp, rest, unit), rest)
 
 
 def without_multiples(b: KernelBuilder, x: SSAValue, unit: SSAValue) -> SSAValue:

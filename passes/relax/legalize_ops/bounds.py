@@ -18,7 +18,7 @@ from ....dialects.tir.extents import Extent, Shape, UnknownExtent, volume
 from .kernel_builder import KernelBuilder, Tensor
 from .scalars import as_index
 
-__all__ = ["check_coordinates", "check_indices", "check_lengths"]
+__all__ = ["check_coordinates", "check_indices", "check_lengths", "require_size"]
 
 
 def check_indices(
@@ -103,3 +103,13 @@ def check(
     elif volume(shape) != 0:
         every = b.accumulate(shape, b.number(True, i1), lambda x, at: b.all([x, holds(at)]))
         b.require(every, message, op)
+
+
+def require_size(op: Operation, b: KernelBuilder, size: Extent, given: Index, axis: int) -> None:
+    """Assert that `size`, of dimension `axis` of the result, is the one that parameters give."""
+    if size != given:
+        b.require(
+            b.equal(size, given),
+            f"{op.name}: dimension {axis} of the result has another size than the parameters give",
+            op,
+        )

@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ....analysis.symbolic_shapes import SymbolicShapes
-from ....dialects.relax.constant import constant_integers
+from ....dialects.relax.constant import constant_integers, constant_number
 from ....dialects.relax.types import is_ranked, is_tensor
 from ....dialects.size_values import SizeValues
 from ....dialects.sizes import Size, Symbol
@@ -139,9 +139,9 @@ class CallSizes:
                 callee = self._callees[owner.callee.string_value()]
                 return CalleeScope(self, owner, callee).result(value.index, axis)
             assert isinstance(owner, Operation)
-            if (rule := rule_of(owner)) is None:
+            if (rule := rule_of(value)) is None:
                 raise NoKernel(f"the size of the result of '{owner.name}' is not known before it")
-            return rule(owner, axis, self)
+            return rule(axis, self)
         return self.insert(tensor.DimOp(value, self.constant(axis)))
 
     # The scope of rules
@@ -157,11 +157,19 @@ class CallSizes:
         elements = self._shapes.elements_of(value)
         if elements is not None and (element := elements[index]) is not None:
             return self.value_of(element)
+        if (known := constant_integers(value)) is not None:
+            return self.constant(known[index])
         type = value.type
         assert is_ranked(type)
         at = [self.constant(index)] * type.get_num_dims()
         element = self.insert(tensor.ExtractOp(value, at, type.element_type))
         return self.insert(arith.IndexCastOp(element, IndexType()))
+
+    def number(self, value: SSAValue) -> SSAValue:
+        """Return the number in a scalar."""
+        type = value.type
+        assert is_ranked(type)
+        return self.insert(tensor.ExtractOp(value, [], type.element_type))
 
     def constants(self, value: SSAValue) -> Sequence[int]:
         """Return the integers of a constant vector."""
@@ -200,9 +208,18 @@ class CalleeScope:
         elements = self._shapes.elements_of(value)
         if elements is not None and (element := elements[index]) is not None:
             return self._values.of(element)
+        if (known := constant_integers(value)) is not None:
+            return self.constant(known[index])
         if value.owner is not self._callee.body.block:
             raise NoKernel("a size is computed in the same kernel as the tensor that has it")
         return self._caller.element(self._argument(value), index)
+
+    def number(self, value: SSAValue) -> SSAValue:
+        if value.owner is self._callee.body.block:
+            return self._caller.number(self._argument(value))
+        if (number := constant_number(value)) is None:
+            raise NoKernel("a size is computed in the same kernel as the tensor that has it")
+        return self.insert(arith.ConstantOp(number))
 
     def constants(self, value: SSAValue) -> Sequence[int]:
         if not isinstance(value.owner, Operation):
@@ -223,9 +240,10 @@ class CalleeScope:
         value, axis = self._places[symbol]
         if not isinstance(value.owner, Operation):
             return self._caller.size(self._argument(value), axis)
-        if (rule := rule_of(value.owner)) is None:
+        assert isinstance(value, OpResult)
+        if (rule := rule_of(value)) is None:
             raise NoKernel(f"the size of a result of '{value.owner.name}' is not known before it")
-        return rule(value.owner, axis, self)
+        return rule(axis, self)
 
 
 def values_of(func: FuncOp) -> Iterator[SSAValue]:

@@ -136,8 +136,28 @@ class Coordinate:
                 return b.pure(arith.SelectOp, b.less(1, self.size), at, zero)
             case "asymmetric":
                 return back(x)
+            case "half_pixel_symmetric":
+                at = less(back(add(b, x, half)), half)
+                if scale is None:
+                    return at
+                share = less(one, divide(b, size, multiply(b, scale, extent)))
+                return add(b, multiply(b, multiply(b, extent, half), share), at)
             case _:
-                raise UnknownExtent(f"the coordinates of mode {self.mode}")
+                return self.write_part(b, x, extent, size)
+
+    def write_part(
+        self, b: KernelBuilder, x: SSAValue, extent: SSAValue, size: SSAValue
+    ) -> SSAValue:
+        """Return the coordinate of element `x` of the part of a dimension from `start` to `end`,
+        shares of it."""
+        one = b.number(1.0, f64)
+        last = b.pure(arith.SubfOp, extent, one)
+        length = size if self.scale is None else multiply(b, b.number(self.scale, f64), extent)
+        part = multiply(b, multiply(b, x, b.number(self.end - self.start, f64)), last)
+        part = divide(b, part, b.pure(arith.SubfOp, length, one))
+        at = add(b, part, multiply(b, b.number(self.start, f64), last))
+        middle = multiply(b, b.number((self.start + self.end) / 2, f64), last)
+        return b.pure(arith.SelectOp, b.equal(self.size, 1), middle, at)
 
 
 STEPS = {"+": add, "*": multiply, "/": divide}

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects.relax import creation as ops
+from ....dialects.relax.dynamic.creation import DynamicOneHotOp
 from ....dialects.relax.types import is_integer
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import volume
 from .kernel_builder import Buffer, KernelBuilder, Legalization, Tensor
 from .manipulation import moved
-from .scalars import add, as_index, convert, multiply, select
+from .scalars import add, as_index, compare_integers, convert, multiply, select
 
-__all__ = ["CREATION"]
+__all__ = ["CREATION", "one_hot"]
 
 
 def shape_of(_: Operation, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -33,6 +36,8 @@ def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step
     """Compute floats in f64, rounded once."""
     element = start.element
     wide = element if is_integer(element) else f64
+    if not isinstance(b.shape_of(op.result)[0], int):
+        require_finite(op, b, *(b.read(tensor, []) for tensor in (start, stop, step)))
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
         first, distance = (convert(b, b.read(tensor, []), wide) for tensor in (start, step))
@@ -42,7 +47,27 @@ def arange(op: ops.ArangeOp, b: KernelBuilder, start: Tensor, stop: Tensor, step
     return moved(op, b, read)
 
 
-def one_hot(op: ops.OneHotOp, b: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor) -> Tensor:
+def require_finite(
+    op: ops.ArangeOp, b: KernelBuilder, start: SSAValue, stop: SSAValue, step: SSAValue
+) -> None:
+    """Assert that a number of steps leads from `start` to `stop`."""
+    message = f"{op.name}: the range is not finite"
+    if is_integer(step.type):
+        zero = b.number(0, step.type)
+        b.require(b.negation(compare_integers(b, "eq", step, zero)), message, op)
+        return
+    start, stop, step = (convert(b, x, f64) for x in (start, stop, step))
+    distance = b.pure(arith.SubfOp, stop, start)
+    conditions = [b.pure(arith.CmpfOp, step, b.number(0.0, f64), arg="une")]
+    for value, limit in ((step, inf), (b.pure(arith.DivfOp, distance, step), 2.0**62)):
+        size = b.pure(math.AbsFOp, value)
+        conditions.append(b.pure(arith.CmpfOp, size, b.number(limit, f64), arg="olt"))
+    b.require(b.all(conditions), message, op)
+
+
+def one_hot(
+    op: ops.OneHotOp | DynamicOneHotOp, b: KernelBuilder, indices: Tensor, on: Tensor, off: Tensor
+) -> Tensor:
     axis = op.axis % (len(indices.shape) + 1)
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:

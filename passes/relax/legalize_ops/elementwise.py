@@ -7,11 +7,11 @@ from math import inf
 from typing import TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import i1, i64
+from xdsl.dialects.builtin import f32, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects.relax import elementwise as ops
-from ....dialects.relax.types import is_integer, tensor_type
+from ....dialects.relax.types import SmallFloat, is_integer, tensor_type
 from ....dialects.tir.builder import Index
 from .broadcast import broadcast_shape
 from .kernel_builder import Elements, KernelBuilder, Legalization, Tensor, broadcast_index
@@ -168,6 +168,10 @@ def astype(op: ops.AstypeOp, b: KernelBuilder, x: SSAValue) -> SSAValue:
     target = tensor_type(op.result).element_type
     if x.type == target:
         return x
+    if isinstance(target, SmallFloat):
+        return convert(b, x, target)
+    if isinstance(x.type, SmallFloat):
+        x = convert(b, x, f32)
     if is_integer(x.type) and signless_form(x.type) != x.type:
         if target == i1:
             x = with_sign(b, x, signless_form(x.type))

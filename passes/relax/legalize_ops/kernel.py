@@ -17,7 +17,7 @@ from ....dialects.relax.concatenation import ConcatenateOp
 from ....dialects.relax.constant import ConstantOp, FullOp
 from ....dialects.relax.interfaces import Elementwise, FusionKind, FusionPattern
 from ....dialects.relax.permutation import TransposeOp
-from ....dialects.relax.types import is_integer, is_ranked, tensor_type
+from ....dialects.relax.types import SmallFloat, is_integer, is_ranked, tensor_type
 from ....dialects.sizes import TooComplex
 from ....dialects.target import DEFAULT, Target
 from ....dialects.tir.builder import Index
@@ -152,7 +152,9 @@ def widest(ops: Sequence[Operation]) -> int:
 
 
 def bits_of(type: Attribute) -> int:
-    """Return the bits in which elements of a type are computed: 16-bit floats in f32."""
+    """Return the bits in which elements of a type are computed: floats of up to 16 bits in f32."""
+    if isinstance(type, SmallFloat):
+        return 32
     wide = step_type(type) if not is_integer(type) else type
     assert isinstance(wide, FixedBitwidthType)
     return wide.bitwidth

@@ -39,13 +39,13 @@ from ...rewriting.known_sizes import functions_with_unknown_sizes
 from ...rewriting.outliner import Outliner, fusible_functions, is_scalar_constant
 from ..fuse_ops import fuse_operations, keeps_count
 from .call_sizes import CallSizes
+from .data_dependent import replace_data_dependent
 from .database import Database, Record
 from .kernel import Kernel, kernel_of
 from .kernel_builder import Preparation, Winograd
 from .kernel_key import kernel_key
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
-from .nonzero import call_nonzero_kernels
 from .packing import dense_constant
 
 __all__ = [
@@ -74,7 +74,7 @@ def legalize_operations(
     kernels by name.
 
     The schedules are those that were measured, if `database` has them, or else estimated."""
-    call_nonzero_kernels(module)
+    replace_data_dependent(module)
     shapes = symbolic_shapes(module)
     if shapes is not None:
         views = {

@@ -17,7 +17,7 @@ from ....dialects.relax.split import SplitOp, split_slices
 from ....dialects.relax.types import tensor_type
 from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, UnknownExtent, is_at_most, volume
-from .bounds import check_lengths
+from .bounds import check_lengths, require_size
 from .broadcast import require_broadcast
 from .kernel_builder import (
     Buffer,
@@ -141,7 +141,7 @@ def reverse_sequence(
     """Reverse the first `lengths[batch]` elements along the axis."""
     rank = len(data.shape)
     seq, batch = op.seq_axis % rank, op.batch_axis % rank
-    if volume(data.shape):
+    if 0 not in data.shape:
         check_lengths(op, b, op.seq_lengths, lengths, data.shape[seq])
 
     def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
@@ -218,9 +218,12 @@ def stack(op: StackOp, b: KernelBuilder, *tensors: Tensor) -> Tensor:
 
 def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
     axis = op.axis % len(data.shape)
-    sections = 0 if op.sections is None else op.sections
+    bounds = bounds_of_parts(op, b, data.shape[axis], axis)
 
-    def part(number: int, start: Extent) -> Tensor:
+    def part(number: int, start: Index, end: Index) -> Tensor:
+        size = b.shape_of(op.results[number])[axis]
+        require_size(op, b, size, b.max(0, b.sub(end, start)), axis)
+
         def read(b: KernelBuilder, index: Sequence[Index]) -> SSAValue:
             place = [*index]
             place[axis] = b.add(index[axis], start)
@@ -228,18 +231,26 @@ def split(op: SplitOp, b: KernelBuilder, data: Tensor) -> tuple[Tensor, ...]:
 
         return moved(op, b, read, number)
 
-    size = data.shape[axis]
+    return tuple(part(number, *ends) for number, ends in enumerate(bounds))
+
+
+def bounds_of_parts(
+    op: SplitOp, b: KernelBuilder, size: Extent, axis: int
+) -> Sequence[tuple[Index, Index]]:
+    """Return the first and the last bound of each part of a dimension."""
+    sections = 0 if op.sections is None else op.sections
     if isinstance(size, int):
         parts = split_slices(size, op.indices, sections)
-        return tuple(part(i, s.indices(size)[0]) for i, s in enumerate(parts))
-    if op.indices is None:
-        if size % sections != 0:
-            raise UnknownExtent("parts that may differ in size")
-        return tuple(part(i, i * (size // sections)) for i in range(sections))
-    starts = [0, *op.indices]
-    if starts != sorted(starts) or starts[0] < 0 or not is_at_most(starts[-1], size):
-        raise UnknownExtent("parts whose bounds may be behind the data")
-    return tuple(part(i, start) for i, start in enumerate(starts))
+        return [part.indices(size)[:2] for part in parts]
+    if op.indices is not None:
+        bounds = [b.max(0, b.add(size, n)) if n < 0 else b.min(n, size) for n in op.indices]
+    else:
+        length = (size + (sections - 1)) // sections
+        if not is_at_most(length * (sections - 1), size):
+            fits = b.less(b.sub(length * (sections - 1), 1), size)
+            b.require(fits, f"{op.name}: dimension {axis} does not split into {sections}", op)
+        bounds = [length * i for i in range(1, sections)]
+    return [*zip([0, *bounds], [*bounds, size], strict=True)]
 
 
 MANIPULATION: dict[type[Operation], Legalization] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 
-from ....dialects.relax.dynamic.base import DynamicOp
 from .kernel import kernel_of
 from .legalizations import legalization_of
 from .no_kernel import NoKernel
@@ -15,8 +14,6 @@ __all__ = ["missing_kernel"]
 
 def missing_kernel(op: Operation) -> str | None:
     """Return why no kernel computes `op`, or None if one does."""
-    if isinstance(op, DynamicOp):
-        return "its parameters are operands; -O2 makes it static if they are constants"
     if legalization_of(op) is None:
         return "it has no legalization"
     func = FuncOp(op.name, (op.operand_types, op.result_types))

@@ -17,7 +17,7 @@ from .manipulation import moved
 from .scalars import select
 from .tensors import Concatenated
 
-__all__ = ["PADDING"]
+__all__ = ["PADDING", "inside_unknown"]
 
 
 def pad(op: nn.PadOp, b: KernelBuilder, data: Tensor) -> Tensor:
@@ -94,9 +94,11 @@ def inside(b: KernelBuilder, place: Index, size: Extent, before: int, mode: str)
     return select(b, b.less(at, size), at, b.sub(period, at))
 
 
-def inside_unknown(b: KernelBuilder, place: Index, size: Extent, mode: str) -> Index:
+def inside_unknown(b: KernelBuilder, place: Index, size: Index, mode: str) -> Index:
     """Return the position as `inside` does for a dimension of unknown size; a period of 0 is 1."""
-    period = b.max(size if mode == "circular" else 2 * (size - 1), 1)
+    if mode == "edge":
+        return b.max(0, b.min(place, b.sub(size, 1)))
+    period = b.max(size if mode == "circular" else b.mul(2, b.sub(size, 1)), 1)
     rest = b.pure(arith.RemSIOp, b.index(place), b.index(period))
     at = select(b, b.less(rest, 0), b.index(b.add(rest, period)), rest)
     if mode == "circular":

@@ -38,17 +38,24 @@ from .scalars import (
     select,
 )
 
-__all__ = ["RESIZE"]
+__all__ = ["RESIZE", "resize_to"]
 
 
 def resize(op: ops.ResizeOp, b: KernelBuilder, data: Tensor) -> Tensor:
-    layout, plain = Layout.parse(op.layout), Layout.parse("NC" + op.SPATIAL)
+    return resize_to(op, b, data, Layout.parse(op.layout), op.SPATIAL)
+
+
+def resize_to(
+    op: ops.ResampleOp, b: KernelBuilder, data: Tensor, layout: Layout, spatial: str
+) -> Tensor:
+    """Return the `spatial` dimensions of `data` in the sizes of the result."""
+    plain = Layout.parse("NC" + spatial)
     data = relayout(data, layout, plain)
     for extent in data.shape[2:]:
         if not is_at_most(1, extent):
             b.require(b.less(0, extent), f"{op.name}: the data has no elements", op)
     shape = b.shape_of(op.result)
-    sizes = [shape[layout.axes.index(axis)] for axis in op.SPATIAL]
+    sizes = [shape[layout.axes.index(axis)] for axis in spatial]
     result = resample(b, data, sizes, op.sampling(), op.scales, op.roi)
     return relayout(result, plain, layout)
 

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     UnrealizedConversionCastOp,
     f32,
+    f64,
     i1,
     i8,
     i64,
@@ -116,7 +117,9 @@ def is_float(type: Attribute) -> bool:
 
 def fills_bytes(element: Attribute) -> bool:
     """Return whether vectors of a type can load adjacent elements: an i1 has a byte in memory, and
-    one bit in a vector."""
+    one bit in a vector. Floats of 4 and 8 bits are converted one by one."""
+    if isinstance(element, SmallFloat):
+        return False
     return not is_integer(element) or element.bitwidth % 8 == 0
 
 
@@ -152,6 +155,12 @@ def convert(b: TirBuilder, value: SSAValue, type: Attribute) -> SSAValue:
     source = value.type
     if source == type:
         return value
+    if isinstance(source, SmallFloat):
+        return convert(b, b.pure(arith.ExtFOp, value, target_type=f32), type)
+    if isinstance(type, SmallFloat):
+        exact = f32 if isinstance(source, Float16Type | BFloat16Type) else f64
+        wide = value if source == f32 else convert(b, value, exact)
+        return b.pure(arith.TruncFOp, wide, target_type=type)
     if signless_form(type) != type:
         return with_sign(b, convert(b, value, signless_form(type)), type)
     if signless_form(source) != source:

@@ -2,65 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IndexType, f64, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, f64, i64
+from xdsl.ir import Operation, OpResult, SSAValue
 
-from ....dialects.relax.dynamic.broadcast import DynamicBroadcastToOp, DynamicExpandOp
-from ....dialects.relax.dynamic.creation import DynamicFullOp
-from ....dialects.relax.dynamic.reshape import DynamicReshapeOp
-from ....dialects.relax.dynamic.slice import DynamicStridedSliceOp
+from ....dialects.relax.creation import ArangeOp
+from ....dialects.relax.dynamic.slice import DynamicSplitOp
 from ....dialects.relax.image import ResizeOp
 from ....dialects.relax.interfaces import Elementwise
 from ....dialects.relax.linear_algebra import BatchMatmulOp, MatmulOp
 from ....dialects.relax.pooling import PoolOp
 from ....dialects.relax.reshape import ReshapeOp
-from ....dialects.relax.shapes import normalize_axes
+from ....dialects.relax.shapes import normalize_axis
+from ....dialects.relax.split import SplitOp
 from ....dialects.relax.strided_slice import StridedSliceOp
-from ....dialects.relax.types import is_ranked, static_shape
+from ....dialects.relax.types import is_integer, tensor_type
 from ....passmanager.ir.per_class import PerClass
+from .dynamic_sizes import DYNAMIC_RULES, dynamic_split, reshape, scaled
+from .no_kernel import NoKernel
+from .scalars import is_unsigned
+from .size_arithmetic import Rule, Scope, SizeOf, rank_of
 
-__all__ = ["Rule", "Scope", "rule_of"]
+__all__ = ["rule_of"]
 
-
-class Scope(Protocol):
-    """A place in a function where sizes can be computed."""
-
-    def size(self, value: SSAValue, axis: int) -> SSAValue:
-        """Return the size of a dimension of a tensor."""
-        ...
-
-    def element(self, value: SSAValue, index: int) -> SSAValue:
-        """Return an element of a vector of integers, or of a scalar, as an index."""
-        ...
-
-    def constants(self, value: SSAValue) -> Sequence[int]:
-        """Return the integers of a constant vector; NoKernel if it is none."""
-        ...
-
-    def constant(self, number: int) -> SSAValue:
-        """Return a constant of type index."""
-        ...
-
-    def insert(self, op: Operation) -> SSAValue:
-        """Insert a pure operation and return its result."""
-        ...
-
-
-Number: TypeAlias = SSAValue | int
-
-Rule: TypeAlias = Callable[[Any, int, Scope], SSAValue]
-"""A function that returns the size of a dimension of the result of an operation."""
-
-
-def rank_of(value: SSAValue) -> int:
-    """Return the rank of a tensor."""
-    type = value.type
-    assert is_ranked(type)
-    return type.get_num_dims()
+PartRule: TypeAlias = Callable[[Any, int, int, Scope], SSAValue]
+"""A rule of an operation with several results, which also takes the number of the result."""
 
 
 def broadcast(op: Operation, axis: int, scope: Scope) -> SSAValue:
@@ -79,39 +49,6 @@ def broadcast(op: Operation, axis: int, scope: Scope) -> SSAValue:
         size = scope.insert(arith.SelectOp(is_one, other, size))
     assert size is not None
     return size
-
-
-class SizeOf:
-    """Arithmetic on sizes in a scope."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-
-    def number(self, value: Number) -> SSAValue:
-        return self.scope.constant(value) if isinstance(value, int) else value
-
-    def of(self, cls: Callable[..., Operation], *operands: Number) -> SSAValue:
-        return self.scope.insert(cls(*map(self.number, operands)))
-
-    def compare(self, lhs: Number, predicate: str, rhs: Number) -> SSAValue:
-        return self.scope.insert(arith.CmpiOp(self.number(lhs), self.number(rhs), predicate))
-
-    def select(self, condition: SSAValue, then: Number, otherwise: Number) -> SSAValue:
-        return self.of(arith.SelectOp, condition, then, otherwise)
-
-    def slice_length(self, size: SSAValue, begin: Number, end: Number, step: int) -> SSAValue:
-        """Return the number of elements of a Python slice of a dimension."""
-        low, high = (0, size) if step > 0 else (-1, self.of(arith.SubiOp, size, 1))
-
-        def bound(number: Number) -> SSAValue:
-            from_end = self.of(arith.AddiOp, number, size)
-            number = self.select(self.compare(number, "slt", 0), from_end, number)
-            return self.of(arith.MaxSIOp, self.of(arith.MinSIOp, number, high), low)
-
-        first, last = bound(begin), bound(end)
-        ends = (last, first) if step > 0 else (first, last)
-        distance = self.of(arith.MaxSIOp, self.of(arith.SubiOp, *ends), 0)
-        return self.of(arith.DivUIOp, self.of(arith.AddiOp, distance, abs(step) - 1), abs(step))
 
 
 def matmul(op: MatmulOp | BatchMatmulOp, axis: int, scope: Scope) -> SSAValue:
@@ -139,70 +76,11 @@ def strided_slice(op: StridedSliceOp, axis: int, scope: Scope) -> SSAValue:
     return SizeOf(scope).slice_length(size, part.start, part.stop, part.step)
 
 
-def dynamic_slice(op: DynamicStridedSliceOp, axis: int, scope: Scope) -> SSAValue:
-    axes, strides = scope.constants(op.axes), scope.constants(op.strides)
-    size = scope.size(op.data, axis)
-    for i, (place, step) in enumerate(
-        zip(normalize_axes(axes, rank_of(op.data)), strides, strict=True)
-    ):
-        if place == axis:
-            begin, end = scope.element(op.begin, i), scope.element(op.end, i)
-            return SizeOf(scope).slice_length(size, begin, end, step)
-    return size
-
-
-def dynamic_full(op: DynamicFullOp, axis: int, scope: Scope) -> SSAValue:
-    return SizeOf(scope).of(arith.MaxSIOp, scope.element(op.shape, axis), 0)
-
-
-def dynamic_broadcast(
-    op: DynamicBroadcastToOp | DynamicExpandOp, axis: int, scope: Scope
-) -> SSAValue:
-    """Return the size that is given, or that of the data where it is not 1: the kernel checks that
-    both fit."""
-    length = rank_of(op.result) - vector_length(op.shape)
-    sizes = SizeOf(scope)
-    given = 1 if axis < length else scope.element(op.shape, axis - length)
-    given = sizes.of(arith.MaxSIOp, given, 0)
-    place = axis - rank_of(op.result) + rank_of(op.data)
-    if place < 0:
-        return given
-    return sizes.select(sizes.compare(given, "eq", 1), scope.size(op.data, place), given)
-
-
-def reshape(op: ReshapeOp | DynamicReshapeOp, axis: int, scope: Scope) -> SSAValue:
-    """Return a size that is given, copied from the data, or what the other sizes leave of it."""
-    sizes, rank = SizeOf(scope), rank_of(op.data)
-    row: list[SSAValue] = []
-    for i in range(rank_of(op.result)):
-        if isinstance(op, ReshapeOp):
-            size = scope.constant(op.newshape[i])
-        else:
-            size = scope.element(op.newshape, i)
-        if not op.allowzero and i < rank:
-            size = sizes.select(sizes.compare(size, "eq", 0), scope.size(op.data, i), size)
-        row.append(size)
-    is_rest = sizes.compare(row[axis], "eq", -1)
-    total, others = scope.constant(1), scope.constant(1)
-    for i in range(rank):
-        total = sizes.of(arith.MuliOp, total, scope.size(op.data, i))
-    for size in row:
-        known = sizes.select(sizes.compare(size, "eq", -1), 1, size)
-        others = sizes.of(arith.MuliOp, others, known)
-    rest = sizes.of(arith.DivSIOp, total, sizes.of(arith.MaxSIOp, others, 1))
-    return sizes.of(arith.MaxSIOp, sizes.select(is_rest, rest, row[axis]), 0)
-
-
 def resize(op: ResizeOp, axis: int, scope: Scope) -> SSAValue:
     """Return the product of the scale and the size of the data, rounded down."""
     letter = op.data_layout().axes[axis]
     assert op.scales is not None
-    scale = op.scales[op.SPATIAL.index(letter)]
-    number = scope.insert(arith.IndexCastOp(scope.size(op.data, axis), i64))
-    number = scope.insert(arith.SIToFPOp(number, f64))
-    factor = scope.insert(arith.ConstantOp(FloatAttr(scale, f64)))
-    number = scope.insert(arith.FPToSIOp(scope.insert(arith.MulfOp(number, factor)), i64))
-    return scope.insert(arith.IndexCastOp(number, IndexType()))
+    return scaled(scope.size(op.data, axis), op.scales[op.SPATIAL.index(letter)], scope)
 
 
 def pool(op: PoolOp, axis: int, scope: Scope) -> SSAValue:
@@ -218,26 +96,107 @@ def pool(op: PoolOp, axis: int, scope: Scope) -> SSAValue:
     return sizes.of(arith.MaxSIOp, sizes.of(arith.MinSIOp, count, beyond), 0)
 
 
-def vector_length(value: SSAValue) -> int:
-    """Return the number of elements of a vector."""
-    shape = static_shape(value.type)
-    assert shape is not None
-    return shape[0] if shape else 1
+def split(op: SplitOp, number: int, axis: int, scope: Scope) -> SSAValue:
+    """Return the size of a part; that of the last one is what the others leave."""
+    size, sizes = scope.size(op.data, axis), SizeOf(scope)
+    if axis != normalize_axis(op.axis, rank_of(op.data)):
+        return size
+    if op.indices is not None:
+        ends = [0, *op.indices, size]
+        return sizes.slice_length(size, ends[number], ends[number + 1], 1)
+    sections = len(op.results)
+    part = sizes.ceildiv(size, sections)
+    if number < sections - 1:
+        return part
+    return sizes.positive(sizes.of(arith.SubiOp, size, sizes.of(arith.MuliOp, part, sections - 1)))
+
+
+def arange(op: ArangeOp, _: int, scope: Scope) -> SSAValue:
+    """Return the number of steps from `start` to `stop`: 0 if that is not finite, which the kernel
+    asserts that it is."""
+    element = tensor_type(op.start).element_type
+    numbers = [scope.number(value) for value in op.operands]
+    if is_unsigned(element):
+        raise NoKernel(f"a range of {element} has a size that is not constant")
+    if is_integer(element):
+        start, stop, step = (scope.insert(arith.IndexCastOp(n, IndexType())) for n in numbers)
+        return integer_steps(start, stop, step, SizeOf(scope))
+    if element != f64:
+        numbers = [scope.insert(arith.ExtFOp(number, f64)) for number in numbers]
+    start, stop, step = numbers
+    return float_steps(start, stop, step, scope)
+
+
+def integer_steps(start: SSAValue, stop: SSAValue, step: SSAValue, sizes: SizeOf) -> SSAValue:
+    """Return the number of integers start + i * step before `stop`; 0 for a step of 0."""
+    is_zero = sizes.compare(step, "eq", 0)
+    rounding = sizes.select(sizes.compare(step, "slt", 0), 1, -1)
+    distance = sizes.of(arith.AddiOp, sizes.of(arith.SubiOp, stop, start), step)
+    distance = sizes.of(arith.AddiOp, distance, rounding)
+    # The least integer divided by -1 is a trap of the processor.
+    distance = sizes.of(arith.MaxSIOp, distance, -(2**63) + 1)
+    count = sizes.of(arith.DivSIOp, distance, sizes.select(is_zero, 1, step))
+    return sizes.select(is_zero, 0, sizes.positive(count))
+
+
+def float_steps(start: SSAValue, stop: SSAValue, step: SSAValue, scope: Scope) -> SSAValue:
+    """Return the number of f64 numbers start + i * step before `stop`; 0 if it is not finite.
+
+    The quotient may be rounded to an integer, so the count is corrected by products, which are
+    exact if the numbers are those of f32."""
+
+    def of(cls: Callable[..., Operation], *operands: SSAValue) -> SSAValue:
+        return scope.insert(cls(*operands))
+
+    def number(value: float) -> SSAValue:
+        return scope.insert(arith.ConstantOp(FloatAttr(value, f64)))
+
+    def compare(lhs: SSAValue, predicate: str, rhs: SSAValue) -> SSAValue:
+        return scope.insert(arith.CmpfOp(lhs, rhs, predicate))
+
+    distance, is_down = of(arith.SubfOp, stop, start), compare(step, "olt", number(0))
+    distance = of(arith.SelectOp, is_down, of(arith.NegfOp, distance), distance)
+    step = of(arith.SelectOp, is_down, of(arith.NegfOp, step), step)
+    quotient = of(arith.DivfOp, distance, step)
+    is_some = of(
+        arith.AndIOp,
+        *(
+            compare(quotient, predicate, number(bound))
+            for predicate, bound in (("ogt", 0.0), ("olt", 2.0**62))
+        ),
+    )
+    quotient = of(arith.SelectOp, is_some, quotient, number(0))
+    steps = scope.insert(arith.FPToSIOp(quotient, i64))
+    one, none = (scope.insert(arith.ConstantOp(IntegerAttr(n, i64))) for n in (1, 0))
+
+    def reaches(steps: SSAValue) -> SSAValue:
+        """Return whether so many steps lead to `stop`."""
+        product = of(arith.MulfOp, scope.insert(arith.SIToFPOp(steps, f64)), step)
+        return compare(product, "oge", distance)
+
+    more, fewer = of(arith.AddiOp, steps, one), of(arith.SubiOp, steps, one)
+    steps = of(
+        arith.SelectOp,
+        reaches(steps),
+        of(arith.SelectOp, reaches(fewer), fewer, steps),
+        more,
+    )
+    steps = of(arith.SelectOp, is_some, steps, none)
+    return scope.insert(arith.IndexCastOp(steps, IndexType()))
 
 
 _RULES: dict[type[Operation], Rule] = {
+    **DYNAMIC_RULES,
+    ArangeOp: arange,
     BatchMatmulOp: matmul,
-    DynamicBroadcastToOp: dynamic_broadcast,
-    DynamicExpandOp: dynamic_broadcast,
-    DynamicFullOp: dynamic_full,
-    DynamicReshapeOp: reshape,
-    DynamicStridedSliceOp: dynamic_slice,
     MatmulOp: matmul,
     PoolOp: pool,
     ReshapeOp: reshape,
     ResizeOp: resize,
     StridedSliceOp: strided_slice,
 }
+
+_PART_RULES: dict[type[Operation], PartRule] = {DynamicSplitOp: dynamic_split, SplitOp: split}
 
 
 def _find_rule(cls: type[Operation]) -> Rule | None:
@@ -249,6 +208,9 @@ def _find_rule(cls: type[Operation]) -> Rule | None:
 _rule_of = PerClass[Operation, "Rule | None"](_find_rule)
 
 
-def rule_of(op: Operation) -> Rule | None:
-    """Return the rule for the sizes of the results of `op`."""
-    return _rule_of[type(op)]
+def rule_of(result: OpResult) -> Callable[[int, Scope], SSAValue] | None:
+    """Return the function that returns the size of a dimension of `result` in a scope, or None."""
+    op = result.op
+    if (rule := _PART_RULES.get(type(op))) is not None:
+        return partial(rule, op, result.index)
+    return None if (known := _rule_of[type(op)]) is None else partial(known, op)

@@ -460,9 +460,9 @@ def test_neither_the_input_nor_a_header_of_others_is_overwritten(tmp_path: Path)
             "'func.call' at <stdin>:4:8 needs it",
         ),
         (
-            "func.func @main(%x: memref<4xi4>) { func.return }",
+            "func.func @main(%x: memref<4xi3>) { func.return }",
             [],
-            "parameter 'x' is memref<4xi4>: expected integers of 1, 8, 16, 32, 64 bits",
+            "parameter 'x' is memref<4xi3>: expected integers of 1, 2, 4, 8, 16, 32, 64 bits",
         ),
         ("func.func @main(", [], "<stdin>:1"),
     ],

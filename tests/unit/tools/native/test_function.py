@@ -329,8 +329,8 @@ def test_threads():
             "parameter 'x' is memref<4xf32, strided<[2]>>: expected no layout",
         ),
         (
-            "tir.prim_func @main(%x: memref<4xi4>) { }",
-            "parameter 'x' is memref<4xi4>: expected integers of 1, 8, 16, 32, 64 bits",
+            "tir.prim_func @main(%x: memref<4xi3>) { }",
+            "parameter 'x' is memref<4xi3>: expected integers of 1, 2, 4, 8, 16, 32, 64 bits",
         ),
         (
             "tir.prim_func @main(%x: f16) { }",
