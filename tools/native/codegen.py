@@ -85,6 +85,10 @@ def optimized(
             # C99 has rint but not roundeven; they agree in the default rounding mode.
             function.name = function.name.replace("llvm.roundeven.", "llvm.rint.")
             continue
+        if str(function).count(VECTOR_SUM) >= TILE:
+            # The sums of a tile fill the registers: LLVM would unroll the loop around them, and
+            # need more. Attributes of loops do not survive; this one stops the unrolling.
+            function.add_function_attribute("optsize")
         if function.name in exported:
             continue
         function.linkage = "internal"
@@ -93,10 +97,6 @@ def optimized(
         elif sum(1 for _ in function.blocks) > 1:
             # Inlining a kernel would lose the noalias of its buffers, and make @main huge.
             function.add_function_attribute("noinline")
-        if str(function).count(VECTOR_SUM) >= TILE:
-            # The sums of a tile fill the registers: LLVM would unroll the loop around them, and
-            # need more. Attributes of loops do not survive; this one stops the unrolling.
-            function.add_function_attribute("optsize")
     options = binding.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = level > 1
     builder = binding.create_pass_builder(machine, options)
