@@ -10,24 +10,23 @@ import pytest
 from support.evaluation import Array
 from support.laws import run
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, TensorType, UnitAttr, f32, f64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, ModuleOp, TensorType, UnitAttr, f32
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from passline.dialects.relax.activation import ReluOp
 from passline.dialects.relax.base import TensorOp
-from passline.dialects.relax.binary import AddOp, MaximumOp, ModOp, MultiplyOp, SubtractOp
+from passline.dialects.relax.binary import AddOp, MaximumOp, MultiplyOp, SubtractOp
 from passline.dialects.relax.broadcast import BroadcastToOp
 from passline.dialects.relax.concatenation import ConcatenateOp
 from passline.dialects.relax.constant import FullOp
-from passline.dialects.relax.convolution import Conv2dOp, Conv3dOp
+from passline.dialects.relax.convolution import Conv1dOp, Conv2dOp, Conv3dOp
 from passline.dialects.relax.linear_algebra import BatchMatmulOp, DenseOp, MatmulOp
 from passline.dialects.relax.permutation import TransposeOp
 from passline.dialects.relax.pooling import AvgPool2dOp, GlobalAvgPool2dOp, MaxPool2dOp
 from passline.dialects.relax.reshape import ReshapeOp
 from passline.dialects.relax.split import SplitOp
 from passline.dialects.relax.strided_slice import StridedSliceOp
-from passline.dialects.relax.types import Element
 from passline.dialects.tir.ops import PrimFuncOp
 from passline.passes.relax.legalize_ops.legalize_ops import LegalizeOps, legalize_operations
 from passline.passmanager import PassContext, Recorder
@@ -321,16 +320,18 @@ def test_a_target_that_there_is_not_is_refused():
         LegalizeOps(target="x86-64-v9")
 
 
-@pytest.mark.parametrize(("element", "kernels"), [(f32, 1), (f64, 0)], ids=str)
-def test_a_function_without_a_kernel_stays_and_is_reported(element: Element, kernels: int):
-    type = TensorType(element, [4])
-    func = FuncOp("main", ([type, type], [type]))
-    func.body.block.add_ops([rest := ModOp(*func.args), ReturnOp(rest)])
+@pytest.mark.parametrize(("window", "kernels"), [(3, 1), (DYNAMIC_INDEX, 0)])
+def test_a_function_without_a_kernel_stays_and_is_reported(window: int, kernels: int):
+    """Kernels of convolutions know the size of the windows."""
+    types = TensorType(f32, [1, 2, 8]), TensorType(f32, [2, 2, window])
+    func = FuncOp("main", (types, [TensorType(f32, [1, 2, 6 if kernels else DYNAMIC_INDEX])]))
+    func.body.block.add_ops([conv := Conv1dOp(*func.args), ReturnOp(conv)])
     module = ModuleOp([func])
     legalize_operations(module, actions=(recorder := Recorder()))
     assert recorder.counts["kernels"] == kernels
-    assert recorder.remarks == [(RemarkKind.MISSED, "NoKernel")] * (1 - kernels)
-    assert any(isinstance(op, ModOp) for op in walk(module)) == (not kernels)
+    missed = [name for kind, name in recorder.remarks if kind is RemarkKind.MISSED]
+    assert missed == ["NoKernel"] * (1 - kernels)
+    assert any(isinstance(op, Conv1dOp) for op in walk(module)) == (not kernels)
 
 
 def test_a_debug_counter_leaves_functions_without_kernels() -> None:
