@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation
 
+from ...dialects.relax.concatenation import ConcatenateOp
 from ...dialects.relax.convolution import Conv2dOp
 from ...dialects.relax.interfaces import Conversion, Elementwise
+from ...dialects.relax.pooling import PoolOp
 from ...dialects.relax.types import static_shape, tensor_type
 from ...dialects.target import Target
 from .layout_propagation import Hook
@@ -18,7 +20,7 @@ __all__ = ["blocked_layouts"]
 LEAST_LANES = 8
 """Blocks for shorter vectors were not measured."""
 NEAR = 16
-"""The element-wise operations that are followed to the neighbours of a convolution."""
+"""The operations that are followed to the neighbours of a convolution."""
 
 
 def blocked_layouts(target: Target, winograd: bool = False) -> dict[str, Hook]:
@@ -50,9 +52,25 @@ def is_3x3(op: Conv2dOp) -> bool:
 
 def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
     """Return the conversion of a convolution to blocks of `lanes` channels, of data and result as
-    far as their channels fill blocks; None for one in groups, of other elements than f32, of an
-    unknown shape, or in other layouts than NCHW and OIHW. A neighbour of one in groups keeps its
-    layout: the data would have to be transformed between them."""
+    far as their channels fill blocks.
+
+    None if neither does, if it has no neighbour that has blocks too, or if one is in groups: the
+    data would have to be transformed on both sides.
+    """
+    layouts = blocks_of(op, lanes)
+    near = [*neighbours(op)] if layouts else []
+    if not layouts or any(conv.groups > 1 for conv in near):
+        return None
+    if not any(blocks_of(conv, lanes) for conv in near):
+        return None
+    before, after = layouts
+    return op.to_layouts(before, "OIHW", after)
+
+
+def blocks_of(op: Conv2dOp, lanes: int) -> tuple[str, str] | None:
+    """Return the layouts of data and result with blocks of `lanes` channels; None if neither has
+    whole blocks, and for convolutions in groups, of other elements than f32, of an unknown shape,
+    or in other layouts than NCHW and OIHW."""
     data, weight = static_shape(op.data.type), static_shape(op.weight.type)
     if data is None or weight is None or op.groups != 1:
         return None
@@ -64,14 +82,12 @@ def in_blocks(op: Conv2dOp, lanes: int) -> Conversion | None:
     before, after = (
         "NCHW" if channels % lanes else f"NCHW{lanes}c" for channels in (inputs, outputs)
     )
-    if before == after == "NCHW" or any(conv.groups > 1 for conv in neighbours(op)):
-        return None
-    return op.to_layouts(before, "OIHW", after)
+    return None if before == after == "NCHW" else (before, after)
 
 
 def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
-    """Yield the convolutions between which and `op` there are only element-wise operations, which
-    are computed in any layout; of a long chain of these, the nearest."""
+    """Yield the convolutions between which and `op` there are only operations that are computed in
+    any layout of the channels; of a long chain of these, the nearest."""
     seen: set[Operation] = {op}
     pending: list[Operation] = [op]
     for current in pending:
@@ -84,5 +100,5 @@ def neighbours(op: Conv2dOp) -> Iterator[Conv2dOp]:
             seen.add(near)
             if isinstance(near, Conv2dOp):
                 yield near
-            elif isinstance(near, Elementwise) and len(pending) < NEAR:
+            elif isinstance(near, Elementwise | PoolOp | ConcatenateOp) and len(pending) < NEAR:
                 pending.append(near)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
@@ -12,15 +11,13 @@ from ....dialects.tir.builder import Index
 from ....dialects.tir.extents import Extent, Shape, volume
 from ....dialects.tir.ops import ForKind
 from .contraction import of_total
+from .depthwise_sums import DepthwiseSums
 from .depthwise_tiles import Tile, row_bytes, sources_of, space_of
 from .kernel_builder import Buffer, KernelBuilder, Store
 from .layouts import known
 from .phases import element_range, shape_of_phases
 from .scalars import convert, multiply_add
 from .tiles import padded, part
-
-if TYPE_CHECKING:
-    from .depthwise import Depthwise
 
 __all__ = ["Blocks", "unknown_blocks", "write_blocks"]
 
@@ -54,7 +51,7 @@ class Blocks:
         return self.tile.lanes if self.is_known else self.tile.columns
 
 
-def unknown_blocks(b: KernelBuilder, t: Depthwise, tile: Tile, out: Shape) -> Blocks:
+def unknown_blocks(b: KernelBuilder, t: DepthwiseSums, tile: Tile, out: Shape) -> Blocks:
     """Return the blocks of a result of unknown extents: of as many rows as stay in the first cache
     when the kernel runs, evenly distributed."""
     height = out[-2]
@@ -64,7 +61,7 @@ def unknown_blocks(b: KernelBuilder, t: Depthwise, tile: Tile, out: Shape) -> Bl
     return Blocks(tile, out, padded(b.quotient(height + count - 1, count), tile.rows))
 
 
-def write_blocks(b: KernelBuilder, t: Depthwise, blocks: Blocks, store: Store) -> None:
+def write_blocks(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks, store: Store) -> None:
     """Write loops over the channels of all images, and over the blocks of each."""
     height, rows = blocks.out[-2], blocks.rows
     with b.channels(t.data.shape[0], known(t.data.shape[1])) as (image, channels):
@@ -97,7 +94,7 @@ class Image:
     """The position of the first element in the buffer."""
 
 
-def reads_in_place(t: Depthwise, blocks: Blocks) -> bool:
+def reads_in_place(t: DepthwiseSums, blocks: Blocks) -> bool:
     """Return whether the windows, without stride and padding, can read the data where it is."""
     if not blocks.is_known or blocks.out[-1] < blocks.tile.lanes:
         return False
@@ -107,7 +104,7 @@ def reads_in_place(t: Depthwise, blocks: Blocks) -> bool:
 
 
 def image_in_place(
-    b: KernelBuilder, t: Depthwise, image: Index, channel: Index, first_row: Index
+    b: KernelBuilder, t: DepthwiseSums, image: Index, channel: Index, first_row: Index
 ) -> Image:
     """Return a channel in the buffer of the data, from a row on."""
     extents = t.data.shape[2:]
@@ -118,7 +115,7 @@ def image_in_place(
     return Image((*[1] * len(extents), *sizes), buffer, start)
 
 
-def empty_image(b: KernelBuilder, t: Depthwise, blocks: Blocks) -> Image:
+def empty_image(b: KernelBuilder, t: DepthwiseSums, blocks: Blocks) -> Image:
     """Return a buffer of zeros for the rows that a block reads, and their padding."""
     *outer, width = blocks.shape
     if not blocks.is_known:  # tiles may have more columns
@@ -131,7 +128,7 @@ def empty_image(b: KernelBuilder, t: Depthwise, blocks: Blocks) -> Image:
 
 
 def copy_rows(
-    b: KernelBuilder, t: Depthwise, image: Image, outer: Sequence[Index], first_row: Index
+    b: KernelBuilder, t: DepthwiseSums, image: Image, outer: Sequence[Index], first_row: Index
 ) -> None:
     """Write loops that copy the rows of a channel that a block reads. Rows outside of the data,
     which the block before may have had, are set to zero."""
@@ -167,7 +164,7 @@ def copy_rows(
 
 def write_tiles(
     b: KernelBuilder,
-    t: Depthwise,
+    t: DepthwiseSums,
     image: Image,
     blocks: Blocks,
     rows: Index,
@@ -200,7 +197,7 @@ def write_tiles(
 
 def add_products(
     b: KernelBuilder,
-    t: Depthwise,
+    t: DepthwiseSums,
     image: Image,
     tile: Tile,
     output: Index,
@@ -240,7 +237,7 @@ def add_products(
 
 def finish_rows(
     b: KernelBuilder,
-    t: Depthwise,
+    t: DepthwiseSums,
     blocks: Blocks,
     channel: tuple[Index, Index],
     first_row: Index,

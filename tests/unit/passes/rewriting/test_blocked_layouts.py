@@ -37,6 +37,12 @@ def conv(
         : ({types[0]}, {types[1]}) -> {types[2]}"""
 
 
+def two_convolutions(element: str = "f32") -> ModuleOp:
+    first = conv("a", "x", "1x16x5x4", "32x16x3x3", "1x32x3x2", element=element)
+    last = conv("y", "a", "1x32x3x2", "16x32x1x1", "1x16x3x2", element=element)
+    return network(first, last, y="1x16x3x2", element=element)
+
+
 def layouts(module: ModuleOp, target: str) -> list[tuple[str, str]]:
     """Return the layouts of data and result of each convolution that `target` chooses, after a
     check that the module computes the same."""
@@ -53,13 +59,11 @@ def layouts(module: ModuleOp, target: str) -> list[tuple[str, str]]:
     ("target", "block"), [("x86-64-v3", "NCHW8c"), ("x86-64-v4", "NCHW16c"), ("x86-64-v2", "NCHW")]
 )
 def test_blocks_are_as_long_as_vectors(target: str, block: str):
-    y = "1x32x3x2"
-    module = network(conv("y", "x", "1x16x5x4", "32x16x3x3", y), y=y)
-    assert layouts(module, target) == [(block, block)]
+    assert layouts(two_convolutions(), target) == [(block, block)] * 2
 
 
 def test_no_target_no_blocks():
-    module = network(conv("y", "x", "1x16x5x4", "32x16x3x3", "1x32x3x2"), y="1x32x3x2")
+    module = two_convolutions()
     before = str(module)
     AlterOpLayout().apply(make_ir_context(), module)
     assert str(module) == before
@@ -70,7 +74,14 @@ def test_channels_that_fill_no_block():
     last = conv("y", "a", "1x16x5x4", "10x16x1x1", "1x10x5x4")
     module = network(first, last, x="1x3x5x4", y="1x10x5x4")
     assert layouts(module, "x86-64-v3") == [("NCHW", "NCHW8c"), ("NCHW8c", "NCHW")]
-    module = network(conv("y", "x", "1x3x5x4", "10x3x1x1", "1x10x5x4"), x="1x3x5x4", y="1x10x5x4")
+    first = conv("a", "x", "1x3x5x4", "6x3x1x1", "1x6x5x4")
+    last = conv("y", "a", "1x6x5x4", "10x6x1x1", "1x10x5x4")
+    module = network(first, last, x="1x3x5x4", y="1x10x5x4")
+    assert layouts(module, "x86-64-v3") == [("NCHW", "NCHW")] * 2
+
+
+def test_a_convolution_alone_keeps_its_layout():
+    module = network(conv("y", "x", "1x16x5x4", "32x16x3x3", "1x32x3x2"), y="1x32x3x2")
     assert layouts(module, "x86-64-v3") == [("NCHW", "NCHW")]
 
 
@@ -106,19 +117,16 @@ def test_neighbours_of_a_convolution_in_groups_keep_their_layout(groups: int, be
 
 @pytest.mark.parametrize("element", ["f16", "f64"])
 def test_other_elements_keep_their_layout(element: str):
-    text = conv("y", "x", "1x16x5x4", "16x16x1x1", "1x16x5x4", element=element)
-    module = network(text, y="1x16x5x4", element=element)
-    assert layouts(module, "x86-64-v4") == [("NCHW", "NCHW")]
+    assert layouts(two_convolutions(element), "x86-64-v4") == [("NCHW", "NCHW")] * 2
 
 
 def test_unknown_shapes_keep_their_layout():
-    module = network(
-        conv("y", "x", "1x16x?x?", "16x16x1x1", "1x16x?x?"), x="1x16x?x?", y="1x16x?x?"
-    )
+    first = conv("a", "x", "1x16x?x?", "16x16x1x1", "1x16x?x?")
+    last = conv("y", "a", "1x16x?x?", "16x16x1x1", "1x16x?x?")
+    module = network(first, last, x="1x16x?x?", y="1x16x?x?")
     set_target(module, Target.parse("x86-64-v4"))
     AlterOpLayout().apply(make_ir_context(), module)
-    (op,) = (op for op in walk(module) if isinstance(op, Conv2dOp))
-    assert op.layouts()[0].text == "NCHW"
+    assert all(op.layouts()[0].text == "NCHW" for op in walk(module) if isinstance(op, Conv2dOp))
 
 
 def test_winograds_algorithm_keeps_the_layout_that_it_reads():
